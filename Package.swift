@@ -370,7 +370,10 @@ let commands: [Target] = [
         ]),
     room(
         "Command", "RelayCommands",
-        ["RelayWire", "RelayHost", "RelayedFiles", "RelayServices", "Machine", "CommandCore", argumentParser]),
+        [
+            "RelayWire", "Relay", "RelayHost", "RelayedFiles", "RelayServices", "HubWire", "Machine", "CommandCore",
+            argumentParser,
+        ]),
     room(
         "Command", "RegisterCommands",
         [
@@ -762,6 +765,7 @@ let testTargets: [Target] = [
         ]),
     tests("Command", "Monitoring", ["Monitoring", "Observability", "AgentWire"]),
     tests("Command", "Supervision", ["Supervision", "CommandCore", "Machine", logging]),
+    tests("Command", "RelayCommands", ["RelayCommands", "RelayWire", "CommandCore"]),
     tests(
         "Command", "CommandCore",
         [

@@ -104,7 +104,7 @@ extension RelayCommand {
             guard case .integer(let idle)? = answer["idle"], case .integer(let grace)? = answer["grace"] else {
                 throw unexpected()
             }
-            if json { return print(try RelayJSON.text(["idle": .integer(idle), "grace": .integer(grace)])) }
+            if json { return print(RelayJSON.text(["idle": .integer(idle), "grace": .integer(grace)])) }
             print("idle      \(idle == 0 ? "never ends" : "ends after \(idle) s")")
             print("grace     \(grace) s after the loss of the way")
         }
@@ -195,7 +195,7 @@ extension RelayCommand {
             var first: Int64 = 0
             while case .array(let page)? = try talk.manage(.grants(from: first))["grants"], !page.isEmpty {
                 for case .dictionary(let grant) in page {
-                    print(TerminalText.line(try json ? RelayJSON.text(grant) : Self.line(of: grant)))
+                    print(TerminalText.line(json ? RelayJSON.text(grant) : Self.line(of: grant)))
                 }
                 first += Int64(page.count)
             }

@@ -34,7 +34,8 @@ extension RelayCommand {
             }
 
             func run() throws {
-                let content = try message.map(RelayJSON.map) ?? (try Tell.map(texts))
+                let content =
+                    try message.map { try RelayJSON.message($0, limit: RelayLimits.message.bytes) } ?? Tell.map(texts)
                 let answer = try RelayConversation(agent).document(
                     .put(name: name, content: content, revision: revision))
                 try Document.tellRevision(answer, name, "put", json: json)
@@ -50,9 +51,9 @@ extension RelayCommand {
 
             func run() throws {
                 let answer = try RelayConversation(agent).document(.get(name: name))
-                if json { return print(try RelayJSON.text(answer)) }
+                if json { return print(RelayJSON.text(answer)) }
                 guard case .dictionary(let content)? = answer["content"] else { throw unexpected() }
-                print(TerminalText.lines(try RelayJSON.text(content)))
+                print(TerminalText.lines(RelayJSON.text(content)))
             }
         }
 
@@ -71,7 +72,7 @@ extension RelayCommand {
                     let answer = try talk.document(.list(after: after))
                     guard case .array(let documents)? = answer["documents"] else { throw unexpected() }
                     for case .dictionary(let document) in documents {
-                        print(TerminalText.line(try json ? RelayJSON.text(document) : Document.line(document)))
+                        print(TerminalText.line(json ? RelayJSON.text(document) : Document.line(document)))
                     }
                     if case .integer(let count)? = answer["unreadable"] { unreadable += count }
                     place = if case .integer(let next)? = answer["next"] { next } else { nil }
@@ -103,27 +104,27 @@ extension RelayCommand {
 
             func run() throws {
                 try RelayConversation(agent).watchDocuments { news in
-                    let line = try json ? RelayJSON.text(news) : Document.line(news)
+                    let line = json ? RelayJSON.text(news) : Document.line(news)
                     try FileHandle.standardOutput.write(contentsOf: Data((TerminalText.line(line) + "\n").utf8))
                 }
             }
         }
 
-        private static func line(_ document: RelayMap) throws -> String {
+        private static func line(_ document: RelayMap) -> String {
             var words: [String] = []
             if document["unreadable"] == true { words.append("cannot be opened") }
             if document["removed"] == true { words.append("removed") }
             if case .string(let name)? = document["name"] { words.append(name) }
             if case .integer(let revision)? = document["revision"] { words.append("revision \(revision)") }
             if case .integer(let bytes)? = document["bytes"] { words.append("\(bytes) bytes") }
-            if case .dictionary(let content)? = document["content"] { words.append(try RelayJSON.text(content)) }
+            if case .dictionary(let content)? = document["content"] { words.append(RelayJSON.text(content)) }
             return words.joined(separator: "  ")
         }
 
         private static func tellRevision(_ answer: RelayMap, _ name: String, _ word: String, json: Bool) throws {
             guard case .integer(let revision)? = answer["revision"] else { throw unexpected() }
             print(
-                try json
+                json
                     ? RelayJSON.text(["name": .string(name), "revision": .integer(revision)])
                     : TerminalText.line("\(word) \(name)  revision \(revision)"))
         }

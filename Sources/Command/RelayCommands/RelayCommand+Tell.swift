@@ -18,7 +18,8 @@ extension RelayCommand {
         var texts: [String] = []
         @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
         @Option(help: "The bundle id of the app; without it the one app that offers the service.") var app: String?
-        @Option(help: "The message, a JSON object.") var message: String?
+        @Option(help: "The message, a JSON object; - reads it from standard input.") var message: String?
+        @Option(help: "The most bytes of the message, 262144 at most.") var limit = RelayLimits.message.bytes
         @Option(help: ArgumentHelp("How long it is kept, such as 90s, 2h or 7d; 28 days at most.", valueName: "span"))
         var ttl = "24h"
         @Option(help: "The message's id, a UUID, under which it is given to the app once.") var id: String?
@@ -37,7 +38,9 @@ extension RelayCommand {
                 throw CommandFailure(.invalidInput, "--ttl is 28 days at most")
             }
             let command = try id.map(RelayID.read) ?? UUID()
-            let said = try message.map(RelayJSON.map) ?? (try Self.map(texts))
+            let said =
+                try message.map { try RelayJSON.message($0, limit: limit) }
+                ?? RelayJSON.examined(Self.map(texts), limit: limit)
             let talk = try RelayConversation(agent)
             let target = try talk.device(named: device)
             let (app, service) = try RelayServiceName.resolve(name, app: app, on: target)

@@ -16,6 +16,16 @@ enum RelayID {
     }
 }
 
+/// How long a person waits for what comes of a command.
+enum RelayWaiting {
+    /// Refuses what is no such time.
+    static func check(_ seconds: Int, atMost most: Int = 540) throws {
+        guard (1...most).contains(seconds) else {
+            throw CommandFailure(.invalidInput, "--within is 1 to \(most) seconds")
+        }
+    }
+}
+
 /// Files, and what the agent of another device itself offers.
 extension RelayCommand {
     /// Which device, and which agent here.
@@ -38,11 +48,13 @@ extension RelayCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a file to another device. What was interrupted goes on where it was.")
         @Argument(help: "The file.") var file: String
-        @Option(help: "How many seconds to go on trying, also while the device is away.") var within = 3600
+        @Option(help: "How many seconds to go on trying, also while the device is away: 86400 at most.")
+        var within = 3600
         @Flag(help: "Print a JSON object.") var json = false
         @OptionGroup var target: Target
 
         func run() throws {
+            try RelayWaiting.check(within, atMost: 86_400)
             let path = URL(fileURLWithPath: file).standardizedFileURL.path
             guard let offer = RelayFiles.offer(of: path) else {
                 throw CommandFailure(.invalidInput, "\(file) is no file that can be sent")
@@ -59,7 +71,7 @@ extension RelayCommand {
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             if json {
                 return print(
-                    try RelayJSON.text([
+                    RelayJSON.text([
                         "name": .string(outcome.detail ?? offer.name), "size": .integer(offer.size),
                         "seconds": .double(seconds),
                     ]))
@@ -84,7 +96,7 @@ extension RelayCommand {
             if json {
                 var told: RelayMap = ["id": .string(id), "life": .string(life.rawValue)]
                 if let status = known.status { told["status"] = .string(status.rawValue) }
-                return print(try RelayJSON.text(told))
+                return print(RelayJSON.text(told))
             }
             print(known.status.map { "\(life.rawValue): \(RelayWords.of($0))" } ?? life.rawValue)
         }
@@ -95,7 +107,7 @@ extension RelayCommand {
             }
             for case .dictionary(let command) in commands {
                 if json {
-                    print(TerminalText.line(try RelayJSON.text(command)))
+                    print(TerminalText.line(RelayJSON.text(command)))
                     continue
                 }
                 func text(_ key: String) -> String { if case .string(let text)? = command[key] { text } else { "" } }
@@ -129,7 +141,7 @@ extension RelayCommand {
         func run() throws {
             var message: RelayMap = ["do": .string(what)]
             if let player { message["player"] = .string(player) }
-            print(TerminalText.lines(try RelayJSON.text(target.ask("media", message))))
+            print(try TerminalText.lines(RelayJSON.text(target.ask("media", message))))
         }
     }
 
@@ -219,7 +231,7 @@ extension RelayCommand {
             }
             let message: RelayMap =
                 fetch.map { ["do": "fetch", "name": .string($0)] } ?? ["do": "list", "page": .integer(Int64(page))]
-            print(TerminalText.lines(try RelayJSON.text(target.ask("photos", message))))
+            print(try TerminalText.lines(RelayJSON.text(target.ask("photos", message))))
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandCore
 import Foundation
+import Relay
 import RelayWire
 
 /// `aldaba relay`: this person's other devices.
@@ -80,10 +81,15 @@ package struct RelayCommand: ParsableCommand {
         @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
         @Option(help: "The bundle id of the app that is to open it; without it the device chooses.") var app: String?
         @Option(help: "An https page that is opened there if the address cannot be.") var fallback: String?
-        @Option(help: "How many seconds to wait for the device's answer.") var within = 30
+        @Option(help: "How many seconds to wait for the device's answer, 1 to 540.") var within = 30
         @OptionGroup var agent: AgentOption
 
         func run() throws {
+            if let fault = AddressRule.fault(of: uri) { throw CommandFailure(.invalidInput, fault) }
+            if let fallback, AddressRule.scheme(of: fallback) != "https" {
+                throw CommandFailure(.invalidInput, "--fallback must be the address of an https page")
+            }
+            try RelayWaiting.check(within)
             let talk = try RelayConversation(agent)
             let target = try talk.device(named: device)
             let outcome = try talk.command(
@@ -100,23 +106,32 @@ package struct RelayCommand: ParsableCommand {
         var name: String
         @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
         @Option(help: "The bundle id of the app; without it the one app that offers the service.") var app: String?
-        @Option(help: "The message, a JSON object; without it a ping.") var message: String?
-        @Option(help: "How many seconds to wait for the answer.") var within = 30
+        @Option(help: "The message, a JSON object; - reads it from standard input. Without it a ping.")
+        var message: String?
+        @Option(help: "The most bytes of the message, 262144 at most.") var limit = RelayLimits.message.bytes
+        @Option(help: "How many seconds to wait for the answer, 1 to 540.") var within = 30
         @Option(help: "The call's id, a UUID, under which it is carried out once and `relay life` tells of it.")
         var id: String?
-        @Option(help: "Ask so many times, and tell how long the answers took.") var count = 1
-        @Option(help: "With --count, how many questions are under way at a time.") var atOnce = 1
+        @Option(help: "Ask so many times, a million at most, and tell how long the answers took.") var count = 1
+        @Option(help: "With --count, how many questions are under way at a time, 64 at most.") var atOnce = 1
         @Flag(help: "Have the server keep it for a device that is away, for five minutes at most.") var wait = false
         @Flag(help: "Print a JSON object.") var json = false
         @OptionGroup var agent: AgentOption
 
+        func validate() throws {
+            guard (1...1_000_000).contains(count) else { throw ValidationError("--count is 1 to 1000000") }
+            guard (1...64).contains(atOnce) else { throw ValidationError("--at-once is 1 to 64") }
+        }
+
         func run() throws {
+            try RelayWaiting.check(within)
+            let said = try message.map { try RelayJSON.message($0, limit: limit) }
+            let command = try id.map(RelayID.read)
             let talk = try RelayConversation(agent)
             let target = try talk.device(named: device, orOfOthers: true)
-            let command = try id.map(RelayID.read)
             let (app, service) = try RelayServiceName.resolve(name, app: app, on: target)
             let question =
-                try message.map(RelayJSON.map) ?? [
+                said ?? [
                     "Type": "ping", "TargetId": .string(target.id),
                     "CreationDate": .date(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
                 ]
@@ -126,7 +141,7 @@ package struct RelayCommand: ParsableCommand {
                 .call(app: app, service: service, message: question), on: target.id, within: within, id: command,
                 waits: wait)
             let trip = (ContinuousClock.now - start) / .milliseconds(1)
-            let answer = try RelayJSON.text(outcome.message ?? [:])
+            let answer = RelayJSON.text(outcome.message ?? [:])
             if json {
                 print("{\"milliseconds\":\(trip),\"message\":\(answer)}")
             } else {
@@ -139,8 +154,7 @@ package struct RelayCommand: ParsableCommand {
             _ talk: RelayConversation, _ target: RelayDevice, _ app: String, _ service: String, _ question: RelayMap
         ) throws {
             let times = try talk.times(
-                of: .call(app: app, service: service, message: question), on: target.id, count: min(count, 1_000_000),
-                atOnce: max(1, min(atOnce, 64)))
+                of: .call(app: app, service: service, message: question), on: target.id, count: count, atOnce: atOnce)
             let sorted = times.trips.sorted()
             let (p50, p99) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
             let rate = Double(sorted.count) / times.seconds
@@ -148,7 +162,6 @@ package struct RelayCommand: ParsableCommand {
             print(
                 String(format: "%d answers: p50 %.3f ms, p99 %.3f ms, %.0f a second", sorted.count, p50, p99, rate))
         }
-
     }
 
     /// `aldaba relay status`.
@@ -160,7 +173,7 @@ package struct RelayCommand: ParsableCommand {
 
         func run() throws {
             let answer = try RelayConversation(agent).manage(.status)
-            if json { return print(try RelayJSON.text(answer)) }
+            if json { return print(RelayJSON.text(answer)) }
             func text(_ key: String) -> String {
                 if case .string(let text)? = answer[key] { TerminalText.line(text) } else { "not known yet" }
             }
@@ -229,13 +242,15 @@ struct RelayConversation {
 
     /// Gives a command, and waits for what comes of it.
     ///
-    /// - Parameter moment: The deadline that it names, where that is another than when the waiting ends.
+    /// - Parameters:
+    ///   - seconds: How long to wait: 1 to 86,400.
+    ///   - moment: The deadline that it names, where that is another than when the waiting ends.
     /// - Throws: ``CommandFailure`` for everything but a success.
     func command(
         _ order: RelayOrder, on device: String, within seconds: Int, id: UUID? = nil, waits: Bool = false,
         until moment: Int64? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) throws -> RelayOutcome {
-        let end = moment ?? Int64(Date().timeIntervalSince1970 * 1000) + Int64(max(1, min(seconds, 86_400))) * 1000
+        let end = moment ?? Int64(Date().timeIntervalSince1970 * 1000) + Int64(seconds) * 1000
         try client.say(.command(request: 3, id: id, device: device, deadline: end, waits: waits, order))
         // The agent itself tells when the deadline has passed.
         let deadline = ContinuousClock.now + .seconds(seconds + 5)

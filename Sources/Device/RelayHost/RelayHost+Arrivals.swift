@@ -43,7 +43,7 @@ extension RelayHost {
         case .resume(let connections): resumed(connections, by: route.peer, now)
         case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
-            reply(route.id, route.peer, RelayOutcome(.failed, detail: "this device does not know the command \(type)"))
+            reply(route.id, route.peer, RelayOutcome(.failed, detail: "the device does not know the command \(type)"))
         }
     }
 
@@ -74,7 +74,7 @@ extension RelayHost {
         case .new: break
         case .forgotten:
             let detail =
-                "it was given before this device's agent began, or too long ago; nobody knows whether it was done"
+                "it was given before the agent there began, or too long ago; nobody knows whether it was done"
             return reply(route.id, route.peer, RelayOutcome(.outcomeUnknown, detail: detail))
         case .underWay: return send(.executing(command: route.id), to: route.peer, deadline: route.deadline)
         case .answered(let body?):
@@ -172,12 +172,12 @@ extension RelayHost {
         if app == Self.ownApp, service == Self.pingService { return nil }
         if app == Self.ownApp {
             guard offeredOwnServices.contains(service) else {
-                return RelayOutcome(.serviceUnavailable, detail: "this device does not offer \(service)")
+                return RelayOutcome(.serviceUnavailable, detail: "the device does not offer \(service)")
             }
             return obstacleToGrant(device, app, service)
         }
         guard members.values.contains(where: { $0.app == app && $0.isPublished }) else {
-            return RelayOutcome(.appNotInstalled, detail: "no app \(app) offers anything on this device")
+            return RelayOutcome(.appNotInstalled, detail: "no app \(app) offers anything there")
         }
         guard let offered = provider(of: service, app: app), offered.service.access != .off else {
             return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")

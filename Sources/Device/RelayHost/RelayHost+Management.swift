@@ -47,8 +47,8 @@ extension RelayHost {
         case .rename(let name): changed.name = name
         case .scheme(let scheme, let allowed):
             let scheme = scheme.lowercased()
-            guard !allowed || !AddressRule.never.contains(scheme) else {
-                return RelayOutcome(.denied, detail: "addresses of the scheme \(scheme) are never opened")
+            if let fault = AddressRule.fault(ofRule: scheme, isAllowed: allowed) {
+                return RelayOutcome(.denied, detail: fault)
             }
             if allowed { changed.schemes.insert(scheme) } else { changed.schemes.remove(scheme) }
         case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):

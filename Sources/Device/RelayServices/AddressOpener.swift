@@ -34,7 +34,7 @@ public final class XDGOpen: AddressOpener {
     public func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void) {
         if let app { return complete(RelayOutcome(.appNotInstalled, detail: "\(app) is not connected here")) }
         guard let path = ChildProgram.find("xdg-open", environment: environment) else {
-            return complete(RelayOutcome(.failed, detail: "there is no xdg-open on this device"))
+            return complete(RelayOutcome(.failed, detail: "xdg-open is not installed there"))
         }
         let program = ChildProgram(path: path, arguments: [uri], environment: environment)
         let isFree = running.withLock { running in
@@ -69,7 +69,7 @@ public final class XDGOpen: AddressOpener {
         }
         switch how {
         case .exited(0): return RelayOutcome(.success)
-        case .exited(3): return RelayOutcome(.protocolUnavailable, detail: "nothing on the device opens such addresses")
+        case .exited(3): return RelayOutcome(.protocolUnavailable, detail: "xdg-open found no program for it")
         default: return RelayOutcome(.failed, detail: "xdg-open ended with \(how)")
         }
     }

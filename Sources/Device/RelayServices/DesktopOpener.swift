@@ -38,7 +38,7 @@ public final class DesktopOpener: AddressOpener {
     private func activate(_ app: String, _ uri: String) -> RelayOutcome {
         let scheme = String(uri.prefix { $0 != ":" }).lowercased()
         guard Self.isBusName(app), let entry = desktopEntry(app) else {
-            return RelayOutcome(.appNotInstalled, detail: "\(app) is not on this device, or offers nothing to others")
+            return RelayOutcome(.appNotInstalled, detail: "\(app) is not installed there, or offers nothing to others")
         }
         guard entry["DBusActivatable"] == "true" else {
             return RelayOutcome(.appUnavailable, detail: "\(app) cannot be started by the session bus")

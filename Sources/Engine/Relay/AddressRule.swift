@@ -21,22 +21,48 @@ public enum AddressRule {
     ///
     /// - Parameter isAllowed: Whether a scheme, in lower case, is allowed here beside ``always``.
     public static func verdict(on uri: String, isAllowed: (String) -> Bool) -> Verdict {
-        let bytes = Array(uri.utf8)
-        guard bytes.count <= longest else { return .denied("the address is longer than \(longest) bytes") }
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
-            return .denied("the address holds a space or a control character")
-        }
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), let first = bytes.first, isLetter(first),
-            bytes[..<colon].allSatisfy({ isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) })
-        else { return .denied("the address does not begin with a scheme, such as https:") }
-        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        if let fault = fault(of: uri) { return .denied(fault) }
+        let scheme = uri.prefix { $0 != ":" }.lowercased()
         guard !never.contains(scheme) else { return .denied("addresses of the scheme \(scheme) are never opened") }
         guard always.contains(scheme) || isAllowed(scheme) else {
             return .denied(
-                "addresses of the scheme \(scheme) are not allowed on this device; its owner allows them by "
+                "addresses of the scheme \(scheme) are not allowed there; the device's owner allows them by "
                     + "`aldaba relay allow \(scheme)`")
         }
         return .allowed(scheme: scheme)
+    }
+
+    /// Why a text is no address that any device opens; `nil` where it may be one.
+    public static func fault(of uri: String) -> String? {
+        let bytes = uri.utf8
+        guard bytes.count <= longest else {
+            return "the address has \(bytes.count) bytes; at most \(longest) are allowed"
+        }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
+            return "the address holds a space or a control character"
+        }
+        guard let colon = uri.firstIndex(of: ":"), isScheme(uri[..<colon]) else {
+            return "the address does not begin with a scheme, such as https:"
+        }
+        return nil
+    }
+
+    /// Whether a text is a scheme (RFC 3986, section 3.1).
+    public static func isScheme(_ text: some StringProtocol) -> Bool {
+        let bytes = text.utf8
+        guard let first = bytes.first, isLetter(first) else { return false }
+        return bytes.allSatisfy { isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) }
+    }
+
+    /// Why a scheme, in lower case, can be neither allowed nor forbidden; `nil` where it can.
+    public static func fault(ofRule scheme: String, isAllowed: Bool) -> String? {
+        guard isScheme(scheme) else {
+            return
+                "\(scheme) is no scheme: a letter, then letters, digits, +, - and ., without the colon, such as mailto"
+        }
+        if isAllowed, never.contains(scheme) { return "addresses of the scheme \(scheme) are never opened" }
+        if !isAllowed, always.contains(scheme) { return "addresses of the scheme \(scheme) are always opened" }
+        return nil
     }
 
     /// The scheme of an address, in lower case; `nil` for one that is never opened.

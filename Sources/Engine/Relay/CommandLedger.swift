@@ -161,6 +161,7 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     /// It has arrived.
     public mutating func executing(_ id: UUID, on device: String) {
         if open[id]?.device == device { open[id]?.life = .executing }
+        if keptLetter(id)?.device == device { ended[id]?.life = .executing }
     }
 
     /// It has ended.
