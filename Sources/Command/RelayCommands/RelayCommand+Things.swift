@@ -48,7 +48,8 @@ extension RelayCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a file to another device. What was interrupted goes on where it was.")
         @Argument(help: "The file.") var file: String
-        @Option(help: "How many seconds to go on trying, also while the device is away: 86400 at most.")
+        @Option(
+            help: "How many seconds it may take, 86400 at most; what is interrupted goes on when the device is back.")
         var within = 3600
         @Flag(help: "Print a JSON object.") var json = false
         @OptionGroup var target: Target

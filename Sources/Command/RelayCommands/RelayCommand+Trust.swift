@@ -24,7 +24,9 @@ extension RelayCommand {
                 compare: { digits in
                     Self.tell("digits: \(digits)")
                     Self.tell("Does the other screen show the same digits? Answer there too. [y/N] ")
-                    return readLine()?.lowercased().hasPrefix("y") ?? false
+                    let areSame = readLine()?.lowercased().hasPrefix("y") ?? false
+                    if areSame { Self.tell("waiting for the answer on the other device") }
+                    return areSame
                 })
             print("paired")
         }

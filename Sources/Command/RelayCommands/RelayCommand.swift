@@ -181,6 +181,7 @@ package struct RelayCommand: ParsableCommand {
             print("device    \(text("device"))")
             print("account   \(answer["hasAccount"] == true ? "yes" : "none; see `aldaba relay account`")")
             print("server    \(answer["isConnected"] == true ? "connected" : "not connected")")
+            if answer["refusal"] != nil { print("refused   \(text("refusal"))") }
         }
     }
 }
@@ -317,16 +318,25 @@ struct RelayConversation {
         }
     }
 
-    /// A pairing: `compare` shows digits, and tells what the person says of them.
+    /// A pairing: `compare` shows digits, and tells what the person says of them. Who has a word is waited for already.
     func pair(_ word: String?, waiting: (String) -> Void, compare: (String) -> Bool) throws {
         try client.say(.manage(request: 6, .pair(word: word)))
-        let deadline = ContinuousClock.now + .seconds(600)
+        let begin = ContinuousClock.now
+        var deadline = begin + .seconds(word == nil ? 600 : 15)
         while true {
-            switch try client.notice(until: deadline) {
+            let notice: RelayNotice
+            do { notice = try client.notice(until: deadline) } catch let failure as CommandFailure
+                where failure.exit == .timedOut
+            {
+                throw CommandFailure(
+                    .timedOut, word.map { "no device waits with the word \($0)" } ?? "no device came to be paired")
+            }
+            switch notice {
             case .told(6, let news):
                 guard case .string(let state)? = news["state"] else { continue }
                 if case .string(let word)? = news["word"] { waiting(word) }
                 if case .string(let digits)? = news["digits"] {
+                    deadline = begin + .seconds(600)
                     try client.say(.manage(request: 7, .confirm(compare(digits))))
                 }
                 if state == "paired" { return }

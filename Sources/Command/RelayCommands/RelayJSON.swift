@@ -99,7 +99,7 @@ enum RelayJSON {
         case .date(let milliseconds):
             let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
             return .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-        case .uuid(let id): return .string(id.uuidString)
+        case .uuid(let id): return .string(id.uuidString.lowercased())
         case .data(let bytes): return .string(Data(bytes).base64EncodedString())
         case .array(let values): return .array(values.map(tree))
         case .dictionary(let map):

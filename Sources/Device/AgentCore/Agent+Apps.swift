@@ -62,7 +62,10 @@ extension Agent {
         do {
             let process = try AgentStep.startApp.take {
                 try parts.launcher.launch(manifest, variables: variables) { [weak self] process in
-                    self?.enter { $0.decide { $0.supervise(.ended(process: process), app, $1) } }
+                    self?.enter { agent in
+                        agent.decide { $0.supervise(.ended(process: process), app, $1) }
+                        agent.onRelay { $0.notRunning(app) }
+                    }
                 }
             }
             logger.info("An app was started.", metadata: [LogKey.topic: "\(app)"])
@@ -71,6 +74,7 @@ extension Agent {
             logger.error(
                 "An app could not be started.", metadata: [LogKey.topic: "\(app)", LogKey.error: "\(error)"])
             decide { engine, _ in engine.launchFailed(app) }
+            onRelay { $0.notRunning(app) }
         }
     }
 

@@ -147,6 +147,9 @@ package actor DeviceRelay {
         follow(host.ended(ObjectIdentifier(connection), at: parts.now()))
     }
 
+    /// The program of an app has ended, or could not be started.
+    package func notRunning(_ app: BundleID) { follow(host.notRunning(app: app.rawValue, at: parts.now())) }
+
     /// An app is not on this device any more.
     package func removed(_ app: BundleID) { follow(host.removed(app: app.rawValue, at: parts.now())) }
 

@@ -40,11 +40,18 @@ extension RelayHost {
                 return RelayOutcome(
                     .failed, detail: "that is no account key; `aldaba relay account show` tells one")
             }
+            guard changed.account.map({ $0 == key }) ?? true else {
+                return RelayOutcome(
+                    .failed,
+                    detail: "this device is of another account; take it from that by `aldaba relay account leave`")
+            }
             changed.change(account: key)
         case .leave:
             leaveList()
             changed.change(account: nil)
-        case .rename(let name): changed.name = name
+        case .rename(let name):
+            if let fault = RelaySettings.fault(ofName: name) { return RelayOutcome(.failed, detail: fault) }
+            changed.name = name
         case .scheme(let scheme, let allowed):
             let scheme = scheme.lowercased()
             if let fault = AddressRule.fault(ofRule: scheme, isAllowed: allowed) {
@@ -86,6 +93,7 @@ extension RelayHost {
             "isConnected": .bool(devices != nil),
         ]
         if let ownID { answer["device"] = .string(ownID) }
+        if let refusal { answer["refusal"] = .string(refusal) }
         if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
         if case .connections = management {
             answer["idle"] = .integer(idleTime.map { $0 / 1000 } ?? 0)

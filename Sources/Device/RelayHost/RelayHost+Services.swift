@@ -117,7 +117,7 @@ extension RelayHost {
         let isFirst = !tasks.values.contains { $0.awaits == app }
         tasks[number]?.call = content
         tasks[number]?.awaits = app
-        tasks[number]?.deadline = min(route.deadline ?? .max, now + Self.startPatience)
+        tasks[number]?.deadline = min(Self.lastWord(before: route.deadline, now), now + Self.startPatience)
         // At the caller's own deadline nothing is opened any more.
         if let end = route.deadline, end <= now + Self.startPatience { tasks[number]?.fallback = nil }
         if isFirst { directives.append(.start(app: app)) }
@@ -134,7 +134,7 @@ extension RelayHost {
         let number = add(route, nil, now)
         tasks[number]?.call = content
         tasks[number]?.isAsked = true
-        tasks[number]?.deadline = min(route.deadline ?? .max, now + Self.questionPatience)
+        tasks[number]?.deadline = min(Self.lastWord(before: route.deadline, now), now + Self.questionPatience)
         let name = members.values.first { $0.app == app }?.name ?? settings.offers?[app]?.name
         directives.append(
             .ask(
@@ -205,6 +205,23 @@ extension RelayHost {
         case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route, now)
         default: break
         }
+    }
+
+    /// Until when something is waited for, so that the caller hears before its deadline that nothing was done.
+    private static func lastWord(before deadline: Int64?, _ now: Int64) -> Int64 {
+        guard let deadline, deadline > now else { return deadline ?? .max }
+        let (rest, overflow) = deadline.subtractingReportingOverflow(now)
+        return deadline - min(1_000, (overflow ? .max : rest) / 4)
+    }
+
+    /// The program of an app has ended, or could not be started: what waited for it was not done.
+    public mutating func notRunning(app: String, at now: Int64) -> [Directive] {
+        for (number, task) in tasks where task.awaits == app {
+            tasks[number]?.awaits = nil
+            let detail = "the app was started, and ended before it offered the service"
+            openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
+        }
+        return take(now)
     }
 
     /// Nobody said a word, or the app did not come, in time.

@@ -22,12 +22,18 @@ extension RelayHost {
         guard pairing == nil else {
             return answer(client, number, RelayOutcome(.resourceLimits, detail: "another device is being paired here"))
         }
-        let place = RelayPairing.place(of: word ?? "")
         if let word {
+            guard RelayPairing.isWord(word) else {
+                return answer(
+                    client, number,
+                    RelayOutcome(
+                        .failed, detail: "\(word) is no word that `aldaba relay pair` prints on the other device"))
+            }
+            let place = RelayPairing.place(of: word)
             pairing = Pairing(
                 client: client, request: number, pairing: RelayPairing(place: place, account: nil))
             directives.append(.tell(client, .told(request: number, ["state": "waiting"])))
-            return directives.append(.send(.meet(place: RelayPairing.place(of: word))))
+            return directives.append(.send(.meet(place: place)))
         }
         var changed = settings
         let account = changed.account ?? AccountKey()

@@ -6,11 +6,12 @@ import RelayWire
 ///
 /// One commits to its key and nonce, the other says its own, then the first reveals: whoever stands between them has one
 /// attempt, and a chance of one in a million that the digits are the same. The account's key goes over only after the person has
-/// said so on the device that has it, and is taken only after the person has said so on the other.
+/// said so on both devices.
 public struct RelayPairing: Sendable {
     /// The first byte of what devices say to be paired, which no sealed message begins with.
     package static let mark: UInt8 = 0x50
     private static let name = "aldaba relay pair 1"
+    private static let agreement = Array("\(name) agree".utf8)
 
     /// What follows.
     public enum Step: Hashable, Sendable {
@@ -28,7 +29,7 @@ public struct RelayPairing: Sendable {
 
     private enum Kind: UInt8 {
         case commit = 1
-        case answer, reveal, account, refuse
+        case answer, reveal, account, refuse, agree
     }
 
     private let key: Curve25519.KeyAgreement.PrivateKey
@@ -39,7 +40,8 @@ public struct RelayPairing: Sendable {
     private var commitment: [UInt8]?
     private var other: (key: [UInt8], nonce: [UInt8])?
     private var isConfirmed = false
-    private var sealedAccount: [UInt8]?
+    /// Whether the person has said on the other device that the digits are the same.
+    private var isConfirmedThere = false
     private var isOver = false
 
     /// One side of a pairing at a place.
@@ -63,10 +65,17 @@ public struct RelayPairing: Sendable {
         Array(SHA256.hash(data: Array("\(name) \(word.lowercased())".utf8)))
     }
 
+    private static let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
+    private static let wordLength = 8
+
     /// A word that is easy to type; it is no secret.
     public static func newWord() -> String {
-        let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
-        return String((0..<8).map { _ in letters[Int.random(in: 0..<letters.count)] })
+        String((0..<wordLength).map { _ in letters[Int.random(in: 0..<letters.count)] })
+    }
+
+    /// Whether a text may be one of those words, in letters of either case.
+    public static func isWord(_ text: String) -> Bool {
+        text.count == wordLength && text.lowercased().allSatisfy(letters.contains)
     }
 
     private var ownKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
@@ -99,9 +108,13 @@ public struct RelayPairing: Sendable {
             }
             other = said
             return compare()
-        case (.account, true):
-            sealedAccount = rest
-            return takeAccount()
+        case (.agree, false) where other != nil && !isConfirmedThere:
+            guard let sealing = sealingKey(), let box = try? ChaChaPoly.SealedBox(combined: rest),
+                (try? ChaChaPoly.open(box, using: sealing, authenticating: Self.agreement)) != nil
+            else { return fail("what came is not sealed for this device; somebody may stand between") }
+            isConfirmedThere = true
+            return giveAccount()
+        case (.account, true) where isConfirmed: return takeAccount(rest)
         case (.refuse, _):
             isOver = true
             return [.failed("the other device said no")]
@@ -116,18 +129,24 @@ public struct RelayPairing: Sendable {
             isOver = true
             return [.say([Kind.refuse.rawValue]), .failed("the digits were not the same: nothing was given")]
         }
+        guard !isConfirmed else { return [] }
         isConfirmed = true
-        guard let account else { return takeAccount() }
+        guard account == nil else { return giveAccount() }
+        guard let sealing = sealingKey(),
+            let box = try? ChaChaPoly.seal([UInt8](), using: sealing, authenticating: Self.agreement)
+        else { return fail("the keys do not fit") }
+        return [.say([Kind.agree.rawValue] + box.combined)]
+    }
+
+    private mutating func giveAccount() -> [Step] {
+        guard isConfirmed, isConfirmedThere, let account else { return [] }
         guard let sealing = sealingKey(), let box = try? ChaChaPoly.seal(Array(account.text.utf8), using: sealing)
-        else {
-            return fail("the keys do not fit")
-        }
+        else { return fail("the keys do not fit") }
         isOver = true
         return [.say([Kind.account.rawValue] + box.combined), .given]
     }
 
-    private mutating func takeAccount() -> [Step] {
-        guard isConfirmed, let sealedAccount else { return [] }
+    private mutating func takeAccount(_ sealedAccount: [UInt8]) -> [Step] {
         guard let sealing = sealingKey(), let box = try? ChaChaPoly.SealedBox(combined: sealedAccount),
             let text = try? ChaChaPoly.open(box, using: sealing),
             let account = AccountKey(text: String(decoding: text, as: UTF8.self))

@@ -76,6 +76,19 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         }
     }
 
+    /// The most bytes of a device's name.
+    public static let longestName = 255
+
+    /// Why a text cannot be a device's name; `nil` where it can.
+    public static func fault(ofName name: String) -> String? {
+        guard name.utf8.count <= longestName else {
+            return "the name has \(name.utf8.count) bytes; at most \(longestName) are allowed"
+        }
+        let isShown = name.unicodeScalars.contains { !$0.properties.isWhitespace }
+        let isControlled = name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        return isShown && !isControlled ? nil : "a name is one line that shows something"
+    }
+
     /// Settings of a device.
     public init(name: String, kind: String = "desktop", account: AccountKey? = nil) {
         self.name = name

@@ -106,7 +106,7 @@ public enum RelayManagement: Hashable, Sendable {
         case "showAccount": self = .showAccount
         case "join": self = .join(key: try fields.text("key"))
         case "leave": self = .leave
-        case "rename": self = .rename(try fields.text("name", most: 255))
+        case "rename": self = .rename(try fields.text("name", most: 4096))
         case "scheme": self = .scheme(try fields.text("scheme"), allowed: try fields.flag("allowed"))
         case "grant":
             self = .grant(

@@ -265,6 +265,40 @@ import Testing
         )
     }
 
+    @Test("A started app that ends, or whose program cannot be started, is not waited for")
+    mutating func endedAtOnce() throws {
+        connect()
+        let publish = RelayRequest.publish(
+            request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:])
+        _ = host.take(publish, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
+        _ = host.ended(1, at: 0)
+        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+        _ = try arrive(content, deadline: 100_000)
+        #expect(try said(host.notRunning(app: "a.c", at: 1)).isEmpty)
+        let ends = try said(host.notRunning(app: "a.b", at: 1))
+        #expect(
+            ends.contains { if case .outcome(_, let outcome) = $0 { outcome.status == .appUnavailable } else { false } }
+        )
+        #expect(try said(host.due(at: 20_010)).isEmpty)
+        #expect(try arrive(content, deadline: 100_000, at: 30_000).contains(.start(app: "a.b")))
+    }
+
+    @Test("A caller hears before its own deadline that the app did not come")
+    mutating func beforeTheDeadline() throws {
+        connect()
+        let publish = RelayRequest.publish(
+            request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:])
+        _ = host.take(publish, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
+        _ = host.ended(1, at: 0)
+        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+        _ = try arrive(content, deadline: 5_000)
+        #expect(try said(host.due(at: 3_999)).allSatisfy { if case .outcome = $0 { false } else { true } })
+        let ends = try said(host.due(at: 4_000))
+        #expect(
+            ends.contains { if case .outcome(_, let outcome) = $0 { outcome.status == .appUnavailable } else { false } }
+        )
+    }
+
     private static func launch(_ uri: String, app: String? = nil, preferred: [String] = []) -> RelayContent {
         .launch(
             RelayLaunch(

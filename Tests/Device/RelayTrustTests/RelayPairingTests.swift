@@ -11,6 +11,7 @@ import Testing
         var digits: [String] = []
         var taken: AccountKey?
         var failures: [String] = []
+        var isGiven = false
 
         init() {
             giver = RelayPairing(place: [1], account: account)
@@ -29,7 +30,7 @@ import Testing
                 case .compare(let shown): digits.append(shown)
                 case .join(let key): taken = key
                 case .failed(let why): failures.append(why)
-                case .given: break
+                case .given: isGiven = true
                 }
             }
         }
@@ -70,7 +71,7 @@ import Testing
 
     @Test("Who reveals something else than was committed to is refused, and so is every changed message")
     func changed() {
-        for kind: UInt8 in [1, 2, 3, 4] {
+        for kind: UInt8 in [1, 2, 3, 4, 6] {
             var pair = Pair()
             func between(_ message: [UInt8]) -> [UInt8] {
                 guard message.first == kind else { return message }
@@ -87,18 +88,32 @@ import Testing
         }
     }
 
-    @Test("A no on either side gives nothing")
+    @Test("A no on either side, before or after the other's yes, gives nothing and is told to both")
     func refused() {
         for ofGiver in [true, false] {
-            var pair = Pair()
-            pair.follow(pair.giver.met(), ofGiver: true)
-            let steps = ofGiver ? pair.giver.answered(areSame: false) : pair.taker.answered(areSame: false)
-            pair.follow(steps, ofGiver: ofGiver)
-            pair.follow(pair.giver.answered(areSame: true), ofGiver: true)
-            pair.follow(pair.taker.answered(areSame: true), ofGiver: false)
-            #expect(pair.taken == nil)
-            #expect(pair.failures.count == 2)
+            for isLast in [true, false] {
+                var pair = Pair()
+                pair.follow(pair.giver.met(), ofGiver: true)
+                for saysNo in [!isLast, isLast] {
+                    let isGiver = saysNo == ofGiver
+                    let steps =
+                        isGiver ? pair.giver.answered(areSame: !saysNo) : pair.taker.answered(areSame: !saysNo)
+                    pair.follow(steps, ofGiver: isGiver)
+                }
+                #expect(pair.taken == nil && !pair.isGiven)
+                #expect(pair.failures.count == 2)
+            }
         }
+    }
+
+    @Test("The key does not go over before the other device's own word, whatever somebody between says")
+    func forgedAgreement() {
+        var pair = Pair()
+        pair.follow(pair.giver.met(), ofGiver: true)
+        pair.follow(pair.giver.answered(areSame: true), ofGiver: true)
+        #expect(!pair.isGiven)
+        pair.follow(pair.giver.heard([6] + [UInt8](repeating: 0, count: 28)), ofGiver: true)
+        #expect(!pair.isGiven && pair.failures.count == 2)
     }
 
     @Test("What nobody says at that moment is no trap", arguments: 0...8)
