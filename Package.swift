@@ -327,7 +327,8 @@ let house: [Target] = [
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
     room("Device", "RelayedFiles", ["RelayWire", "Machine", crypto]),
     room("Device", "RelayTrust", ["RelayWire", "NoiseSession", crypto]),
-    room("Device", "RelayHost", ["RelayWire", "Relay", "RelayedFiles", "RelayTrust", crypto]),
+    room("Device", "RelayedDocuments", ["RelayWire", "RelayTrust"]),
+    room("Device", "RelayHost", ["RelayWire", "Relay", "RelayedDocuments", "RelayedFiles", "RelayTrust", crypto]),
     room(
         "Device", "DirectRelay",
         ["RelayWire", "Relay", "RelayTrust", "MessageBus", "Machine", "Observability", nioCore, nioPosix, logging]),
@@ -639,6 +640,7 @@ let testTargets: [Target] = [
         ["RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", logging, grdb]),
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire", "AgentDouble"]),
+    tests("Device", "RelayedDocuments", ["RelayedDocuments", "RelayTrust", "RelayWire"]),
     tests("Device", "RelayHost", ["RelayHost", "Relay", "RelayedFiles", "RelayWire", crypto]),
     tests("Device", "RelayTrust", ["RelayTrust", "RelayWire", "NoiseSession", crypto]),
     tests("Device", "DeviceRelay", ["DeviceRelay", "RelayHost", "Relay", "RelayWire"]),

@@ -164,7 +164,7 @@ extension RelayHost {
         }
         directives.append(.save(changed))
         if old.account != changed.account {
-            documentsLost()
+            withDocuments { $0.lost() }
             devices = nil
             undescribed = []
             met = [:]

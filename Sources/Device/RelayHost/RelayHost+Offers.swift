@@ -45,8 +45,8 @@ extension RelayHost {
         joinList()
         tellLetterEnds()
         resumeLines(now)
-        resumeMove(now)
-        documentsChanged(now)
+        withDocuments { $0.resumeMove(at: now) }
+        withDocuments { $0.changed(at: now) }
         for client in members.keys { tellWatcher(client) }
     }
 

@@ -47,7 +47,7 @@ extension RelayHost {
             if let command = ledger.end(id, .cancelled, at: now) { note(id, command, .cancelled) }
         }
         if pairing?.client == client { endPairing() }
-        documentsEnded(client)
+        withDocuments { $0.ended(client) }
         for (id, line) in lines where line.client == client {
             closeThere(id, line, .cancelled)
         }

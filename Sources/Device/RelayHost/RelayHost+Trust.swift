@@ -137,7 +137,7 @@ extension RelayHost {
         changed.account = key
         changed.list?.set(device, key: target.key, isRemoved: true)
         changed.forget(device)
-        moveDocuments(from: account)
+        withDocuments { $0.move(from: account) }
         apply(changed)
         directives.append(.note(RelayLogEntry(device: device, what: "taken out here", status: .success)))
         directives.append(

@@ -2,6 +2,7 @@ import Foundation
 import Relay
 import RelayTrust
 import RelayWire
+import RelayedDocuments
 import RelayedFiles
 
 /// The device's end of relaying: what apps and terminals ask, what other devices send, and what follows. A value; events in,
@@ -144,7 +145,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// What other devices' commands are, for the log.
     var described: [UUID: String] = [:]
     var pairing: Pairing?
-    var documents = Documents()
+    var documents = RelayedDocuments<Client>()
     /// The agent's own services, beside the ping.
     let ownServices: Set<String>
     let filesFolder: String
@@ -195,7 +196,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         forgetOthers()
         failPairing("the way to the server was lost")
         lettersLost(now)
-        documentsLost()
+        withDocuments { $0.lost() }
         let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
         let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
         let commands = ledger.underWay().compactMap { ledger[$0]?.device }
@@ -239,8 +240,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case .letter(let letter): arrived(letter, now)
         case .letterKept(let id): letterKept(id, now)
         case .recalled(let id, let didWait): recalled(id, didWait)
-        case .documentAnswer(let id, let told): documentAnswered(id, told, now)
-        case .documentsChanged: documentsChanged(now)
+        case .documentAnswer(let id, let told): withDocuments { $0.answered(id, told, at: now) }
+        case .documentsChanged: withDocuments { $0.changed(at: now) }
         case .undelivered(let id, let reason): undelivered(id, reason, now)
         case .refused(let why):
             refusal = why
@@ -341,7 +342,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         }
         lookForSilentFiles(now)
         endSilentStreams(now)
-        endDocumentAsks(now)
+        withDocuments { $0.due(at: now) }
         endGrants(now)
         endLines(now)
         for (number, task) in tasks {
@@ -366,7 +367,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     mutating func take(_ now: Int64) -> [Directive] {
         nextLetters(now)
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
-        for moment in [nextFileMoment, nextStreamMoment, nextDocumentMoment] { next = min(next, moment ?? .max) }
+        for moment in [nextFileMoment, nextStreamMoment, documents.nextMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
             // What the system carries out ends with the system's word.

@@ -1,0 +1,57 @@
+import Foundation
+import RelayTrust
+import RelayWire
+
+/// What the account before this one had is put under the present one's keys.
+extension RelayedDocuments {
+    /// The account has another key by this device's word: what the one before had is put under it.
+    package mutating func move(from account: AccountKey) {
+        former = (account, 0)
+        read = []
+        isMoving = false
+    }
+
+    /// Ends the look at them until the next session, in which it begins anew: what is put already is there then.
+    mutating func restMove() {
+        former?.number = 0
+        read = []
+        isMoving = false
+    }
+
+    mutating func note(_ what: String, _ status: RelayStatus) {
+        directives.append(.note(what, status))
+    }
+
+    /// Goes on with that where there is a session.
+    package mutating func resumeMove(at now: Int64) {
+        guard former != nil, !isMoving, isConnected else { return }
+        isMoving = true
+        moveOn(now)
+    }
+
+    mutating func moveRead(_ page: [RelaySealedDocument], isAll: Bool, _ now: Int64) {
+        guard let before = former else { return }
+        read = page.filter { !$0.isRemoved }
+        former?.number = page.last?.number ?? before.number
+        if isAll && read.isEmpty { former = nil }
+        moveOn(now)
+    }
+
+    mutating func moveOn(_ now: Int64) {
+        guard let former = former else {
+            isMoving = false
+            return
+        }
+        while !read.isEmpty {
+            let sealed = read.removeFirst()
+            guard let document = former.account.documents.opened(sealed),
+                let again = try? account?.documents.sealed(document, revision: sealed.revision)
+            else {
+                note("a document for the next key of the account: it does not open", .failed)
+                continue
+            }
+            return add(Ask(purpose: .moved(again), deadline: now + Self.patience))
+        }
+        add(Ask(purpose: .move(after: former.number), deadline: now + Self.patience))
+    }
+}
