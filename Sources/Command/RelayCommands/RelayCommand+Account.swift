@@ -144,9 +144,20 @@ extension RelayCommand {
 
     /// What a grant names.
     struct GrantArguments: ParsableArguments {
-        @Argument(help: "The id of the device that calls; * for any of yours.") var device: String
+        @Argument(help: "The device that calls, by its id, or its name where no other has it; * for any of yours.")
+        var device: String
         @Argument(help: "The bundle id of the app here.") var app: String
         @Argument(help: "The name of its service.") var service: String
+
+        func validate() throws {
+            guard !app.isEmpty, !service.isEmpty else { throw ValidationError("an app and a service have names") }
+        }
+
+        /// The device's id. One that is no device's of this person's may be another person's, with or without its key's mark.
+        func deviceID(_ talk: RelayConversation) throws -> String {
+            if device == "*" || UInt64(device.prefix { $0 != "#" }) != nil { return device }
+            return try talk.device(named: device).id
+        }
     }
 
     /// `aldaba relay grant`.
@@ -161,9 +172,11 @@ extension RelayCommand {
 
         func run() throws {
             let seconds = try `for`.map { Int64(try TriggerArguments.seconds($0, "--for", atLeast: 1)) }
-            _ = try RelayConversation(agent).manage(
+            let talk = try RelayConversation(agent)
+            _ = try talk.manage(
                 .grant(
-                    device: grant.device, app: grant.app, service: grant.service, allowed: true, seconds: seconds,
+                    device: grant.deviceID(talk), app: grant.app, service: grant.service, allowed: true,
+                    seconds: seconds,
                     needsUnlocked: unlocked))
         }
     }
@@ -178,8 +191,9 @@ extension RelayCommand {
         @OptionGroup var agent: AgentOption
 
         func run() throws {
-            _ = try RelayConversation(agent).manage(
-                .deny(device: grant.device, app: grant.app, service: grant.service))
+            let talk = try RelayConversation(agent)
+            _ = try talk.manage(
+                .deny(device: grant.deviceID(talk), app: grant.app, service: grant.service))
         }
     }
 
@@ -221,8 +235,9 @@ extension RelayCommand {
         @OptionGroup var agent: AgentOption
 
         func run() throws {
-            _ = try RelayConversation(agent).manage(
-                .grant(device: grant.device, app: grant.app, service: grant.service, allowed: false))
+            let talk = try RelayConversation(agent)
+            _ = try talk.manage(
+                .grant(device: grant.deviceID(talk), app: grant.app, service: grant.service, allowed: false))
         }
     }
 }

@@ -139,6 +139,13 @@ extension RelayCommand {
         @Option(help: "The player's name, as it is listed.") var player: String?
         @OptionGroup var target: Target
 
+        func validate() throws {
+            guard ["list", "play", "pause", "stop"].contains(what) else {
+                throw ValidationError("--do is list, play, pause or stop")
+            }
+            guard what == "list" || player != nil else { throw ValidationError("--do \(what) needs --player") }
+        }
+
         func run() throws {
             var message: RelayMap = ["do": .string(what)]
             if let player { message["player"] = .string(player) }
@@ -222,6 +229,7 @@ extension RelayCommand {
 
         func validate() throws {
             if (thumb == nil) != (output == nil) { throw ValidationError("--thumb and --output go together") }
+            guard page >= 0 else { throw ValidationError("--page is 0 or more") }
         }
 
         func run() throws {
@@ -230,8 +238,11 @@ extension RelayCommand {
                 guard case .data(let picture)? = answer["picture"] else { throw unexpected() }
                 return try Data(picture).write(to: URL(fileURLWithPath: output))
             }
-            let message: RelayMap =
-                fetch.map { ["do": "fetch", "name": .string($0)] } ?? ["do": "list", "page": .integer(Int64(page))]
+            if let fetch {
+                _ = try target.ask("photos", ["do": "fetch", "name": .string(fetch)])
+                return print("it is on its way; `aldaba relay watch` tells when it is here, and where")
+            }
+            let message: RelayMap = ["do": "list", "page": .integer(Int64(page))]
             print(try TerminalText.lines(RelayJSON.text(target.ask("photos", message))))
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandCore
 import Foundation
+import Machine
 import RelayWire
 
 /// Devices that become a person's, what is shared with them, and what they did.
@@ -73,7 +74,31 @@ extension RelayCommand {
     struct Share: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "What other devices may fetch and run here, and where their files are put.",
-            subcommands: [ShareFiles.self, SharePhotos.self, ShareProgram.self])
+            subcommands: [ShareList.self, ShareFiles.self, SharePhotos.self, ShareProgram.self])
+    }
+
+    /// `aldaba relay share list`.
+    struct ShareList: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List what other devices may fetch and run here: a JSON object.")
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            guard case .dictionary(let shared)? = try RelayConversation(agent).manage(.status)["shared"] else {
+                throw unexpected()
+            }
+            print(RelayJSON.text(shared))
+        }
+    }
+
+    /// A folder that a person names, which must be there.
+    private static func folder(_ text: String) throws -> String {
+        let path = URL(fileURLWithPath: text).standardizedFileURL.path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CommandFailure(.invalidInput, "\(path) is no folder")
+        }
+        return path
     }
 
     /// `aldaba relay share files`.
@@ -85,32 +110,42 @@ extension RelayCommand {
         @OptionGroup var agent: AgentOption
 
         func run() throws {
-            _ = try RelayConversation(agent).manage(.filesFolder(URL(fileURLWithPath: folder).standardizedFileURL.path))
+            _ = try RelayConversation(agent).manage(.filesFolder(try RelayCommand.folder(folder)))
         }
     }
 
     /// `aldaba relay share photos`.
     struct SharePhotos: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "photos", abstract: "Let other devices list and fetch the photos of this folder.")
-        @Argument(help: "The folder.") var folder: String
+            commandName: "photos",
+            abstract: "Let other devices list and fetch the photos of this folder; without one, of none any more.")
+        @Argument(help: "The folder.") var folder: String?
         @OptionGroup var agent: AgentOption
 
         func run() throws {
-            _ = try RelayConversation(agent).manage(
-                .photosFolder(URL(fileURLWithPath: folder).standardizedFileURL.path))
+            _ = try RelayConversation(agent).manage(.photosFolder(try folder.map(RelayCommand.folder)))
         }
     }
 
     /// `aldaba relay share program`.
     struct ShareProgram: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "program", abstract: "Let other devices run a program under a name; without words no more.")
-        @Argument(help: "The name.") var name: String
-        @Argument(help: "The program and its arguments; those that begin with - after a --.") var words: [String] = []
+            commandName: "program", abstract: "Let other devices run a program under a name; without words no more.",
+            discussion: "Arguments that begin with - follow a --: aldaba relay share program free -- df -h /")
+        @Argument(help: "The name, 1 to 64 bytes.") var name: String
+        @Argument(help: "The program, by its path or its name in PATH, and its arguments.") var words: [String] = []
         @OptionGroup var agent: AgentOption
 
+        func validate() throws {
+            guard (1...64).contains(name.utf8.count) else { throw ValidationError("a name has 1 to 64 bytes") }
+        }
+
         func run() throws {
+            if let program = words.first,
+                ChildProgram.find(program, environment: ProcessInfo.processInfo.environment) == nil
+            {
+                throw CommandFailure(.invalidInput, "\(program) is no program that can be run here")
+            }
             _ = try RelayConversation(agent).manage(.program(name: name, words: words))
         }
     }

@@ -252,11 +252,18 @@ struct RelayConversation {
         until moment: Int64? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) throws -> RelayOutcome {
         let end = moment ?? Int64(Date().timeIntervalSince1970 * 1000) + Int64(seconds) * 1000
+        let id = id ?? UUID()
         try client.say(.command(request: 3, id: id, device: device, deadline: end, waits: waits, order))
         // The agent itself tells when the deadline has passed.
         let deadline = ContinuousClock.now + .seconds(seconds + 5)
         while true {
-            let notice = try client.notice(until: deadline)
+            let notice: RelayNotice
+            do { notice = try client.notice(until: deadline) } catch let failure as CommandFailure
+                where failure.exit == .unreachable || failure.exit == .timedOut
+            {
+                let words = RelayWords.of(.outcomeUnknown)
+                throw CommandFailure(.timedOut, "\(words): \(failure) (id \(id.uuidString.lowercased()))")
+            }
             if case .progress(3, let done, let size) = notice { progress(done, size) }
             guard case .answered(3, _, let outcome) = notice else { continue }
             guard outcome.status == .success else {

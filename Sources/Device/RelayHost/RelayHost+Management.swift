@@ -63,9 +63,14 @@ extension RelayHost {
                 return RelayOutcome(
                     .failed, detail: "a grant lasts 1 to \(RelayManagement.grantSeconds.upperBound) seconds")
             }
+            let grant = RelaySettings.Grant(device: device, app: app, service: service)
+            guard allowed || changed.isGrantedAlone(device, app, service) || changed.isDeniedAlone(device, app, service)
+            else {
+                return RelayOutcome(
+                    .failed, detail: "no such thing was granted or denied; `aldaba relay grants` lists them")
+            }
             changed.decide(
-                RelaySettings.Grant(device: device, app: app, service: service), isGranted: allowed,
-                until: seconds.map { now + 1000 * $0 }, needsUnlocked: needsUnlocked)
+                grant, isGranted: allowed, until: seconds.map { now + 1000 * $0 }, needsUnlocked: needsUnlocked)
         case .deny(let device, let app, let service):
             changed.deny(RelaySettings.Grant(device: device, app: app, service: service))
         case .connections(let idle, let grace):
@@ -94,6 +99,10 @@ extension RelayHost {
         ]
         if let ownID { answer["device"] = .string(ownID) }
         if let refusal { answer["refusal"] = .string(refusal) }
+        var shared: RelayMap = ["files": .string(settings.filesFolder ?? filesFolder)]
+        if let photos = settings.photosFolder { shared["photos"] = .string(photos) }
+        shared["programs"] = .dictionary((settings.programs ?? [:]).mapValues { .array($0.map(RelayValue.string)) })
+        if case .status = management { answer["shared"] = .dictionary(shared) }
         if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
         if case .connections = management {
             answer["idle"] = .integer(idleTime.map { $0 / 1000 } ?? 0)

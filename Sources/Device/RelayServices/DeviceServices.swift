@@ -109,6 +109,9 @@ public final class DeviceServices: NativeServices {
 
     private func clipboard(_ what: String, _ message: RelayMap) throws -> RelayOutcome {
         let isWayland = !(environment["WAYLAND_DISPLAY"] ?? "").isEmpty
+        guard isWayland || !(environment["DISPLAY"] ?? "").isEmpty else {
+            return RelayOutcome(.failed, detail: "there is no clipboard: no desktop session runs there")
+        }
         switch what {
         case "get":
             let words = isWayland ? ["wl-paste", "--no-newline"] : ["xclip", "-selection", "clipboard", "-o"]
@@ -220,10 +223,12 @@ public final class DeviceServices: NativeServices {
             let known = programs.keys.sorted().joined(separator: ", ")
             return RelayOutcome(.failed, detail: "the owner has listed no such program; there are: \(known)")
         }
-        guard let output = try program(words).run(outputLimit: 16_384, patience: Self.programPatience) else {
-            return RelayOutcome(
-                .failed, detail: "\(name) did not end with 0 within 30 seconds, or wrote more than 16 KiB")
+        switch try program(words).runToEnd(outputLimit: 16_384, patience: Self.programPatience) {
+        case .wrote(let output):
+            return RelayOutcome(.success, message: ["output": .string(String(decoding: output, as: UTF8.self))])
+        case .failed(let end): return RelayOutcome(.failed, detail: "\(name) ended with \(end)")
+        case .wroteTooMuch: return RelayOutcome(.failed, detail: "\(name) wrote more than 16 KiB, and was ended")
+        case .tookTooLong: return RelayOutcome(.failed, detail: "\(name) took longer than 30 seconds, and was ended")
         }
-        return RelayOutcome(.success, message: ["output": .string(String(decoding: output, as: UTF8.self))])
     }
 }

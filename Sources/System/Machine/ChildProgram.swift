@@ -49,6 +49,26 @@ package struct ChildProgram: Sendable {
     ///   - outputLimit: How many bytes it may write; `nil` for a program whose output is of no use.
     /// - Returns: What it wrote; `nil` when it did not end by itself with status 0.
     package func run(input: Data? = nil, outputLimit: Int? = nil, patience: Duration) throws(MachineFailure) -> Data? {
+        let run = try runToEnd(input: input, outputLimit: outputLimit, patience: patience)
+        if case .wrote(let bytes) = run { return bytes } else { return nil }
+    }
+
+    /// How a program's run came to its end.
+    package enum Run: Hashable, Sendable {
+        /// It ended by itself with status 0; what it wrote.
+        case wrote(Data)
+        /// It ended otherwise.
+        case failed(ProgramEnd)
+        /// It was killed, since it wrote more than it may.
+        case wroteTooMuch
+        /// It was killed, since it took longer than it may.
+        case tookTooLong
+    }
+
+    /// Runs it as ``run(input:outputLimit:patience:)`` does, and tells how it ended.
+    package func runToEnd(
+        input: Data? = nil, outputLimit: Int? = nil, patience: Duration
+    ) throws(MachineFailure) -> Run {
         var output = try PipeEnds()
         defer { output.close() }
         var end = try PipeEnds()
@@ -58,12 +78,15 @@ package struct ChildProgram: Sendable {
         let pid = try start(input: given ?? -1, output: outputLimit == nil ? -1 : output.writing)
         output.closeWriting()
         Self.watch(pid, closing: end.giveWriting())
-        let written = follow(output.reading, end.reading, limit: outputLimit ?? 0, until: .now + patience)
-        if written == nil {
+        let run = follow(output.reading, end.reading, limit: outputLimit ?? 0, until: .now + patience)
+        guard case .wrote = run else {
             kill(-pid, SIGKILL)
             _ = Self.isReadable(end.reading, until: nil)
+            _ = Self.reap(pid)
+            return run
         }
-        return Self.reap(pid) == .exited(0) ? written : nil
+        let status = Self.reap(pid)
+        return status == .exited(0) ? run : .failed(status)
     }
 
     /// What an empty pipe takes at once on Linux (pipe(7)).
@@ -89,24 +112,24 @@ package struct ChildProgram: Sendable {
         }
     }
 
-    /// Reads until the program has ended; `nil` when it did not in time, or wrote too much.
+    /// Reads until the program has ended, did not in time, or wrote too much.
     private func follow(
         _ output: Int32, _ end: Int32, limit: Int, until deadline: ContinuousClock.Instant
-    ) -> Data? {
+    ) -> Run {
         var written = Data()
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
             var watched = [output, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard Self.wait(for: &watched, until: deadline) else { return nil }
+            guard Self.wait(for: &watched, until: deadline) else { return .tookTooLong }
             if watched[0].revents != 0 {
                 let count = read(output, &buffer, buffer.count)
                 // Closed while the program goes on: nothing more comes, and its end is waited for.
-                if count == 0 { return Self.isReadable(end, until: deadline) ? written : nil }
+                if count == 0 { return Self.isReadable(end, until: deadline) ? .wrote(written) : .tookTooLong }
                 if count > 0 { written += buffer[..<count] }
-                if written.count > limit { return nil }
+                if written.count > limit { return .wroteTooMuch }
                 if count > 0 { continue }
             }
-            if watched[1].revents != 0 { return written }
+            if watched[1].revents != 0 { return .wrote(written) }
         }
     }
 

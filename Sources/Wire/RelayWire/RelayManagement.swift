@@ -26,7 +26,7 @@ public enum RelayManagement: Hashable, Sendable {
     /// Put files of other devices into this folder.
     case filesFolder(String)
     /// Let other devices fetch the photos of this folder.
-    case photosFolder(String)
+    case photosFolder(String?)
     /// Let other devices run a program under this name; without words no more.
     case program(name: String, words: [String])
     /// Pairs. Without `word`, this device's account is shared; with it, the other's is joined.
@@ -64,7 +64,8 @@ public enum RelayManagement: Hashable, Sendable {
         case .grants(let first): ["what": "grants", "from": .integer(first)]
         case .commands: ["what": "commands"]
         case .filesFolder(let path): ["what": "filesFolder", "path": .string(path)]
-        case .photosFolder(let path): ["what": "photosFolder", "path": .string(path)]
+        case .photosFolder(let path):
+            ["what": "photosFolder"].merging(path.map { ["path": .string($0)] } ?? [:]) { $1 }
         case .program(let name, let words):
             ["what": "program", "name": .string(name), "words": .array(words.map(RelayValue.string))]
         case .pair(let word): word.map { ["what": "pair", "word": .string($0)] } ?? ["what": "pair"]
@@ -120,7 +121,7 @@ public enum RelayManagement: Hashable, Sendable {
         case "grants": self = .grants(from: try fields.integer("from", else: 0))
         case "commands": self = .commands
         case "filesFolder": self = .filesFolder(try fields.text("path", most: 4096))
-        case "photosFolder": self = .photosFolder(try fields.text("path", most: 4096))
+        case "photosFolder": self = .photosFolder(try fields.optionalText("path", most: 4096))
         case "program": self = .program(name: try fields.text("name", most: 64), words: try fields.texts("words"))
         case "pair": self = .pair(word: try fields.optionalText("word", most: 64))
         case "log": self = .log
@@ -154,7 +155,8 @@ extension RelayManagement: CustomReflectable {
         case .deny(let device, let app, let service): (device: device, app: app, service: service)
         case .join: "<redacted>"
         case .pair(let word): word.map { _ in "<redacted>" }
-        case .rename(let text), .filesFolder(let text), .photosFolder(let text), .dismiss(let text): text
+        case .rename(let text), .filesFolder(let text), .dismiss(let text): text
+        case .photosFolder(let path): path
         case .scheme(let scheme, let allowed): (scheme: scheme, allowed: allowed)
         case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):
             (

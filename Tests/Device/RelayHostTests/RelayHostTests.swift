@@ -359,12 +359,49 @@ import Testing
         #expect(!"\(AccountKey())".contains("aldaba-account-"))
     }
 
-    @Test("A device that takes another account leaves the old one first")
-    mutating func moving() {
+    @Test("A device takes another account after it has left the one that it has")
+    mutating func moving() throws {
         connect()
-        let directives = ask(.manage(request: 1, .join(key: AccountKey().text)), client: 2, terminal: true)
-        let sent = directives.compactMap { if case .send(let frame) = $0 { frame } else { nil } }
-        #expect(sent.first == .goodbye)
+        let own = try #require(host.settings.account)
+        let key = AccountKey()
+        _ = ask(.manage(request: 1, .join(key: key.text)), client: 2, terminal: true)
+        #expect(host.settings.account == own)
+        _ = ask(.manage(request: 2, .join(key: own.text)), client: 2, terminal: true)
+        #expect(host.settings.account == own)
+        var sent: [RelayFrame] = []
+        for (number, said) in [(3, RelayManagement.leave), (4, .join(key: key.text))] {
+            sent += ask(.manage(request: Int64(number), said), client: 2, terminal: true)
+                .compactMap { if case .send(let frame) = $0 { frame } else { nil } }
+        }
+        #expect(host.settings.account == key)
+        #expect(sent.contains(.goodbye))
         guard case .hello? = sent.last else { return #expect(Bool(false), "it joins nothing") }
+    }
+
+    @Test(
+        "A name is one line that shows something",
+        arguments: [
+            ("desk", true), ("Mariá's 💻", true), ("", false), (" \u{2003}", false), ("a\nb", false),
+            ("\u{1b}[31mred", false), (String(repeating: "a", count: 256), false),
+        ])
+    mutating func names(_ name: String, _ isTaken: Bool) {
+        connect()
+        _ = ask(.manage(request: 1, .rename(name)), client: 2, terminal: true)
+        #expect((host.settings.name == name) == isTaken)
+    }
+
+    @Test(
+        "A scheme is allowed or forbidden only where that has an effect",
+        arguments: [
+            ("mailto", true, true), ("MAILTO", true, true), ("a b", true, false), ("", true, false),
+            ("x:", true, false),
+            ("file", true, false), ("http", false, false), ("mailto", false, true),
+        ])
+    mutating func schemes(_ scheme: String, _ isAllowed: Bool, _ isTaken: Bool) {
+        connect()
+        let told = ask(.manage(request: 1, .scheme(scheme, allowed: isAllowed)), client: 2, terminal: true)
+        let isRefused = told.contains { if case .tell(2, .answered) = $0 { true } else { false } }
+        #expect(isRefused != isTaken)
+        #expect(host.settings.schemes == (isAllowed && isTaken ? ["mailto"] : []))
     }
 }
