@@ -27,6 +27,8 @@ LONGEST_FRAME = 1 << 20
 LONGEST_DETAIL = 4096
 # The content of a document.
 DOCUMENT_LIMIT = 8 << 10
+# Seconds beyond which a deadline is no date of this epoch.
+LONGEST_WAIT = 10**10
 
 __all__ = ["Relay", "Question", "RelayError", "AgentError", "MessageFault"]
 
@@ -178,7 +180,7 @@ class Relay:
     def find(self, device, seconds=10):
         """A device of another person's that offers something to anyone, by its id; it can be asked from now on."""
         number = self._number()
-        self._request({"type": "find", "request": number, "device": device})
+        self._request({"type": "find", "request": number, "device": _check_text("the device's id", device, 64)})
         notice = self._wait(lambda notice: notice["type"] in ("found", "answered") and notice["request"] == number, seconds)
         if notice["type"] == "answered":
             raise RelayError(notice["outcome"]["status"], notice["outcome"].get("detail"))
@@ -194,7 +196,7 @@ class Relay:
 
     def begin_call(self, device, app, service, message, seconds=30, command=None, limit=DEFAULT_LIMIT, wait=False):
         """Asks a service without waiting, and returns the command's id, for `result`, `life` and `cancel`."""
-        command = command or uuid.uuid4()
+        command = _command_id(command or uuid.uuid4())
         request = self._ordering(self._call(app, service, message, limit), device, seconds, command, wait)
         self._request({**request, "request": self._number()})
         self._begun.add(command)
@@ -202,6 +204,7 @@ class Relay:
 
     def result(self, command, seconds=None):
         """The answer to what `begin_call` began, once. What else comes meanwhile is kept for `next_notice`."""
+        command = _command_id(command)
         if command not in self._begun and command not in self._ended:
             raise ValueError(f"no call of the id {command} was begun here, or its result was taken")
         end = _end(seconds)
@@ -218,7 +221,7 @@ class Relay:
 
         It is kept for a device that is away for `ttl` seconds, 28 days at most. Sent again under its id it is given to the app once.
         """
-        command = command or uuid.uuid4()
+        command = _command_id(command or uuid.uuid4())
         encode(message, limit)
         order = {
             "type": "tell", "app": _check_text("the app", app, 1024), "service": _check_text("the service", service, 1024),
@@ -232,7 +235,7 @@ class Relay:
         What `tell` sent is taken back while it waits for its device.
         """
         try:
-            self._command({"type": "cancel", "id": command})
+            self._command({"type": "cancel", "id": _command_id(command)})
         except RelayError:
             return False
         return True
@@ -252,19 +255,25 @@ class Relay:
     def close(self, connection):
         self._command({"type": "close", "connection": connection, "reason": "completed"})
 
-    def launch(self, device, uri, app=None, fallback=None, seconds=30, command=None):
-        """Opens an address on a device. `command`, a UUID, makes a repetition known there."""
+    def launch(self, device, uri, app=None, fallback=None, seconds=30, command=None, input=None):
+        """Opens an address on a device. `command`, a UUID, makes a repetition known there.
+
+        An app that opens it finds `input`, a dict, in its notice; a program of the system's does not.
+        """
         order = {"type": "launch", "uri": _check_text("the address", uri, 8192)}
         if app is not None:
             order["app"] = _check_text("the app", app, 1024)
         if fallback is not None:
             order["fallback"] = _check_text("the fallback", fallback, 8192)
+        if input:
+            encode(input, DEFAULT_LIMIT)
+            order["input"] = input
         self._order(order, device, seconds, command)
 
     def life(self, command):
         """Where a command of the last day stands, and how it ended."""
         number = self._number()
-        self._request({"type": "life", "request": number, "id": command})
+        self._request({"type": "life", "request": number, "id": _command_id(command)})
         notice = self._wait(lambda notice: notice["type"] == "life" and notice["request"] == number, 10)
         return notice.get("life"), notice.get("status")
 
@@ -326,7 +335,7 @@ class Relay:
     def _ordering(order, device, seconds, command, wait=False):
         request = {
             "type": "command", "device": _check_text("the device's id", device, 64), "order": order, "id": command,
-            "deadline": int((time.time() + seconds) * 1000),
+            "deadline": int((time.time() + _check_seconds(seconds)) * 1000),
         }
         if wait:
             request["waits"] = True
@@ -334,7 +343,7 @@ class Relay:
 
     def _order(self, order, device, seconds, command, wait=False, patience=None):
         """What came of a command; whatever ends the waiting for it, such as Ctrl-C, takes it back."""
-        command = command or uuid.uuid4()
+        command = _command_id(command or uuid.uuid4())
         request = self._ordering(order, device, seconds, command, wait)
         number = self._number()
         self._request({**request, "request": number})
@@ -342,7 +351,9 @@ class Relay:
             return self._outcome(number, patience or seconds + 5)
         except RelayError:
             raise
-        except (AgentError, ConnectionError) as error:
+        except AgentError as error:
+            raise RelayError("failed", f"the agent refused it: {error}") from error
+        except ConnectionError as error:
             raise RelayError("outcomeUnknown", str(error)) from error
         except BaseException:
             self._request({"type": "cancel", "request": self._number(), "id": command})
@@ -439,9 +450,31 @@ def _check_count(name, values, most):
 
 
 def _check_text(name, text, most):
-    if len(text.encode()) > most:
-        raise MessageFault(f"{name} has {len(text.encode())} bytes; at most {most} are allowed")
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str, not {type(text).__name__}")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise MessageFault(f"{name} is no Unicode: {error}") from error
+    if size > most:
+        raise MessageFault(f"{name} has {size} bytes; at most {most} are allowed")
     return text
+
+
+def _check_seconds(seconds):
+    if not -LONGEST_WAIT <= seconds <= LONGEST_WAIT:
+        raise ValueError(f"the seconds must be a number up to {LONGEST_WAIT}, not {seconds}")
+    return seconds
+
+
+def _command_id(command):
+    """A command's id: a UUID, or a text of one."""
+    if isinstance(command, uuid.UUID):
+        return command
+    try:
+        return uuid.UUID(command)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ValueError(f"a command's id is a UUID, not {command!r}") from error
 
 
 def _cut(text, most):

@@ -71,6 +71,7 @@ class _Writer:
         for key in value:
             if not isinstance(key, str):
                 raise MessageFault(f"{path or 'the message'}: the key {key!r} is no str")
+            _check_unicode(key, f"{path or 'the message'}: the key {key!r}")
         self.head(5, len(value))
         for key in sorted(value, key=lambda key: (len(key.encode()), key.encode())):
             data = key.encode()
@@ -90,6 +91,7 @@ class _Writer:
         elif kind == "double":
             self.double(value)
         elif kind == "string":
+            _check_unicode(value, path)
             data = value.encode()
             self.head(3, len(data))
             self.parts.append(data)
@@ -236,3 +238,10 @@ class _Reader:
             if first == mark:
                 return struct.unpack(">" + form, self.take(size))[0]
         raise MessageFault(f"the byte {first:02x} is no value")
+
+
+def _check_unicode(text, path):
+    """UTF-8 has no halves of surrogate pairs (RFC 3629, section 3)."""
+    place = next((place for place, character in enumerate(text) if "\ud800" <= character <= "\udfff"), None)
+    if place is not None:
+        raise MessageFault(f"{path or 'the message'} holds half of a surrogate pair as character {place}")

@@ -92,8 +92,8 @@ let platform = ConnectedDevicesPlatform.shared
 let registered = Mutex<[ConnectedDevicesNotificationRegistrationState]>([])
 platform.accountManager.accessTokenRequested.subscribe { $0.complete(withErrorMessage: "nobody signs in here") }
 platform.accountManager.accessTokenInvalidated.subscribe { say("a token for \($0.scopes) is of no use any more") }
-platform.notificationRegistrationManager.registrationStateChanged.subscribe { state in
-    registered.withLock { $0.append(state) }
+platform.notificationRegistrationManager.registrationStateChanged.subscribe { changed in
+    registered.withLock { $0.append(changed.state) }
 }
 platform.start()
 guard await platform.accountManager.add(.device) == .success else {

@@ -117,13 +117,58 @@ def test_an_address_is_opened_on_the_other_device(first, second, opened):
 
 @pytest.mark.parametrize("address", [
     "file:///etc/passwd", "FILE:///etc/passwd", "data:text/html,x", "javascript:alert(1)", "mailto:a@example.org",
-    "https://example.org/\n--help", "no-scheme",
 ])
 def test_other_addresses_are_not_opened(first, second, opened, address):
     before = opened.read_text() if opened.exists() else ""
     done = first.aldaba("open", address, "--on", second.name, check=False)
     assert done.returncode == 4, done.stderr
     assert (opened.read_text() if opened.exists() else "") == before
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (("https://example.org/\n--help",), "holds a space or a control character"),
+    (("no-scheme",), "does not begin with a scheme"),
+    (("",), "does not begin with a scheme"),
+    (("https://example.org/" + "a" * 9000,), "has 9020 bytes; at most 8192 are allowed"),
+    (("https://example.org/", "--fallback", "http://example.org/"), "--fallback must be the address of an https page"),
+    (("https://example.org/", "--within", "9223372036854775807"), "--within is 1 to 540 seconds"),
+    (("https://example.org/", "--within", "0"), "--within is 1 to 540 seconds"),
+])
+def test_what_is_no_address_or_no_time_is_refused_here(first, second, words, complaint):
+    done = first.aldaba("open", *words, "--on", second.name, check=False)
+    assert done.returncode == 3 and complaint in done.stderr
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (("deny", "nobody", "com.example.a", "s"), "you have no device nobody"),
+    (("revoke", "*", "com.example.a", "s"), "no such thing was granted or denied"),
+    (("allow", "a b"), "a b is no scheme"),
+    (("forbid", "http"), "always opened"),
+    (("rename", " "), "a name is one line that shows something"),
+    (("share", "photos", "/nosuch"), "/nosuch is no folder"),
+    (("share", "program", "bad", "/nosuch"), "/nosuch is no program"),
+    (("pair", "wrong word"), "is no word that"),
+])
+def test_what_a_person_says_wrongly_is_refused_with_its_reason(first, words, complaint):
+    done = first.aldaba(*words, check=False)
+    assert done.returncode in (1, 3) and complaint in done.stderr
+
+
+def test_what_is_granted_to_a_name_counts_for_its_device(first, second):
+    first.aldaba("deny", second.name, "com.example.a", "s")
+    grants = first.aldaba("grants").stdout
+    assert second.id in grants
+    first.aldaba("revoke", second.name, "com.example.a", "s")
+    assert first.aldaba("grants").stdout == ""
+
+
+def test_a_message_larger_than_usual_is_asked_for(first, second):
+    message = json.dumps({"Type": "ping", "Text": "x" * 70_000})
+    done = first.aldaba("call", "ping", "--on", second.name, "--message", message, check=False)
+    assert done.returncode == 3 and "--limit 262144" in done.stderr
+    answer = first.aldaba("call", "ping", "--on", second.name, "--message", message, "--limit", "100000", "--json")
+    assert len(json.loads(answer.stdout)["message"]["Text"]) == 70_000
+
 
 
 def test_a_scheme_can_be_allowed_and_forbidden(first, second, opened):
@@ -144,7 +189,7 @@ def test_the_fallback_is_opened_only_after_a_definite_failure(first, second, ope
     assert done.returncode == 1 and "exit code 4" in done.stderr
     done = first.aldaba(
         "open", "https://unopenable.example/", "--on", second.name, "--fallback", "file:///etc/passwd", check=False)
-    assert done.returncode == 1
+    assert done.returncode == 3
 
 
 def test_the_ping_of_every_agent_answers_and_tells_the_round_trip(first, second):
@@ -373,12 +418,12 @@ def test_an_app_opens_addresses_of_its_scheme(caller, service, second):
 
     def take():
         notice = service.next_notice(10)
-        assert notice["type"] == "launch" and notice["uri"] == "relaytest:hello"
+        assert notice["type"] == "launch" and notice["uri"] == "relaytest:hello" and notice["input"] == {"page": [1, 2]}
         service.settle_launch(notice)
 
     taking = threading.Thread(target=take)
     taking.start()
-    caller.launch(second.id, "relaytest:hello", app=APP)
+    caller.launch(second.id, "relaytest:hello", app=APP, input={"page": [1, 2]})
     taking.join(10)
     with pytest.raises(RelayError) as refused:
         caller.launch(second.id, "https://example.org/", app="com.example.absent")
@@ -406,6 +451,9 @@ def test_another_account_neither_sees_nor_reaches(pair, first, second):
         assert done.returncode == 3 and "no device" in done.stderr
         assert stranger.aldaba("relay", "account", "join", "aldaba-account-nonsense", check=False).returncode == 3
         key = first.aldaba("account", "show").stdout.strip()
+        done = stranger.aldaba("relay", "account", "join", key, check=False)
+        assert done.returncode == 3 and "account leave" in done.stderr
+        stranger.aldaba("relay", "account", "leave")
         stranger.aldaba("relay", "account", "join", key)
         wait_until(lambda: len(first.others()) == 2, "the stranger is one of them now")
         stranger.aldaba("relay", "account", "leave")

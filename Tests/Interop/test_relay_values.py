@@ -12,6 +12,7 @@ import pytest
 from aldaba_process import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonRelay"))
+from aldaba_relay import Relay, _command_id  # noqa: E402
 from relay_values import MessageFault, decode, encode  # noqa: E402
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -66,7 +67,24 @@ def comparable(value):
 
 @pytest.mark.parametrize("message", [
     {"n": 1 << 63}, {"n": [1, 1.0]}, {"n": [True, 1]}, {"n": None}, {1: 2}, {"n": datetime(2026, 1, 1)}, {"n": object()},
+    {"n": "\ud800"}, {"\udfff": 1},
 ])
 def test_what_cannot_be_sent_is_refused(message):
     with pytest.raises(MessageFault):
         encode(message)
+
+
+@pytest.mark.parametrize("arguments, fault", [
+    ((5, "a", "s", {}), TypeError), ((None, "a", "s", {}), TypeError), (("1", b"a", "s", {}), TypeError),
+    (("1", "a", "s", {}, float("inf")), ValueError), (("1", "a", "s", {}, 30, "x"), ValueError),
+    (("1", "a", "\ud800", {}), MessageFault),
+])
+def test_what_cannot_be_asked_is_refused_before_the_agent_hears_of_it(arguments, fault):
+    relay = Relay.__new__(Relay)  # without a connection
+    relay._requests = 0
+    with pytest.raises(fault):
+        relay.call(*arguments)
+
+
+def test_a_commands_id_may_be_a_text():
+    assert _command_id(str(uuid.UUID(int=7))) == uuid.UUID(int=7)

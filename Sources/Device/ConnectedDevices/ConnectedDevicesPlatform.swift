@@ -35,10 +35,21 @@ public final class ConnectedDevicesAccessTokenRequest: Sendable {
         self.scopes = scopes
     }
 
+    /// The question itself, as the event's arguments have it.
+    public var request: ConnectedDevicesAccessTokenRequest { self }
+
     /// Takes a token; it is not used.
     public func complete(withAccessToken token: String) {}
     /// Takes the reason why there is none.
     public func complete(withErrorMessage message: String) {}
+}
+
+/// A token that is of no use any more.
+public struct ConnectedDevicesAccessTokenInvalidatedEventArgs: Sendable {
+    /// Whose token it was.
+    public let account: ConnectedDevicesAccount
+    /// What it was for.
+    public let scopes: [String]
 }
 
 /// The accounts of an app.
@@ -50,7 +61,7 @@ public final class ConnectedDevicesAccountManager: Sendable {
     /// A token is wanted; it never is.
     public let accessTokenRequested = ConnectedDevicesEvent<ConnectedDevicesAccessTokenRequest>()
     /// A token is of no use any more; it never is told.
-    public let accessTokenInvalidated = ConnectedDevicesEvent<ConnectedDevicesAccessTokenRequest>()
+    public let accessTokenInvalidated = ConnectedDevicesEvent<ConnectedDevicesAccessTokenInvalidatedEventArgs>()
 
     /// The accounts that were added.
     public var accounts: [ConnectedDevicesAccount] { known.withLock { $0 } }
@@ -65,6 +76,15 @@ public final class ConnectedDevicesAccountManager: Sendable {
         }
         return .success
     }
+
+    /// The SDK's name of ``accounts``.
+    public var allAccounts: [ConnectedDevicesAccount] { accounts }
+    /// The SDK's name of ``add(_:)``.
+    public func addAccount(_ account: ConnectedDevicesAccount) async -> ConnectedDevicesAccountAddedStatus {
+        await add(account)
+    }
+    /// The SDK's name of ``remove(_:)``.
+    public func removeAccount(_ account: ConnectedDevicesAccount) { remove(account) }
 
     /// Takes an account away.
     public func remove(_ account: ConnectedDevicesAccount) {
@@ -89,6 +109,9 @@ public final class ConnectedDevicesPlatform: Sendable {
             accountManager, client: .shared)
     }
 
+    /// The SDK's way to a platform. What it keeps lies with the agent: the path is not used.
+    public convenience init(settings storagePath: String) { self.init() }
+
     /// Begins to connect to the agent. What is asked before that is answered as without a network.
     public func start() { RelayClient.shared.start() }
 
@@ -102,6 +125,15 @@ public protocol LaunchUriProvider: Sendable {
     var supportedUriSchemes: [String]? { get }
     /// Opens an address; says whether it did. Its task is cancelled when that is not wanted any more.
     func onLaunchUri(_ uri: String, options: RemoteLauncherOptions) async -> Bool
+    /// Opens an address with what the caller gave beside it; without this method that is left out.
+    func onLaunchUri(_ uri: String, options: RemoteLauncherOptions, inputData: ValueSet) async -> Bool
+}
+
+extension LaunchUriProvider {
+    /// Opens the address alone.
+    public func onLaunchUri(_ uri: String, options: RemoteLauncherOptions, inputData: ValueSet) async -> Bool {
+        await onLaunchUri(uri, options: options)
+    }
 }
 
 /// An app service that other devices may use.
@@ -272,7 +304,8 @@ public final class RemoteSystemAppRegistration: Sendable {
             return client.say(.answer(call: call, RelayOutcome(.protocolUnavailable)))
         }
         let options = RemoteLauncherOptions(fallbackUri: launch.fallback, preferredAppIds: launch.preferredApps)
-        let opening = Task { await launcher.onLaunchUri(launch.uri, options: options) }
+        let input = ValueSetCoding.values(launch.input)
+        let opening = Task { await launcher.onLaunchUri(launch.uri, options: options, inputData: input) }
         client.whenCancelled(call) { opening.cancel() }
         Task {
             let isOpen = await opening.value

@@ -13,6 +13,11 @@ public typealias MCDConnectedDevicesAccountAddedStatus = ConnectedDevicesAccount
 /// The name with the prefix.
 public typealias MCDConnectedDevicesAccessTokenRequest = ConnectedDevicesAccessTokenRequest
 /// The name with the prefix.
+public typealias MCDConnectedDevicesAccessTokenInvalidatedEventArgs = ConnectedDevicesAccessTokenInvalidatedEventArgs
+/// The name with the prefix.
+public typealias MCDConnectedDevicesNotificationRegistrationStateChangedEventArgs =
+    ConnectedDevicesNotificationRegistrationStateChangedEventArgs
+/// The name with the prefix.
 public typealias MCDConnectedDevicesNotificationRegistrationStatus = ConnectedDevicesNotificationRegistrationStatus
 /// The name with the prefix.
 public typealias MCDEvent = ConnectedDevicesEvent

@@ -38,6 +38,14 @@ public struct ConnectedDevicesNotificationRegistration: Hashable, Sendable {
     }
 }
 
+/// Where the registration of an account stands now.
+public struct ConnectedDevicesNotificationRegistrationStateChangedEventArgs: Sendable {
+    /// Whose registration it is.
+    public let account: ConnectedDevicesAccount
+    /// Where it stands.
+    public let state: ConnectedDevicesNotificationRegistrationState
+}
+
 /// The registrations for waking. A step of Rome's guide before anything is published; here it asks whether the agent, which does the
 /// waking, is there.
 public final class ConnectedDevicesNotificationRegistrationManager: Sendable {
@@ -46,7 +54,9 @@ public final class ConnectedDevicesNotificationRegistrationManager: Sendable {
     private let registered = Mutex<[String: ConnectedDevicesNotificationRegistration]>([:])
 
     /// A registration is made. What the agent does never expires, so nothing else is told.
-    public let registrationStateChanged = ConnectedDevicesEvent<ConnectedDevicesNotificationRegistrationState>()
+    public let registrationStateChanged = ConnectedDevicesEvent<
+        ConnectedDevicesNotificationRegistrationStateChangedEventArgs
+    >()
 
     init(_ accounts: ConnectedDevicesAccountManager, client: RelayClient) {
         self.accounts = accounts
@@ -63,7 +73,7 @@ public final class ConnectedDevicesNotificationRegistrationManager: Sendable {
         guard isKnown(account) else { return .errorAccountNotFound }
         guard await client.ask({ .life(request: $0, id: UUID()) }) != nil else { return .errorNoNetwork }
         registered.withLock { $0[account.accountId] = registration }
-        registrationStateChanged.fire(.registered)
+        registrationStateChanged.fire(.init(account: account, state: .registered))
         return .success
     }
 

@@ -219,9 +219,10 @@ extension RelayHost {
     private func content(of order: RelayOrder, _ client: Client, firstGivenAt: Int64?) -> RelayContent {
         let caller = members[client]?.app ?? ""
         switch order {
-        case .launch(let uri, let app, let fallback, let preferredApps):
+        case .launch(let uri, let app, let fallback, let preferredApps, let input):
             var launch = RelayLaunch(
                 uri: uri, app: app, fallback: fallback, preferredApps: preferredApps, caller: caller)
+            launch.input = input
             launch.firstGivenAt = firstGivenAt
             return .launch(launch)
         case .tell(let app, let service, let message):

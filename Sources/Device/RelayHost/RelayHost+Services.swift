@@ -214,9 +214,11 @@ extension RelayHost {
         return deadline - min(1_000, (overflow ? .max : rest) / 4)
     }
 
-    /// The program of an app has ended, or could not be started: what waited for it was not done.
+    /// The program of an app has ended, or could not be started: what somebody waits for was not done. A letter, for which nobody waits, has
+    /// its time all the same.
     public mutating func notRunning(app: String, at now: Int64) -> [Directive] {
-        for (number, task) in tasks where task.awaits == app {
+        for (number, task) in tasks
+        where task.awaits == app && letters[LetterKey(sender: task.device, id: task.id)] == nil {
             tasks[number]?.awaits = nil
             let detail = "the app was started, and ended before it offered the service"
             openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)

@@ -174,6 +174,8 @@ public struct RelayLaunch: Hashable, Sendable {
     public var fallback: String?
     /// The apps that should open it, the most wanted first.
     public var preferredApps: [String]
+    /// What the app that opens it is given beside the address; a system's own opener is not.
+    public var input: RelayMap = [:]
     /// The app that asks.
     public var caller: String
     /// When it was given for the first time, where it is given again; in milliseconds since 1970.
@@ -194,6 +196,7 @@ public struct RelayLaunch: Hashable, Sendable {
         map.add("app", app.map(RelayValue.string))
         map.add("fallback", fallback.map(RelayValue.string))
         map.add("preferredApps", texts: preferredApps)
+        map.add("input", input.isEmpty ? nil : .dictionary(input))
         map.add("firstGivenAt", firstGivenAt.map(RelayValue.integer))
         return map
     }
@@ -203,6 +206,7 @@ public struct RelayLaunch: Hashable, Sendable {
         app = try fields.optionalText("app")
         fallback = try fields.optionalText("fallback", most: 8192)
         preferredApps = try fields.texts("preferredApps", most: 16)
+        input = try fields.optionalMap("input") ?? [:]
         caller = try fields.text("caller")
         firstGivenAt = try fields.optionalInteger("firstGivenAt")
     }

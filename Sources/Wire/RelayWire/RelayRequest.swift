@@ -122,7 +122,7 @@ public enum RelayRequest: Hashable, Sendable {
 /// What is to be done on another device.
 public enum RelayOrder: Hashable, Sendable {
     /// Open an address. The caller is filled in by the agent.
-    case launch(uri: String, app: String?, fallback: String?, preferredApps: [String])
+    case launch(uri: String, app: String?, fallback: String?, preferredApps: [String], input: RelayMap = [:])
     /// Sends one message to an app service without a connection.
     case call(app: String, service: String, message: RelayMap)
     /// Sends a message to an app service that wants no answer, and is kept until the deadline for a device that is away. Answered when the
@@ -140,11 +140,12 @@ public enum RelayOrder: Hashable, Sendable {
 
     var map: RelayMap {
         switch self {
-        case .launch(let uri, let app, let fallback, let preferredApps):
+        case .launch(let uri, let app, let fallback, let preferredApps, let input):
             var map: RelayMap = ["type": "launch", "uri": .string(uri)]
             map.add("app", app.map(RelayValue.string))
             map.add("fallback", fallback.map(RelayValue.string))
             map.add("preferredApps", texts: preferredApps)
+            map.add("input", input.isEmpty ? nil : .dictionary(input))
             return map
         case .call(let app, let service, let message):
             return [
@@ -170,7 +171,8 @@ public enum RelayOrder: Hashable, Sendable {
             self = .launch(
                 uri: try fields.text("uri", most: 8192), app: try fields.optionalText("app"),
                 fallback: try fields.optionalText("fallback", most: 8192),
-                preferredApps: try fields.texts("preferredApps", most: 16))
+                preferredApps: try fields.texts("preferredApps", most: 16),
+                input: try fields.optionalMap("input") ?? [:])
         case "call":
             self = .call(
                 app: try fields.text("app"), service: try fields.text("service"),

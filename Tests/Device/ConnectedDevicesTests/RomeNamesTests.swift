@@ -17,6 +17,15 @@ import Testing
             "ConnectedDevicesAccessTokenRequest", ConnectedDevicesAccessTokenRequest.self,
             MCDConnectedDevicesAccessTokenRequest.self
         ),
+        (
+            "ConnectedDevicesAccessTokenInvalidatedEventArgs", ConnectedDevicesAccessTokenInvalidatedEventArgs.self,
+            MCDConnectedDevicesAccessTokenInvalidatedEventArgs.self
+        ),
+        (
+            "ConnectedDevicesNotificationRegistrationStateChangedEventArgs",
+            ConnectedDevicesNotificationRegistrationStateChangedEventArgs.self,
+            MCDConnectedDevicesNotificationRegistrationStateChangedEventArgs.self
+        ),
         ("ConnectedDevicesNotification", ConnectedDevicesNotification.self, MCDConnectedDevicesNotification.self),
         (
             "ConnectedDevicesNotificationRegistration", ConnectedDevicesNotificationRegistration.self,

@@ -214,6 +214,8 @@ import Testing
         let ids = (0..<3).map { _ in UUID() }
         let came = try ids.flatMap { try arrive($0) }
         #expect(came.filter { $0 == .start(app: "x") }.count == 1)
+        // One that ends before it has offered the service costs no letter.
+        #expect(kept(host.notRunning(app: "x", at: 1)).isEmpty)
         publish(client: 4)
         var given: [UUID] = []
         var next = asked(

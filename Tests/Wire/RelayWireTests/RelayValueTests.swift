@@ -127,7 +127,8 @@ import Testing
             .refused("why"), .unknown("later"),
         ]
         for frame in frames { #expect(try RelayFrame(frame.encoded()) == frame) }
-        let launch = RelayLaunch(uri: "x:", app: "a", fallback: "https://f", preferredApps: ["p"], caller: "c")
+        var launch = RelayLaunch(uri: "x:", app: "a", fallback: "https://f", preferredApps: ["p"], caller: "c")
+        launch.input = ["n": 1]
         let call = RelayCall(app: "a", service: "s", caller: "c", connection: id, message: ["m": 1])
         let contents: [RelayContent] = [
             .launch(launch), .call(call), .open(app: "a", service: "s", caller: "c"),
@@ -146,7 +147,7 @@ import Testing
             .watch(request: 1), .unwatch(request: 1),
             .command(
                 request: 1, id: id, device: "8", deadline: 5,
-                .launch(uri: "x:", app: nil, fallback: nil, preferredApps: [])),
+                .launch(uri: "x:", app: nil, fallback: nil, preferredApps: [], input: ["list": [1, 2]])),
             .command(request: 1, id: nil, device: "8", deadline: nil, .call(app: "a", service: "s", message: [:])),
             .command(request: 1, id: nil, device: "8", deadline: nil, .open(app: "a", service: "s")),
             .command(request: 1, id: nil, device: "", deadline: nil, .send(connection: id, message: ["m": 1])),
