@@ -32,6 +32,7 @@ final class RelayClient: Sendable {
         var connection: AgentConnection?
         var lastRequest: Int64 = 0
         var commands = 0
+        var commandBytes = 0
         var lastListener = 0
         var waiting: [Int64: @Sendable (RelayNotice?) -> Void] = [:]
         var listeners: [Int: @Sendable (News) -> Void] = [:]
@@ -59,8 +60,12 @@ final class RelayClient: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "aldaba.relay")
     private static let pause = DispatchTimeInterval.seconds(1)
-    /// How many commands may be under way: as many as the agent takes of one app.
-    static let commandLimit = 64
+    /// How many commands may be under way: as many as the agent takes of one app, those that wait there among them.
+    static let commandLimit = 64 + 1024
+    /// How many of them may be under way however large they are.
+    static let largeCommandLimit = 64
+    /// How many bytes the commands beyond those may have together.
+    static let commandBytesLimit = 16 << 20
     /// Bytes that may wait for the agent: as many of the largest messages, and what is asked for of as many streams as it takes.
     static let unwrittenLimit = 64 << 20
 
@@ -131,17 +136,33 @@ final class RelayClient: Sendable {
 
     /// Notes that a command begins.
     ///
-    /// - Returns: `false` where too many are under way.
-    func beginCommand() -> Bool {
-        state.withLock { state in
-            guard state.commands < Self.commandLimit else { return false }
+    /// - Parameter size: How many bytes it has, where that matters.
+    /// - Returns: What is counted of it until it ends; `nil` where too many are under way.
+    func beginCommand(size: () -> Int = { 0 }) -> Int? {
+        let mayBeLarge = state.withLock { state in
+            guard state.commands < Self.largeCommandLimit else { return false }
             state.commands += 1
             return true
         }
+        if mayBeLarge { return 0 }
+        let size = size()
+        return state.withLock { state in
+            guard state.commands < Self.commandLimit, state.commandBytes + size <= Self.commandBytesLimit else {
+                return nil
+            }
+            state.commands += 1
+            state.commandBytes += size
+            return size
+        }
     }
 
-    /// Notes that a command has ended.
-    func endCommand() { state.withLock { $0.commands -= 1 } }
+    /// Notes that a command has ended, of which so much was counted.
+    func endCommand(_ size: Int) {
+        state.withLock { state in
+            state.commands -= 1
+            state.commandBytes -= size
+        }
+    }
 
     /// Has somebody told, once, that what was asked of this app under a number is not wanted any more.
     func whenCancelled(_ call: Int64, _ cancel: @escaping @Sendable () -> Void) {

@@ -119,12 +119,13 @@ extension RelayClient {
         let longest: Int64 = if case .tell = order { 1 << 32 } else { 3600 }
         let seconds = min(max(patience.components.seconds, 1), longest)
         let deadline = now + seconds * 1000
-        guard beginCommand() else {
+        let request = RelayRequest.command(request: 0, id: id, device: device, deadline: deadline, order)
+        guard let counted = beginCommand(size: { (try? request.encoded().count) ?? 0 }) else {
             return RelayOutcome(
                 .resourceLimits,
-                detail: "this app has \(Self.commandLimit) commands under way; wait for one to end")
+                detail: "this app has as many commands under way as may be; wait for one to end")
         }
-        defer { endCommand() }
+        defer { endCommand(counted) }
         let passage = RequestPassage()
         let notice = await withTaskCancellationHandler {
             await ask({ .command(request: $0, id: id, device: device, deadline: deadline, order) }, by: passage)

@@ -87,7 +87,7 @@ extension RelayHost {
         guard tasks.count < Self.taskLimit else {
             return reply(route.id, route.peer, RelayOutcome(.resourceLimits, detail: "too much is under way here"))
         }
-        described[route.id] = Self.description(of: content)
+        described[route.id] = content.summary
         switch content {
         case .launch(let launch): take(launch, route, now)
         case .call(let call): take(call, route, now)
@@ -101,18 +101,6 @@ extension RelayHost {
     mutating func forget(_ number: Int64, _ task: Task) {
         tasks[number] = nil
         if let client = task.client { directives.append(.tell(client, .cancelled(call: number))) }
-    }
-
-    /// What a command is, for the log: no address, and nothing of a message.
-    static func description(of content: RelayContent) -> String {
-        switch content {
-        case .launch(let launch): "open \(launch.uri.prefix { $0 != ":" }.prefix(32))"
-        case .call(let call): "call \(call.app)/\(call.service)"
-        case .open(let app, let service, _): "connect \(app)/\(service)"
-        case .offer(let offer):
-            offer.app.map { "stream \($0)/\(offer.service ?? "")" } ?? "file \(offer.name)"
-        default: "command"
-        }
     }
 
     /// Answers a command that nobody has to carry out, or whose answer need not be repeated.

@@ -103,7 +103,7 @@ extension RelayHost {
     mutating func lettersLost(_ now: Int64) {
         for id in ledger.underWay() where ledger[id]?.isLetter == true {
             let detail = "the way to the server was lost; tell it again under the same id"
-            end(id, RelayOutcome(.outcomeUnknown, detail: detail), now)
+            end(id, RelayOutcome(ledger.isWaiting(id) ? .networkUnavailable : .outcomeUnknown, detail: detail), now)
         }
         let askers = recalls.values.flatMap { $0 }
         recalls = [:]

@@ -52,6 +52,7 @@ extension RelayHost {
     private mutating func remove(_ id: UUID) -> Line? {
         let line = lines.removeValue(forKey: id)
         for asked in line?.asked ?? [] { askedBytes -= asked.body.count }
+        if let line { unaskable += ledger.waiting(of: line.client, for: line.device, over: id) }
         return line
     }
 
@@ -130,7 +131,8 @@ extension RelayHost {
     /// Whether a command is asked again when its device is back.
     func isKept(_ id: UUID) -> Bool {
         guard let connection = ledger[id]?.connection else { return false }
-        return lines[connection]?.lostAt != nil && place(of: id, over: connection) != nil
+        return lines[connection]?.lostAt != nil
+            && (ledger.isWaiting(id) || place(of: id, over: connection) != nil)
     }
 
     /// Whether a question over a connection has left more than once: that it did not arrive now, or came after the connection was closed,

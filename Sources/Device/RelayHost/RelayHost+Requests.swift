@@ -42,6 +42,7 @@ extension RelayHost {
         guard let member = members.removeValue(forKey: client) else { return [] }
         for id in ledger.underWay(of: client) {
             takeBack(id)
+            departures[id] = nil
             outgoingEnded(id)
             appStreamEnded(id)
             if let command = ledger.end(id, .cancelled, at: now) { note(id, command, .cancelled) }
@@ -135,7 +136,7 @@ extension RelayHost {
         var command = CommandLedger<Client>.Command(client: client, request: number, device: device, deadline: end)
         if case .open(let app, let service) = order { command.opens = (app, service) }
         command.asker = members[client]?.app ?? ""
-        command.what = Self.description(of: content)
+        command.what = content.summary
         command.givenAt = now
         command.waits = waits
         // Of what waits at the server that has its own word at the deadline.
@@ -143,24 +144,17 @@ extension RelayHost {
         command.connection = connection
         command.isLetter = letterEnd != nil
         if letterEnd != nil { command.what = "tell" + command.what.dropFirst(4) }
-        if let refusal = ledger.begin(id, command) { return answer(client, number, refusal, id: id) }
+        if let refusal = ledger.begin(id, command, size: body.count) {
+            return answer(client, number, refusal, id: id)
+        }
         if case .file(let path, let offer) = order {
             outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
         }
         if case .stream(let offer) = order { give(offer, id, to: device, by: client, now) }
-        if let letterEnd {
-            sentLetters[id] = letterEnd
-            directives.append(.send(.letter(RelayLetter(peer: device, id: id, deadline: letterEnd, body: body))))
-            return ledger.sent(id)
-        }
-        let route = RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits)
-        if let connection, ask(route, over: connection, now) { return }
-        if mayWait {
-            return self.end(
-                id, RelayOutcome(.resourceLimits, detail: "too much waits for the device to come back"), now)
-        }
-        directives.append(.send(.route(route)))
-        ledger.sent(id)
+        let departure =
+            letterEnd.map { Departure.letter(RelayLetter(peer: device, id: id, deadline: $0, body: body)) }
+            ?? .route(RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits))
+        if ledger.isWaiting(id) { departures[id] = departure } else { send(departure, now) }
     }
 
     /// When a command is given up. What somebody repeats on the way must not outlive the memory of ids at the target.
@@ -278,7 +272,7 @@ extension RelayHost {
 
     /// A command's outcome is not wanted any more: it waits no longer at the server, and the target is told where it has come there.
     private mutating func takeBack(_ id: UUID) {
-        guard let command = ledger[id] else { return }
+        guard let command = ledger[id], !ledger.isWaiting(id) else { return }
         guard !command.isLetter else {
             sentLetters[id] = nil
             return directives.append(.send(.recall(device: command.device, id: id)))

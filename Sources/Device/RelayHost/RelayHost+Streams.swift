@@ -61,7 +61,8 @@ extension RelayHost {
 
     /// Offers a file again that was under way when the way was lost.
     mutating func offerAgain(to device: String? = nil) {
-        for (id, file) in outgoing where file.isAway && (device == nil || file.device == device) {
+        for (id, file) in outgoing
+        where file.isAway && (device == nil || file.device == device) && !ledger.isWaiting(id) {
             guard known(file.device)?.presence == .online else { continue }
             outgoing[id]?.isAway = false
             outgoing[id]?.reading = 0

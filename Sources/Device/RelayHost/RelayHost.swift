@@ -89,6 +89,10 @@ public struct RelayHost<Client: Hashable & Sendable> {
     public internal(set) var settings: RelaySettings
     var members: [Client: Member] = [:]
     var ledger = CommandLedger<Client>()
+    /// What is sent of commands that wait for room.
+    var departures: [UUID: Departure] = [:]
+    /// What waited for room to be asked over connections that are closed.
+    var unaskable: [UUID] = []
     var answered = AnsweredCommands()
     var lines: [UUID: Line] = [:]
     /// When to look at the connections next.
@@ -286,7 +290,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
         for (id, file) in incoming where file.device == device { incomingEnded(id) }
         appStreamsLost(with: device)
         for id in ledger.underWay(to: device) where outgoing[id] == nil && !isKept(id) && ledger[id]?.isLetter != true {
-            end(id, RelayOutcome(.outcomeUnknown, detail: detail), now)
+            let isWaiting = ledger.isWaiting(id)
+            if isWaiting, !isForGood, ledger[id]?.waits == true { continue }
+            end(id, RelayOutcome(isWaiting ? .notDelivered : .outcomeUnknown, detail: detail), now)
         }
         // What is carried out here goes on, and its answer is kept for who asks again.
         for (number, task) in tasks where task.device == device {
@@ -295,27 +301,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     }
 
     private mutating func undelivered(_ id: UUID, _ reason: RelayUndelivered, _ now: Int64) {
-        let outcome =
-            switch reason {
-            case .unknownDevice: RelayOutcome(.unknownDevice)
-            case .unavailable: RelayOutcome(.notDelivered, detail: "the device is not connected")
-            case .expired: RelayOutcome(.expired, detail: "its deadline came before it reached the device")
-            case .asleep:
-                RelayOutcome(.expired, detail: "a push was to wake the device, which did not come before the deadline")
-            case .notWoken: RelayOutcome(.notDelivered, detail: "the device's push service could not wake it")
-            case .overloaded:
-                RelayOutcome(.resourceLimits, detail: "the device does not take messages as fast as they come")
-            case .notJoined: RelayOutcome(.networkUnavailable, detail: "the server does not know this device's account")
-            case .tooLarge: RelayOutcome(.tooLarge)
-            case .full:
-                RelayOutcome(.resourceLimits, detail: "as many messages as may be wait for the device at the server")
-            case .notKept: RelayOutcome(.notDelivered, detail: "the server could not keep it; tell it again")
-            case .begunAnew:
-                RelayOutcome(.outcomeUnknown, detail: "the device has begun anew; ask again under the same id")
-            case .untrusted:
-                RelayOutcome(
-                    .notAuthorized, detail: "the device has not proven that it is one of yours; nothing was sent")
-            }
+        let outcome = reason.outcome
         if outgoing[id] != nil, [.unavailable, .notJoined, .notWoken].contains(reason) {
             // It is offered again when the device is back.
             outgoing[id]?.isAway = true
@@ -331,14 +317,11 @@ public struct RelayHost<Client: Hashable & Sendable> {
     public mutating func due(at now: Int64) -> [Directive] {
         wakesAt = nil
         for id in ledger.due(at: now) {
-            let isSent = ledger[id]?.life != .requesting
-            if let command = ledger[id], isSent, command.opens != nil {
+            if let command = ledger[id], command.life != .requesting, command.opens != nil {
                 // Opened late, it would stay open there.
                 send(.cancel(command: id), to: command.device, deadline: nil)
             }
-            end(
-                id, RelayOutcome(isSent ? .outcomeUnknown : .expired, detail: "no answer came before the deadline"),
-                now)
+            end(id, ledger.outcomeAtDeadline(of: id), now)
         }
         lookForSilentFiles(now)
         endSilentStreams(now)
@@ -366,6 +349,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// What is to be done, with the next moment at which something falls due.
     mutating func take(_ now: Int64) -> [Directive] {
         nextLetters(now)
+        sendWaiting(now)
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
         for moment in [nextFileMoment, nextStreamMoment, documents.nextMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
@@ -386,6 +370,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, _ now: Int64) {
         guard let command = ledger.end(id, outcome.status, from: device, at: now) else { return }
         sentLetters[id] = nil
+        departures[id] = nil
         if let opens = command.opens, outcome.status == .success {
             addLine(
                 id, Line(client: command.client, device: command.device, app: opens.app, service: opens.service), now)

@@ -4,12 +4,8 @@ import RelayWire
 /// The commands that a device has given to others: where each stands, and what came of it. A value.
 ///
 /// Guarantees: every command that was begun ends once, with a status that tells "did not arrive" from "nobody knows";
-/// what has ended can be asked for during a day.
+/// what has ended can be asked for during a day. What exceeds a limit waits for room (``CommandQueue``).
 public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
-    /// How many commands one client may have under way.
-    public static var clientLimit: Int { 64 }
-    /// How many commands may be under way to one device.
-    public static var deviceLimit: Int { 256 }
     private static var historyLimit: Int { 1024 }
     /// In milliseconds.
     private static var historyAge: Int64 { 86_400_000 }
@@ -105,8 +101,8 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     private var open: [UUID: Command] = [:]
     private var ended: [UUID: Entry] = [:]
     private var order: [UUID] = []
-    private var countOfClient: [Client: Int] = [:]
-    private var countOfDevice: [String: Int] = [:]
+    private var queue = CommandQueue<Client>()
+    private var deadlines = CommandDeadlines()
 
     /// A ledger without commands.
     public init() {}
@@ -115,33 +111,45 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     public var count: Int { open.count }
 
     /// When the next command is to be given up; `nil` when none is under way.
-    public var deadline: Int64? {
-        var next: Int64?
-        for command in open.values where next.map({ command.deadline < $0 }) ?? true { next = command.deadline }
-        return next
-    }
+    public var deadline: Int64? { deadlines.first }
 
-    /// Notes a new command.
+    /// Notes a new command, which may have to wait for room before it leaves (``isWaiting(_:)``).
     ///
+    /// - Parameter size: How many bytes are kept while it waits.
     /// - Returns: Why it cannot be begun; `nil` when it is.
-    public mutating func begin(_ id: UUID, _ command: Command) -> RelayOutcome? {
+    public mutating func begin(_ id: UUID, _ command: Command, size: Int = 0) -> RelayOutcome? {
         guard open[id] == nil else {
             return RelayOutcome(.failed, detail: "a command of this id is under way")
         }
-        guard countOfClient[command.client, default: 0] < Self.clientLimit else {
-            return RelayOutcome(
-                .resourceLimits, detail: "this app has \(Self.clientLimit) commands under way; wait for one to end")
-        }
-        guard countOfDevice[command.device, default: 0] < Self.deviceLimit else {
-            return RelayOutcome(
-                .resourceLimits, detail: "\(Self.deviceLimit) commands are under way to this device")
+        let entry = queue.enter(id, of: command.client, for: command.device, over: command.connection, size: size)
+        if case .full(let limit) = entry {
+            return RelayOutcome(.resourceLimits, detail: "\(limit.words), and as many as may wait already")
         }
         var command = command
         command.firstGivenAt = firstGiven(id, to: command.device)
         open[id] = command
-        countOfClient[command.client, default: 0] += 1
-        countOfDevice[command.device, default: 0] += 1
+        deadlines.add(id, at: command.deadline)
         return nil
+    }
+
+    /// Whether a command waits for others to end before it leaves.
+    public func isWaiting(_ id: UUID) -> Bool { queue.isWaiting(id) }
+
+    /// What waits to be asked over a connection, in order.
+    public func waiting(of client: Client, for device: String, over connection: UUID) -> [UUID] {
+        queue.waiting(of: client, for: device, over: connection)
+    }
+
+    /// The next command that has waited and may leave now; `nil` where none may.
+    public mutating func next() -> UUID? { queue.next() }
+
+    /// How a command ends whose deadline has come: one that waited for room until then was too much.
+    public func outcomeAtDeadline(of id: UUID) -> RelayOutcome {
+        if let limit = queue.limit(of: id) {
+            return RelayOutcome(.resourceLimits, detail: "\(limit.words), and none ended before the deadline")
+        }
+        let hasLeft = open[id].map { $0.life != .requesting } ?? false
+        return RelayOutcome(hasLeft ? .outcomeUnknown : .expired, detail: "no answer came before the deadline")
     }
 
     /// When a command of this id was given to a device for the first time, where it has ended and may have been carried out.
@@ -170,8 +178,8 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     public mutating func end(_ id: UUID, _ status: RelayStatus, from device: String? = nil, at now: Int64) -> Command? {
         guard let command = open[id], device == nil || device == command.device else { return nil }
         open[id] = nil
-        Self.lower(&countOfClient, command.client)
-        Self.lower(&countOfDevice, command.device)
+        queue.leave(id)
+        deadlines.clean(open.count) { open[$0]?.deadline == $1 }
         let life = Self.life(status)
         if ended[id] != nil { order.removeAll { $0 == id } }
         ended[id] = Entry(
@@ -199,11 +207,6 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         case .cancelled: .cancelled
         default: .failed
         }
-    }
-
-    private static func lower<Key: Hashable>(_ counts: inout [Key: Int], _ key: Key) {
-        let count = counts[key, default: 0] - 1
-        counts[key] = count > 0 ? count : nil
     }
 
     // MARK: Letters
@@ -265,6 +268,10 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     /// The commands of a client.
     public func underWay(of client: Client) -> [UUID] { open.filter { $0.value.client == client }.map(\.key) }
 
-    /// The commands whose deadline has come.
-    public func due(at now: Int64) -> [UUID] { open.filter { $0.value.deadline <= now }.map(\.key) }
+    /// The commands whose deadline has come, each of which is to be ended; they are named once.
+    public mutating func due(at now: Int64) -> [UUID] {
+        var named: Set<UUID> = []
+        return deadlines.take(at: now).filter { open[$0.id]?.deadline == $0.moment && named.insert($0.id).inserted }
+            .map(\.id)
+    }
 }

@@ -81,10 +81,15 @@ import Testing
     @Test("As many commands are under way as the agent takes, of the largest messages, without the connection's end")
     func commands() async throws {
         let client = RelayClient(configuration: .current())
-        for _ in 0..<RelayClient.commandLimit { #expect(client.beginCommand()) }
+        for _ in 0..<RelayClient.largeCommandLimit { #expect(client.beginCommand { 1 << 30 } == 0) }
+        #expect(client.beginCommand { RelayClient.commandBytesLimit + 1 } == nil)
+        #expect(client.beginCommand { RelayClient.commandBytesLimit } == RelayClient.commandBytesLimit)
+        #expect(client.beginCommand { 1 } == nil)
+        client.endCommand(RelayClient.commandBytesLimit)
+        for _ in RelayClient.largeCommandLimit..<RelayClient.commandLimit { #expect(client.beginCommand { 1 } == 1) }
         let refused = await client.command(.open(app: "a", service: "s"), id: UUID(), on: "1", within: .seconds(1))
         #expect(refused.status == .resourceLimits)
-        client.endCommand()
+        client.endCommand(1)
         let taken = await client.command(.open(app: "a", service: "s"), id: UUID(), on: "1", within: .seconds(1))
         #expect(taken.status == .networkUnavailable)
         let message: RelayMap = ["d": .data([UInt8](repeating: 0, count: (256 << 10) - 16))]
@@ -92,6 +97,7 @@ import Testing
             request: 1, id: UUID(), device: "1", deadline: 1, .call(app: "a", service: "s", message: message))
         let frame = try AppMessage.relay(RelayPacket(try request.encoded())).frame()
         #expect(frame.count > 256 << 10)
-        #expect(frame.count * RelayClient.commandLimit < RelayClient.unwrittenLimit / 2)
+        let most = frame.count * RelayClient.largeCommandLimit + RelayClient.commandBytesLimit
+        #expect(most < RelayClient.unwrittenLimit * 3 / 4)
     }
 }

@@ -57,19 +57,55 @@ import Testing
         #expect(ledger.life(of: id, at: 0)?.life == life)
     }
 
-    @Test("A client has 64 commands under way, a device 256, and an id one")
-    func bounds() {
+    @Test("An id has one command under way")
+    func onePerID() {
         var ledger = CommandLedger<Int>()
         let id = UUID()
         #expect(ledger.begin(id, Self.command(0)) == nil)
         #expect(ledger.begin(id, Self.command(0))?.status == .failed)
-        for _ in 1..<64 { #expect(ledger.begin(UUID(), Self.command(0)) == nil) }
-        #expect(ledger.begin(UUID(), Self.command(0))?.status == .resourceLimits)
-        for client in 1..<4 { for _ in 0..<64 { _ = ledger.begin(UUID(), Self.command(client)) } }
-        #expect(ledger.begin(UUID(), Self.command(9))?.status == .resourceLimits)
-        #expect(ledger.begin(UUID(), Self.command(9, "c")) == nil)
         _ = ledger.end(id, .success, at: 1)
-        #expect(ledger.begin(UUID(), Self.command(0)) == nil)
+        #expect(ledger.begin(id, Self.command(0)) == nil)
+    }
+
+    @Test("What exceeds 64 commands of a client waits as requesting, and ends at its deadline with the limit's name")
+    func waiting() {
+        var ledger = CommandLedger<Int>()
+        let ids = (0..<66).map { _ in UUID() }
+        for id in ids { #expect(ledger.begin(id, Self.command(0)) == nil) }
+        #expect(ids.filter(ledger.isWaiting) == Array(ids.suffix(2)))
+        #expect(ledger.life(of: ids[64], at: 0)?.life == .requesting)
+        _ = ledger.end(ids[5], .success, at: 1)
+        #expect(ledger.next() == ids[64])
+        #expect(ledger.next() == nil)
+        #expect(Set(ledger.due(at: 100)) == Set(ids).subtracting([ids[5]]))
+        #expect(ledger.due(at: 100).isEmpty)
+        let outcome = ledger.outcomeAtDeadline(of: ids[65])
+        #expect(outcome.status == .resourceLimits)
+        #expect(outcome.detail == "this app has 64 commands under way, and none ended before the deadline")
+    }
+
+    @Test("The next deadline is that of what has not ended, in any order of begin and end")
+    func deadlines() {
+        var ledger = CommandLedger<Int>()
+        var open: [UUID: Int64] = [:]
+        var seed: UInt64 = 7
+        func draw(_ range: UInt64) -> UInt64 {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (seed >> 33) % range
+        }
+        for _ in 0..<4000 {
+            if draw(3) > 0, open.count < 60 {
+                let id = UUID()
+                let deadline = Int64(draw(1000))
+                open[id] = deadline
+                _ = ledger.begin(id, Self.command(0, deadline: deadline))
+            } else if let id = open.keys.min(by: { $0.uuidString < $1.uuidString }) {
+                open[id] = nil
+                _ = ledger.end(id, .success, at: 0)
+            }
+            #expect(ledger.deadline == open.values.min())
+        }
+        #expect(Set(ledger.due(at: 500)) == Set(open.filter { $0.value <= 500 }.keys))
     }
 
     @Test("What has ended is forgotten after a day, and beyond 1,024")
