@@ -97,9 +97,12 @@ extension RelayCommand {
             if json {
                 var told: RelayMap = ["id": .string(id), "life": .string(life.rawValue)]
                 if let status = known.status { told["status"] = .string(status.rawValue) }
+                if let detail = known.detail { told["detail"] = .string(detail) }
                 return print(RelayJSON.text(told))
             }
-            print(known.status.map { "\(life.rawValue): \(RelayWords.of($0))" } ?? life.rawValue)
+            let words =
+                [life.rawValue] + (known.status.map { [RelayWords.of($0)] } ?? []) + (known.detail.map { [$0] } ?? [])
+            print(TerminalText.line(words.joined(separator: ": ")))
         }
 
         private func list() throws {

@@ -306,11 +306,13 @@ struct RelayConversation {
     }
 
     /// Where a command of the last day stands.
-    func life(of id: UUID) throws -> (life: RelayLife?, status: RelayStatus?) {
+    func life(of id: UUID) throws -> (life: RelayLife?, status: RelayStatus?, detail: String?) {
         try client.say(.life(request: 5, id: id))
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
-            if case .life(5, let life, let status) = try client.notice(until: deadline) { return (life, status) }
+            if case .life(5, let life, let status, let detail) = try client.notice(until: deadline) {
+                return (life, status, detail)
+            }
         }
     }
 

@@ -58,7 +58,7 @@ public struct RemoteCommand: Hashable, Sendable {
     /// - Throws: ``RemoteCommandError/noAgent``.
     public func life() async throws -> RemoteCommandLife? {
         let notice = await RelayClient.shared.ask { [id] in .life(request: $0, id: id) }
-        guard case .life(_, let life, let status)? = notice else { throw RemoteCommandError.noAgent }
+        guard case .life(_, let life, let status, _)? = notice else { throw RemoteCommandError.noAgent }
         return life.map { RemoteCommandLife($0, status) }
     }
 

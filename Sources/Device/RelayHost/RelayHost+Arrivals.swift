@@ -19,10 +19,12 @@ extension RelayHost {
             if outcome.status == .connectionClosed, isAskedAgain(id) {
                 outcome = RelayOutcome(.outcomeUnknown, detail: "the connection was closed before it was asked again")
             }
-            if ledger[id] == nil, letterEnded(id, outcome.status, from: route.peer) { break }
+            if ledger[id] == nil, letterEnded(id, outcome, from: route.peer) { break }
             end(id, outcome, from: route.peer, now)
         case .close(let id, let reason):
-            if lines[id]?.device == route.peer { loseLine(id, reason, "the connection is closed", now) }
+            if lines[id]?.device == route.peer {
+                loseLine(id, reason, "the connection is closed", now)
+            }
         case .cancel(let id): takenBack(id, by: route.peer, now)
         case .launch, .call, .open: carryOut(content, route, now)
         case .offer(let offer) where offer.app != nil: carryOut(content, route, now)
@@ -266,6 +268,7 @@ extension RelayHost {
 
     mutating func take(_ launch: RelayLaunch, _ route: RelayRoute, _ now: Int64) {
         let named = launch.app.map { [$0] } ?? launch.preferredApps
+        let fallback = launch.fallback.flatMap(Self.usableFallback)
         let verdict = AddressRule.verdict(on: launch.uri) { scheme in
             // An app that opens everything opens it where it is named; it allows nothing to the system.
             settings.schemes.contains(scheme) || anyOpener(of: scheme) != nil
@@ -273,12 +276,15 @@ extension RelayHost {
         }
         guard case .allowed(let scheme) = verdict else {
             guard case .denied(let why) = verdict else { return }
-            return reply(route.id, route.peer, RelayOutcome(.denied, detail: why))
+            return openFallback(add(route, nil, fallback: fallback, now), RelayOutcome(.denied, detail: why), now)
         }
-        let fallback = launch.fallback.flatMap(Self.usableFallback)
         var chosen = named.compactMap { opener(of: scheme, app: $0) }.first
-        // Nobody was named: an app here that opens the scheme comes before the system's choice.
+        // Nobody was named: an app here that opens the scheme comes before the system's choice; for what the system opens always, one that
+        // runs.
         if chosen == nil, launch.app == nil { chosen = anyOpener(of: scheme) }
+        if case .remembered(let app)? = chosen, AddressRule.always.contains(scheme), !named.contains(app) {
+            chosen = nil
+        }
         switch chosen {
         case .running(let client):
             let number = add(route, client, fallback: fallback, now)

@@ -61,8 +61,9 @@ extension RelayHost {
     ///
     /// - Returns: Whether it was one.
     @discardableResult
-    mutating func letterEnded(_ id: UUID, _ status: RelayStatus, from device: String? = nil) -> Bool {
-        guard let ended = ledger.letterEnded(id, status, from: device) else { return false }
+    mutating func letterEnded(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil) -> Bool {
+        let status = outcome.status
+        guard let ended = ledger.letterEnded(id, status, detail: outcome.detail, from: device) else { return false }
         let entry = RelayLogEntry(device: ended.device, what: ended.what, status: status, id: id, asker: ended.asker)
         directives.append(.note(entry))
         return true
@@ -91,7 +92,7 @@ extension RelayHost {
     /// The server says whether a letter waited.
     mutating func recalled(_ id: UUID, _ didWait: Bool) {
         let askers = recalls.removeValue(forKey: id) ?? []
-        if didWait { letterEnded(id, .cancelled) }
+        if didWait { letterEnded(id, RelayOutcome(.cancelled)) }
         let outcome =
             didWait
             ? RelayOutcome(.success)

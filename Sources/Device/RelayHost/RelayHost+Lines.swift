@@ -56,9 +56,14 @@ extension RelayHost {
         return line
     }
 
-    /// Tells the other device that a connection is closed; at once, or when it is back.
+    /// Tells the other device that a connection is closed; at once, or when it is back. What it asked and the app has not answered is over.
     mutating func closeThere(_ id: UUID, _ line: Line, _ reason: RelayCloseReason) {
         _ = remove(id)
+        for (number, task) in tasks where task.connection == id && task.client == line.client {
+            tasks[number] = nil
+            let detail = "the connection was closed before it was answered"
+            reply(task.id, task.device, RelayOutcome(.outcomeUnknown, detail: detail))
+        }
         guard line.lostAt != nil else { return send(.close(connection: id, reason), to: line.device, deadline: nil) }
         if untoldCloses.count >= Self.untoldLimit { untoldCloses = [:] }
         untoldCloses[id] = reason

@@ -48,6 +48,7 @@ extension RelayHost {
             changed.change(account: key)
         case .leave:
             leaveList()
+            endAll("this device has left its account", now)
             changed.change(account: nil)
         case .rename(let name):
             if let fault = RelaySettings.fault(ofName: name) { return RelayOutcome(.failed, detail: fault) }

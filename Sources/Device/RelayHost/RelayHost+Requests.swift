@@ -29,7 +29,7 @@ extension RelayHost {
         case .cancel(let number, let id): cancel(number, id, client, now)
         case .life(let number, let id):
             let known = ledger.life(of: id, at: now)
-            directives.append(.tell(client, .life(request: number, known?.life, known?.status)))
+            directives.append(.tell(client, .life(request: number, known?.life, known?.status, known?.detail)))
         case .document(let number, let order): document(order, number, client, now)
         case .manage(let number, let management): manage(number, management, client, now)
         case .unknown: break
@@ -105,10 +105,19 @@ extension RelayHost {
         _ order: RelayOrder, _ id: UUID, _ device: String, _ deadline: Int64?, _ waits: Bool, _ number: Int64,
         _ client: Client, _ now: Int64
     ) {
-        func refuse(_ status: RelayStatus, _ detail: String? = nil) {
-            answer(client, number, RelayOutcome(status, detail: detail), id: id)
-        }
         var device = device
+        let mark = Self.mark(of: order, device)
+        func refuse(_ status: RelayStatus, _ detail: String? = nil) {
+            var command = CommandLedger<Client>.Command(client: client, request: number, device: device, deadline: now)
+            command.asker = members[client]?.app ?? ""
+            command.what = self.content(of: order, client, firstGivenAt: nil).summary
+            command.givenAt = now
+            command.mark = mark
+            let outcome = RelayOutcome(status, detail: detail)
+            ledger.refused(id, command, outcome, at: now)
+            answer(client, number, outcome, id: id)
+        }
+        if let refusal = ledger.refusal(of: id, mark) { return answer(client, number, refusal, id: id) }
         var connection: UUID?
         if case .send(let id, _) = order {
             guard let line = lines[id], line.client == client else { return refuse(.connectionClosed) }
@@ -138,6 +147,7 @@ extension RelayHost {
         command.asker = members[client]?.app ?? ""
         command.what = content.summary
         command.givenAt = now
+        command.mark = mark
         command.waits = waits
         // Of what waits at the server that has its own word at the deadline.
         if waits || known(device)?.presence == .wakeable { command.deadline += Self.wordPatience }
@@ -155,6 +165,14 @@ extension RelayHost {
             letterEnd.map { Departure.letter(RelayLetter(peer: device, id: id, deadline: $0, body: body)) }
             ?? .route(RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits))
         if ledger.isWaiting(id) { departures[id] = departure } else { send(departure, now) }
+    }
+
+    /// What tells a command from another of the same id. A ping's message is of no account: it holds the time.
+    private static func mark(of order: RelayOrder, _ device: String) -> Int {
+        var hasher = Hasher()
+        hasher.combine(device)
+        if case .call(ownApp, pingService, _) = order { hasher.combine(pingService) } else { hasher.combine(order) }
+        return hasher.finalize()
     }
 
     /// When a command is given up. What somebody repeats on the way must not outlive the memory of ids at the target.

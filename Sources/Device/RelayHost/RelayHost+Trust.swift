@@ -162,10 +162,11 @@ extension RelayHost {
     }
 
     /// This device was taken out.
-    mutating func dismissed() {
+    mutating func dismissed(_ now: Int64) {
         devices = nil
         undescribed = []
         refusal = "this device was taken from its account; `aldaba relay pair` joins one"
+        endAll("this device was taken from its account", now)
         for client in members.keys { tellWatcher(client) }
     }
 }

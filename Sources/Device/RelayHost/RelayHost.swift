@@ -228,7 +228,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             tellLetterEnds(to: device.id)
             resumeLines(with: device.id, now)
             for client in members.keys { tellWatcher(client) }
-        case .removed(_, let device) where device == ownID: dismissed()
+        case .removed(_, let device) where device == ownID: dismissed(now)
         case .removed(_, let device):
             gone(device, now)
             for client in members.keys { tellWatcher(client) }
@@ -279,6 +279,19 @@ public struct RelayHost<Client: Hashable & Sendable> {
             outgoingEnded(id)
         }
         lost(device, "the device went away before it answered", isForGood: true, now)
+        // Nobody waits for what its apps asked here.
+        for (number, task) in tasks where task.device == device && task.client != nil { forget(number, task) }
+    }
+
+    /// This device belongs to its account no more: nobody answers it.
+    mutating func endAll(_ detail: String, _ now: Int64) {
+        for device in Set(ledger.underWay().compactMap { ledger[$0]?.device }) {
+            lost(device, detail, isForGood: true, now)
+        }
+        for id in ledger.underWay() {
+            let hasLeft = ledger[id].map { $0.life != .requesting } ?? false
+            end(id, RelayOutcome(hasLeft ? .outcomeUnknown : .notDelivered, detail: detail), now)
+        }
     }
 
     /// What was under way to a device that went away may have arrived or not.
@@ -307,7 +320,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
             outgoing[id]?.isAway = true
             return
         }
-        if endNotTold(id, reason) || ledger[id] == nil && letterEnded(id, outcome.status) { return }
+        if endNotTold(id, reason) || ledger[id] == nil && letterEnded(id, outcome) { return }
         if !askAgain(id, reason, now) { end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now) }
     }
 
@@ -368,7 +381,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// Ends a command and answers its client.
     mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, _ now: Int64) {
-        guard let command = ledger.end(id, outcome.status, from: device, at: now) else { return }
+        guard let command = ledger.end(id, outcome.status, detail: outcome.detail, from: device, at: now) else {
+            return
+        }
         sentLetters[id] = nil
         departures[id] = nil
         if let opens = command.opens, outcome.status == .success {

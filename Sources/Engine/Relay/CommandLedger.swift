@@ -38,6 +38,8 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public internal(set) var firstGivenAt: Int64?
         /// Whether the server keeps it for a device that is away.
         public var waits = false
+        /// What tells it from another command of its id; a number of this process alone.
+        public var mark = 0
         /// Whether it is a letter, which waits for the server's word alone: whether its device is there means nothing to it.
         public var isLetter = false
 
@@ -80,6 +82,10 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         public var life: RelayLife
         /// How it ended; `nil` while it is under way.
         public var status: RelayStatus?
+        /// More about its end, for people.
+        public var detail: String?
+        /// What tells the command from another of its id.
+        var mark = 0
         /// The app that gave it.
         public var asker = ""
         /// Until when the server keeps it; `nil` where it is no letter that waits.
@@ -118,9 +124,7 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     /// - Parameter size: How many bytes are kept while it waits.
     /// - Returns: Why it cannot be begun; `nil` when it is.
     public mutating func begin(_ id: UUID, _ command: Command, size: Int = 0) -> RelayOutcome? {
-        guard open[id] == nil else {
-            return RelayOutcome(.failed, detail: "a command of this id is under way")
-        }
+        if let refusal = refusal(of: id, command.mark) { return refusal }
         let entry = queue.enter(id, of: command.client, for: command.device, over: command.connection, size: size)
         if case .full(let limit) = entry {
             return RelayOutcome(.resourceLimits, detail: "\(limit.words), and as many as may wait already")
@@ -130,6 +134,24 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
         open[id] = command
         deadlines.add(id, at: command.deadline)
         return nil
+    }
+
+    /// Why a command of an id cannot be given; `nil` where it can: for the first time, as the same after it has ended, or where what had the
+    /// id was not carried out for certain.
+    ///
+    /// - Parameter mark: The command's.
+    public func refusal(of id: UUID, _ mark: Int) -> RelayOutcome? {
+        if open[id] != nil { return RelayOutcome(.failed, detail: "a command of this id is under way") }
+        guard let entry = ended[id], entry.mark != mark, entry.mayBeDoneSince != nil || entry.keptUntil != nil else {
+            return nil
+        }
+        return RelayOutcome(.failed, detail: "another command had this id, “\(entry.what)”; each has one of its own")
+    }
+
+    /// Notes a command that was refused before it left. What was given under its id before may have been carried out all the same.
+    public mutating func refused(_ id: UUID, _ command: Command, _ outcome: RelayOutcome, at now: Int64) {
+        guard open[id] == nil, ended[id]?.keptUntil == nil else { return }
+        note(id, command, outcome.status, outcome.detail, firstGivenAt: firstGiven(id, to: command.device), at: now)
     }
 
     /// Whether a command waits for others to end before it leaves.
@@ -175,20 +197,27 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     /// It has ended.
     ///
     /// - Returns: The command; `nil` when it had ended before, or another device says so.
-    public mutating func end(_ id: UUID, _ status: RelayStatus, from device: String? = nil, at now: Int64) -> Command? {
+    public mutating func end(
+        _ id: UUID, _ status: RelayStatus, detail: String? = nil, from device: String? = nil, at now: Int64
+    ) -> Command? {
         guard let command = open[id], device == nil || device == command.device else { return nil }
         open[id] = nil
         queue.leave(id)
         deadlines.clean(open.count) { open[$0]?.deadline == $1 }
-        let life = Self.life(status)
+        note(id, command, status, detail, firstGivenAt: command.firstGivenAt, at: now)
+        return command
+    }
+
+    private mutating func note(
+        _ id: UUID, _ command: Command, _ status: RelayStatus, _ detail: String?, firstGivenAt: Int64?, at now: Int64
+    ) {
         if ended[id] != nil { order.removeAll { $0 == id } }
         ended[id] = Entry(
-            id: id, device: command.device, what: command.what, givenAt: command.givenAt, life: life, status: status,
-            endedAt: now, firstGivenAt: command.firstGivenAt)
-        ended[id]?.asker = command.asker
+            id: id, device: command.device, what: command.what, givenAt: command.givenAt, life: Self.life(status),
+            status: status, detail: detail, mark: command.mark, asker: command.asker, endedAt: now,
+            firstGivenAt: firstGivenAt)
         order.append(id)
         forgetOld(at: now)
-        return command
     }
 
     private mutating func forgetOld(at now: Int64) {
@@ -229,12 +258,15 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     ///
     /// - Parameter device: The device that says so; `nil` for the server.
     /// - Returns: The letter as it ended; `nil` where none of this id waits, or another device says so.
-    public mutating func letterEnded(_ id: UUID, _ status: RelayStatus, from device: String? = nil) -> Entry? {
+    public mutating func letterEnded(
+        _ id: UUID, _ status: RelayStatus, detail: String? = nil, from device: String? = nil
+    ) -> Entry? {
         guard let letter = ended[id], letter.keptUntil != nil, device == nil || device == letter.device else {
             return nil
         }
         ended[id]?.keptUntil = nil
         ended[id]?.status = status
+        ended[id]?.detail = detail
         ended[id]?.life = Self.life(status)
         return ended[id]
     }
@@ -243,11 +275,11 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     public func keptLetter(_ id: UUID) -> Entry? { ended[id].flatMap { $0.keptUntil == nil ? nil : $0 } }
 
     /// Where a command stands, and how it ended. Of a letter that nobody has told of long after its deadline nobody knows.
-    public func life(of id: UUID, at now: Int64) -> (life: RelayLife, status: RelayStatus?)? {
-        if let command = open[id] { return (command.life, nil) }
+    public func life(of id: UUID, at now: Int64) -> (life: RelayLife, status: RelayStatus?, detail: String?)? {
+        if let command = open[id] { return (command.life, nil, nil) }
         guard let entry = ended[id] else { return nil }
-        if let end = entry.keptUntil, now > end, now - end > Self.letterGrace { return (.failed, .outcomeUnknown) }
-        return (entry.life, entry.status)
+        if let end = entry.keptUntil, now > end, now - end > Self.letterGrace { return (.failed, .outcomeUnknown, nil) }
+        return (entry.life, entry.status, entry.detail)
     }
 
     /// The last commands: those under way, and then those that have ended, the newest first.

@@ -15,7 +15,7 @@ public enum RelayNotice: Hashable, Sendable {
     /// What came of a request; for a command with its id.
     case answered(request: Int64, id: UUID?, RelayOutcome)
     /// Where a command stands; `nil` for one that is not known any more. With the outcome once it has ended.
-    case life(request: Int64, RelayLife?, RelayStatus?)
+    case life(request: Int64, RelayLife?, RelayStatus?, _ detail: String? = nil)
     /// What a terminal asked for, by name.
     case managed(request: Int64, RelayMap)
     /// A device of another person's was found; it can be asked what it offers to anyone.
@@ -70,10 +70,11 @@ public enum RelayNotice: Hashable, Sendable {
             ]
             map.add("id", id.map(RelayValue.uuid))
             return map
-        case .life(let request, let life, let status):
+        case .life(let request, let life, let status, let detail):
             var map: RelayMap = ["type": "life", "request": .integer(request)]
             map.add("life", life.map { .string($0.rawValue) })
             map.add("status", status.map { .string($0.rawValue) })
+            map.add("detail", detail.map(RelayValue.string))
             return map
         case .managed(let request, let answer):
             return ["type": "managed", "request": .integer(request), "answer": .dictionary(answer)]
@@ -134,7 +135,8 @@ public enum RelayNotice: Hashable, Sendable {
         case "life":
             return .life(
                 request: try fields.integer("request"), try fields.optionalText("life").flatMap(RelayLife.init),
-                try fields.optionalText("status").flatMap(RelayStatus.init))
+                try fields.optionalText("status").flatMap(RelayStatus.init),
+                try fields.optionalText("detail", most: 4096))
         case "managed": return .managed(request: try fields.integer("request"), try fields.member("answer"))
         case "found":
             return .found(request: try fields.integer("request"), try RelayDevice(try fields.member("device")))

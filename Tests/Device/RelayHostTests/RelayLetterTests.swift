@@ -140,7 +140,9 @@ import Testing
         ask(Self.tell(other))
         _ = host.received(.letterKept(other), at: 1)
         _ = host.received(.undelivered(id: other, .expired), at: 9)
-        #expect(life(of: other) == [.life(request: 8, .expired, .expired)])
+        #expect(
+            life(of: other) == [.life(request: 8, .expired, .expired, "its deadline came before it reached the device")]
+        )
     }
 
     // MARK: Taking

@@ -249,4 +249,17 @@ import Testing
         say(.manage(request: 1, .deny(device: "1", app: "a.b", service: "s")), 1, terminal: true)
         #expect(closes(0) == [.cancelled] && closes(1) == [.cancelled])
     }
+
+    @Test("A question is over when the other side closes the connection without an answer")
+    mutating func closedUnanswered() {
+        begin()
+        let question = UUID()
+        say(.command(request: 3, id: question, device: "", deadline: 9_000, .send(connection: line, message: [:])), 0)
+        say(.close(request: 4, connection: line, .completed), 1)
+        #expect(
+            told[0].contains {
+                if case .answered(3, question, let outcome) = $0 { outcome.status == .outcomeUnknown } else { false }
+            })
+        #expect(told[0].contains(.closed(connection: line, .completed)))
+    }
 }

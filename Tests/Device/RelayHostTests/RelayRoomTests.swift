@@ -50,7 +50,8 @@ import Testing
             left += sent(directives)
         }
         #expect(left == Array(ids.prefix(64)))
-        guard case .tell(_, .life(_, .requesting, nil))? = ask(.life(request: 6, id: ids[499]), client: 9).first else {
+        guard case .tell(_, .life(_, .requesting, nil, _))? = ask(.life(request: 6, id: ids[499]), client: 9).first
+        else {
             Issue.record("one that waits is not requesting")
             return
         }
