@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import Observability
 import PushModel
+import Relay
 import RelayHost
 import RelayServices
 import RelayTrust
@@ -65,6 +66,8 @@ package actor DeviceRelay {
 
     var host: RelayHost<ObjectIdentifier>
     var seals: RelaySeals
+    /// What the server told of the person's devices.
+    var told = ToldDevices()
     let files = RelayFiles()
     /// Connections with the person's other devices; `nil` where there shall be none.
     nonisolated let direct: DirectRelay?
@@ -169,6 +172,10 @@ package actor DeviceRelay {
             return logger.warning(
                 "The server sent something about relaying that cannot be read.", metadata: [LogKey.error: "\(error)"])
         }
+        for frame in told.incoming(frame) { came(frame) }
+    }
+
+    private func came(_ frame: RelayFrame) {
         let now = parts.now()
         let opened = seals.incoming(frame, at: now)
         if let answer = opened.answer { write(answer) }

@@ -56,6 +56,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         var attributes: [String: String] = [:]
         var isPublished = false
         var watches = false
+        /// Which devices it wants to hear of: those that pass any, or all where there is none.
+        var filters: [RelayDeviceFilter] = []
         /// What this watcher was told.
         var seen: [String: RelayDevice] = [:]
         var isEnumerated = false
@@ -253,6 +255,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 directives.append(.tell(client, .watchFailed(.refused, why)))
             }
         case .met(let device): pairingMet(device)
+        // Changes come as what follows from them.
+        case .changes: break
         case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .letterTaken, .recall, .documentAsk,
             .unknown:
             break

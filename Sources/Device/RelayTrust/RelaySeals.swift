@@ -144,12 +144,12 @@ public struct RelaySeals: Sendable {
     /// Seals what is for another device, and says in a hello which key this device has.
     public mutating func outgoing(_ frame: RelayFrame, at now: Int64) -> Outgoing {
         switch frame {
-        case .hello(let token, var device, let wake):
+        case .hello(let token, var device, let wake, let known):
             let own = Array(key.publicKey.rawRepresentation)
             device.key = own
             device.id = ownID
             device.proof = account?.proof(of: device) ?? []
-            return .send(.hello(token: token, device, wake: wake))
+            return .send(.hello(token: token, device, wake: wake, known: known))
         case .route(let route) where Self.isPairing(route):
             // Who are being paired have no account in common yet; what they say is secret by itself.
             return .send(frame)

@@ -89,8 +89,8 @@ extension RelayDirectory {
         account.entries[push.device]?.wake = nil
         if wasTold {
             account.entries[push.device]?.device = device
-            account.revision += 1
-            directives += Self.tell(.changed(revision: account.revision, device), account)
+            Self.change(push.device, &account)
+            directives += Self.tellChanges(&account)
         }
         accounts[push.account] = account
         let kept = KeptDevice(device: wasTold ? device : entry.device, seen: entry.since)

@@ -3,14 +3,32 @@ import RelayWire
 /// The devices of an account, as a session is told them.
 ///
 /// Guarantees: each frame can be written, however much the devices tell of themselves; every device stands in the first one, so that
-/// what it says can be read from then on.
+/// what it says can be read from then on; a device that knows an earlier state is told what changed, where that can be told.
 extension RelayDirectory {
     /// How large the descriptions are at most that go in one frame.
     static let welcomeRoom = RelayDevice.Weight(bytes: 192 << 10, values: 6000)
 
-    /// What a session is told when it joins. The devices that are there come first with what there is on them; where the rest
-    /// has no room, it follows.
-    static func welcome(_ session: RelaySession, _ account: Account) -> [Directive] {
+    /// What a session is told when it joins.
+    ///
+    /// - Parameter known: What the device says that it knows; `nil` for one that says nothing.
+    static func welcome(_ session: RelaySession, _ account: inout Account, knows known: RelayKnown?) -> [Directive] {
+        account.entries[session.device]?.watcher = Watcher(told: account.revision, takesChanges: known != nil)
+        if let known, known.epoch == account.epoch, known.revision >= account.forgotten,
+            known.revision <= account.revision
+        {
+            let news = News(account, since: known.revision).without(session.device)
+            if news.weight.fits(welcomeRoom) {
+                let changes = RelayChanges(
+                    device: session.device, epoch: account.epoch, since: known.revision, revision: account.revision,
+                    devices: news.devices.map(\.device), removed: news.removed.map(\.device))
+                return [.send(.changes(changes), to: session)]
+            }
+        }
+        return all(session, account, takesChanges: known != nil)
+    }
+
+    /// All devices. Those that are there come first with what there is on them; where the rest has no room, it follows.
+    private static func all(_ session: RelaySession, _ account: Account, takesChanges: Bool) -> [Directive] {
         var devices = account.entries.values.map(\.device).sorted { $0.id < $1.id }
         var sum = RelayDevice.Weight(bytes: 0, values: 0)
         var rest: Set<Int> = []
@@ -26,17 +44,25 @@ extension RelayDirectory {
         }
         for index in rest { devices[index] = devices[index].withoutApps }
         let ids = (here + others).filter(rest.contains).map { devices[$0].id }
-        let frame = RelayFrame.welcome(
-            device: session.device, revision: account.revision, devices: devices, undescribed: ids)
+        let changes = RelayChanges(
+            device: session.device, epoch: account.epoch, since: nil, revision: account.revision, devices: devices,
+            undescribed: ids)
+        let frame: RelayFrame =
+            takesChanges
+            ? .changes(changes)
+            : .welcome(device: session.device, revision: account.revision, devices: devices, undescribed: ids)
         return [.send(frame, to: session)] + (ids.isEmpty ? [] : [.describe(ids, to: session)])
     }
 
     /// What a session is told anew that missed something; nothing for one that belongs to no account.
-    public func snapshot(for session: RelaySession) -> [Directive] {
-        guard let id = accountOf[session], let account = accounts[id],
-            account.entries[session.device]?.session == session
+    public mutating func snapshot(for session: RelaySession) -> [Directive] {
+        guard let id = accountOf[session], var account = accounts[id], let entry = account.entries[session.device],
+            entry.session == session
         else { return [] }
-        return Self.welcome(session, account)
+        let takesChanges = entry.watcher?.takesChanges ?? false
+        let directives = Self.welcome(session, &account, knows: takesChanges ? RelayKnown() : nil)
+        accounts[id] = account
+        return directives
     }
 
     /// One of the devices of ``Directive/describe(_:to:)`` as it is at this moment; `nil` where there is none of this id any more.

@@ -59,11 +59,25 @@ public struct RelayDirectory: Sendable {
         var wake: RelayWakeChannel?
         /// When it was last to be woken, since it went away.
         var pushedAt: Int64?
+        /// The state of the account in which it became what it is.
+        var changedAt: Int64 = 0
+        /// What its session was told of the others.
+        var watcher: Watcher?
     }
 
     struct Account {
         var entries: [String: Entry] = [:]
         var revision: Int64 = 0
+        /// Of which counting the revisions are.
+        let epoch: Int64
+        /// The last removed devices, and the state up to which such are forgotten.
+        var removed: ArraySlice<(device: String, revision: Int64)> = []
+        var forgotten: Int64 = 0
+        /// Until when changes are collected, and whether some were.
+        var quietAt: Int64 = .min
+        var isDue = false
+
+        init(epoch: Int64) { self.epoch = epoch }
 
         var sessions: [RelaySession] { entries.values.compactMap(\.session) }
     }
@@ -78,11 +92,25 @@ public struct RelayDirectory: Sendable {
     var homes: [String: RelaySession] = [:]
     var waiting = WaitingRoutes()
 
+    /// Which accounts have collected changes, by when these are told: all pauses are of one length.
+    var untold: ArraySlice<(at: Int64, account: AccountID)> = []
+    private var lastEpoch: Int64
+
     /// Whether devices can be woken at all.
     public var canWake = false
 
     /// A directory without devices.
-    public init() {}
+    ///
+    /// - Parameter epoch: Before the numbers of this directory's countings; drawn at random, so that no earlier directory's are the same.
+    public init(epoch: Int64 = 0) { lastEpoch = epoch }
+
+    /// An account that comes into memory counts anew.
+    private mutating func newAccount() -> Account {
+        lastEpoch &+= 1
+        // 0 is what a device says that knows nothing.
+        if lastEpoch == 0 { lastEpoch = 1 }
+        return Account(epoch: lastEpoch)
+    }
 
     /// How many accounts have a device here.
     public var accountCount: Int { accounts.count }
@@ -92,7 +120,7 @@ public struct RelayDirectory: Sendable {
     /// A device says whose it is, and what there is on it.
     public mutating func hello(
         _ session: RelaySession, account id: AccountID, _ described: RelayDevice, wake: RelayWakeChannel? = nil,
-        at now: Int64
+        knows state: RelayKnown? = nil, at now: Int64
     ) -> [Directive] {
         var directives: [Directive] = []
         guard described.weight.fits(RelayDevice.largest) else {
@@ -102,7 +130,7 @@ public struct RelayDirectory: Sendable {
         var device = described
         device.id = session.device
         device.presence = .online
-        var account = accounts[id] ?? Account()
+        var account = accounts[id] ?? newAccount()
         let known = account.entries[device.id]
         // The newest session of a device is the one that counts.
         if let newer = known?.session, newer.epoch > session.epoch { return directives }
@@ -112,10 +140,8 @@ public struct RelayDirectory: Sendable {
                 let why = "the account has \(Self.deviceLimit) devices already"
                 return directives + [.send(.refused(why), to: session)]
             }
-            account.entries[away.key] = nil
+            Self.remove(away.key, &account)
             directives.append(.forget(device: away.key))
-            account.revision += 1
-            directives += Self.tell(.removed(revision: account.revision, device: away.key), account)
         }
         let isNew = known?.session != session
         let replaced = isNew ? known?.session : nil
@@ -124,7 +150,9 @@ public struct RelayDirectory: Sendable {
             directives += Self.tell(.interrupted(device: device.id), account, but: replaced)
             directives += leave(replaced)
         }
-        account.entries[device.id] = Entry(device: device, session: session, since: now, wake: wake)
+        account.entries[device.id] = Entry(
+            device: device, session: session, since: now, wake: wake, changedAt: known?.changedAt ?? 0,
+            watcher: isNew ? nil : known?.watcher)
         accountOf[session] = id
         homes[session.device] = session
         // Who heard of an interruption hears that it is over, also where nothing else is new.
@@ -133,11 +161,11 @@ public struct RelayDirectory: Sendable {
             directives.append(.keep(KeptDevice(device: device, seen: now, wake: wake), id))
         }
         if known?.device != device || isBack {
-            account.revision += 1
-            directives += Self.tell(.changed(revision: account.revision, device), account, but: session)
+            Self.change(device.id, &account)
         }
+        if isNew { directives += Self.welcome(session, &account, knows: state) }
+        directives += tellChanges(&account, id, at: now)
         if isNew {
-            directives += Self.welcome(session, account)
             directives += waiting.take(for: session, id, at: now)
         }
         accounts[id] = account
@@ -151,9 +179,8 @@ public struct RelayDirectory: Sendable {
         guard let id, var account = accounts[id], account.entries[session.device]?.session == session else {
             return parted
         }
-        account.entries[session.device] = nil
-        account.revision += 1
-        let directives = Self.tell(.removed(revision: account.revision, device: session.device), account)
+        Self.remove(session.device, &account)
+        let directives = Self.tellChanges(&account)
         keep(account, id)
         return parted + directives + [.forget(device: session.device)]
     }
@@ -164,9 +191,11 @@ public struct RelayDirectory: Sendable {
         guard let id = accountOf[session], var account = accounts[id], let entry = account.entries[device] else {
             return []
         }
-        account.revision += 1
-        let directives = Self.tell(.removed(revision: account.revision, device: device), account)
-        account.entries[device] = nil
+        Self.remove(device, &account)
+        var directives = Self.tellChanges(&account)
+        if let own = entry.session {
+            directives.append(.send(.removed(revision: account.revision, device: device), to: own))
+        }
         let parted = entry.session.map { leave($0) } ?? []
         keep(account, id)
         return directives + parted + [.forget(device: device)]
@@ -182,7 +211,7 @@ public struct RelayDirectory: Sendable {
         _ id: AccountID, _ devices: [KeptDevice], at now: Int64
     ) -> [Directive] {
         guard accounts[id] == nil, !devices.isEmpty else { return [] }
-        var account = Account()
+        var account = newAccount()
         var mayReturn = false
         for kept in devices.prefix(Self.deviceLimit) {
             let wasHere = kept.device.presence == .online
@@ -216,6 +245,7 @@ public struct RelayDirectory: Sendable {
         }
         let end = now + Self.grace
         account.entries[session.device]?.session = nil
+        account.entries[session.device]?.watcher = nil
         account.entries[session.device]?.graceEnd = end
         account.entries[session.device]?.since = now
         let directives = Self.tell(.interrupted(device: session.device), account)
@@ -235,13 +265,13 @@ public struct RelayDirectory: Sendable {
             let device = away(entry.device, entry.wake)
             account.entries[absence.device]?.device = device
             account.entries[absence.device]?.graceEnd = nil
-            account.revision += 1
+            Self.change(absence.device, &account)
             directives.append(
                 .keep(KeptDevice(device: device, seen: entry.since, wake: entry.wake), absence.account))
-            directives += Self.tell(.changed(revision: account.revision, device), account)
+            directives += tellChanges(&account, absence.account, at: now)
             keep(account, absence.account)
         }
-        return directives + waiting.due(at: now)
+        return directives + tellDue(at: now) + waiting.due(at: now)
     }
 
     /// Keeps an account while one of its devices is there, or may be back in a moment.

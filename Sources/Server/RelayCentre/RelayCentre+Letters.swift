@@ -91,7 +91,12 @@ extension RelayCentre {
     private func write(_ letter: KeptLetter, to session: RelaySession) {
         let frame = RelayFrame.letter(
             RelayLetter(peer: letter.key.sender, id: letter.key.id, deadline: letter.deadline, body: letter.body))
-        guard let connection = state.withLock({ $0.connections[session] }), let bytes = encoded(frame) else { return }
+        let connection = state.withLock { state in
+            let (sender, device) = (letter.key.sender, session.device)
+            follow(state.directory.tellBefore(sender, to: device, by: session), &state)
+            return state.connections[session]
+        }
+        guard let connection, let bytes = encoded(frame) else { return }
         connection.relay(bytes, isBulk: true) { [weak self] outcome in
             guard let self else { return }
             switch outcome {

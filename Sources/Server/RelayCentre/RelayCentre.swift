@@ -18,7 +18,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     public typealias Schedule = @Sendable (Int64, @escaping @Sendable () -> Void) -> Void
 
     struct State {
-        var directory = RelayDirectory()
+        var directory = RelayDirectory(epoch: Int64.random(in: .min ... .max))
         var connections: [RelaySession: any DeviceConnection] = [:]
         /// Whose descriptions a session is still to be given, and whether one is on its way.
         var describing: [RelaySession: (rest: [String], isUnderWay: Bool)] = [:]
@@ -118,12 +118,13 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         let now = clock().rawValue
         switch frame {
         case .route(let route): forward(route, from: sender, at: now)
-        case .hello(let token, let device, let wake):
+        case .hello(let token, let device, let wake, let known):
             // The token itself is not kept: what is, proves nothing to anybody.
             let account = Array(SHA256.hash(data: token))
             state.withLock { state in
                 load(account, &state, at: now)
-                follow(state.directory.hello(sender, account: account, device, wake: wake, at: now), &state)
+                follow(
+                    state.directory.hello(sender, account: account, device, wake: wake, knows: known, at: now), &state)
             }
             beginLetters(sender)
             documentStore?.seen(account, at: now)
@@ -139,7 +140,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             state.withLock { follow($0.directory.meet(sender, at: place, now: now), &$0) }
         case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
         case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
-        case .welcome, .changed, .removed, .interrupted, .undelivered, .refused, .met, .found, .notFound, .visited,
+        case .welcome, .changes, .changed, .removed, .interrupted, .undelivered, .refused, .met, .found, .notFound,
+            .visited,
             .letterKept, .recalled, .documentAnswer, .documentsChanged:
             return complete(.violation("a device does not say this to its server"))
         case .unknown: break
@@ -157,6 +159,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     /// The frame is written outside the lock; one sender's frames keep their order since they come one after the other.
     private func forward(_ route: RelayRoute, from sender: RelaySession, at now: Int64) {
         let (directive, connection) = state.withLock { state -> (RelayDirectory.Directive?, (any DeviceConnection)?) in
+            follow(state.directory.tellBefore(sender.device, to: route.peer, by: sender), &state)
             let directive = state.directory.route(route, from: sender, at: now)
             switch directive {
             case .forward(_, let target, _): return (directive, state.connections[target])
@@ -196,8 +199,14 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     }
 
     func send(_ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?) {
-        guard let connection, let bytes = encoded(frame) else { return }
-        connection.relay(bytes, isBulk: false) { [weak self] outcome in
+        guard let bytes = encoded(frame) else { return }
+        send(bytes, frame, to: session, connection)
+    }
+
+    private func send(
+        _ bytes: [UInt8], _ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?
+    ) {
+        connection?.relay(bytes, isBulk: false) { [weak self] outcome in
             if outcome != .written { self?.missed(frame, session) }
         }
     }
@@ -211,9 +220,16 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     /// Within the lock, so that each device hears of the others' states in their order.
     func follow(_ directives: [RelayDirectory.Directive], _ state: inout State) {
+        var last: (frame: RelayFrame, bytes: [UInt8])?
         for directive in directives {
             switch directive {
-            case .send(let frame, let session): send(frame, to: session, state.connections[session])
+            case .send(let frame, let session):
+                // Who missed something is told all anew.
+                if frame.isOfDevices, stale.withLock({ $0[session] != nil }) { break }
+                // Many are told the same, which is written once.
+                let bytes = last.flatMap { $0.frame == frame ? $0.bytes : nil } ?? encoded(frame)
+                last = bytes.map { (frame, $0) }
+                if let bytes { send(bytes, frame, to: session, state.connections[session]) }
             case .describe(let devices, let session):
                 state.describing[session] = (devices, state.describing[session]?.isUnderWay ?? false)
                 describe(session, &state)
@@ -243,7 +259,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     private func missed(_ frame: RelayFrame, _ session: RelaySession) {
         let about: String?
         switch frame {
-        case .welcome, .changed, .documentsChanged: about = nil
+        case .welcome, .changes, .changed, .documentsChanged: about = nil
         case .removed(_, let device), .interrupted(let device): about = device
         default: return
         }
@@ -334,5 +350,16 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 extension RelaySession {
     fileprivate init(_ session: DeviceSessionID) {
         self.init(device: session.device.description, epoch: session.epoch)
+    }
+}
+
+extension RelayFrame {
+    /// Whether it tells which devices there are, and is of no use where all is told anew.
+    fileprivate var isOfDevices: Bool {
+        switch self {
+        case .changes(let changes): changes.device == nil
+        case .changed: true
+        default: false
+        }
     }
 }

@@ -3,13 +3,15 @@ import Foundation
 /// What an agent and its server say to each other about relaying.
 public enum RelayFrame: Hashable, Sendable {
     /// A device joins its person's devices, or tells what is new about it. The access token proves that it is one of them. `wake` is
-    /// how it can be woken while it has no session; `nil` for not at all.
-    case hello(token: [UInt8], RelayDevice, wake: RelayWakeChannel? = nil)
+    /// how it can be woken while it has no session; `nil` for not at all. Who says what it knows of the devices is told by ``changes(_:)``.
+    case hello(token: [UInt8], RelayDevice, wake: RelayWakeChannel? = nil, known: RelayKnown? = nil)
     /// A device leaves its person's devices.
     case goodbye
     /// The answer to a hello, and what a device is told again that missed something: its id, all devices that there are, and
     /// the number of this state. The apps of those in `undescribed` are not in it: each follows as ``changed(revision:_:)``.
     case welcome(device: String, revision: Int64, devices: [RelayDevice], undescribed: [String] = [])
+    /// What changed of the devices, for a device that says what it knows; the answer to its hello, too.
+    case changes(RelayChanges)
     /// A device is new or another.
     case changed(revision: Int64, RelayDevice)
     /// A device is none of them any more.
@@ -74,10 +76,11 @@ public enum RelayFrame: Hashable, Sendable {
 
     private var map: RelayMap {
         switch self {
-        case .hello(let token, let device, let wake): Self.hello(token, device, wake)
+        case .hello(let token, let device, let wake, let known): Self.hello(token, device, wake, known)
         case .goodbye: ["type": "goodbye"]
         case .welcome(let device, let revision, let devices, let undescribed):
             Self.welcome(device, revision, devices, undescribed)
+        case .changes(let changes): changes.map
         case .changed(let revision, let device):
             ["type": "changed", "revision": .integer(revision), "device": .dictionary(device.map)]
         case .removed(let revision, let device):
@@ -108,9 +111,12 @@ public enum RelayFrame: Hashable, Sendable {
         }
     }
 
-    private static func hello(_ token: [UInt8], _ device: RelayDevice, _ wake: RelayWakeChannel?) -> RelayMap {
+    private static func hello(
+        _ token: [UInt8], _ device: RelayDevice, _ wake: RelayWakeChannel?, _ known: RelayKnown?
+    ) -> RelayMap {
         var map: RelayMap = ["type": "hello", "token": .data(token), "device": .dictionary(device.map)]
         map.add("wake", wake.map { .dictionary($0.map) })
+        map.add("known", known.map { .dictionary($0.map) })
         return map
     }
 
@@ -134,7 +140,9 @@ public enum RelayFrame: Hashable, Sendable {
             guard token.count == 32 else { throw fields.fault("token", "32 bytes") }
             var wake: RelayWakeChannel?
             if let map = try fields.optionalMap("wake") { wake = try RelayWakeChannel.read(map) }
-            return .hello(token: token, try RelayDevice(try fields.member("device")), wake: wake)
+            var known: RelayKnown?
+            if let map = try fields.optionalMap("known") { known = try RelayKnown(map) }
+            return .hello(token: token, try RelayDevice(try fields.member("device")), wake: wake, known: known)
         case "goodbye": return .goodbye
         case "welcome":
             var devices: [RelayDevice] = []
@@ -142,6 +150,7 @@ public enum RelayFrame: Hashable, Sendable {
             return .welcome(
                 device: try fields.text("device"), revision: try fields.integer("revision"), devices: devices,
                 undescribed: try fields.texts("rest", most: 256))
+        case "changes": return .changes(try RelayChanges(fields))
         case "changed":
             return .changed(revision: try fields.integer("revision"), try RelayDevice(try fields.member("device")))
         case "removed":

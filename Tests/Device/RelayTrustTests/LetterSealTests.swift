@@ -12,7 +12,8 @@ import Testing
         let account = account ?? self.account
         seals.begin(device: id, account: account)
         let described = RelayDevice(id: id, name: "n" + id, kind: "desktop")
-        guard case .send(.hello(_, let told, _)) = seals.outgoing(.hello(token: account.accessToken, described), at: 0)
+        guard
+            case .send(.hello(_, let told, _, _)) = seals.outgoing(.hello(token: account.accessToken, described), at: 0)
         else { return nil }
         return (seals, told)
     }

@@ -181,6 +181,7 @@ import Testing
         join("a")
         join("b")
         join("c")
+        _ = directory.due(at: 1_000)
         #expect(
             told(Self.session("a"), directory.goodbye(Self.session("b"))).map {
                 if case .removed(_, "b") = $0 { true } else { false }
@@ -221,7 +222,7 @@ import Testing
     mutating func replacing() {
         join("a")
         join("b")
-        let told = told(Self.session("a"), join("b", epoch: 2))
+        let told = told(Self.session("a"), join("b", epoch: 2, at: 1_000))
         #expect(told.count == 2 && told.first == .interrupted(device: "b"))
         guard case .changed(_, let device)? = told.last else { return #expect(Bool(false), "it is not back") }
         #expect(device.id == "b" && device.presence == .online)
@@ -283,7 +284,7 @@ import Testing
         var forwarded = second
         forwarded.peer = "a"
         #expect(
-            join("b", epoch: 2, at: 10_001).contains(
+            join("b", epoch: 2, at: 11_000).contains(
                 .forward(forwarded, to: Self.session("b", 2), from: Self.session("a"))))
         #expect(directory.due(at: 30_000).isEmpty)
     }

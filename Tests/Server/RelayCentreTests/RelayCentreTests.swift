@@ -13,6 +13,8 @@ import Testing
         let frames = Mutex<[RelayFrame]>([])
         /// Whether the session is over without anybody having told so yet.
         let isEnded = Atomic(false)
+        /// How many frames were to be written.
+        let tries = Atomic(0)
         private let choke: Mutex<Bool>
         var isChoked: Bool {
             get { choke.withLock { $0 } }
@@ -27,6 +29,7 @@ import Testing
         func revoked() {}
         func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
             if isEnded.load(ordering: .relaxed) { return complete(.ended) }
+            tries.add(1, ordering: .relaxed)
             if !isChoked, let read = try? RelayFrame(frame) { frames.withLock { $0.append(read) } }
             complete(isChoked ? .choked : .written)
         }
@@ -46,6 +49,7 @@ import Testing
 
     final class Alarms: Sendable {
         let set = Mutex<[(Int64, @Sendable () -> Void)]>([])
+        let now = Mutex<Int64>(1000)
     }
 
     let alarms = Alarms()
@@ -54,7 +58,7 @@ import Testing
     init() {
         centre = RelayCentre(
             register: Register(),
-            clock: { Timestamp(rawValue: 1000) },
+            clock: { [alarms] in Timestamp(rawValue: alarms.now.withLock { $0 }) },
             schedule: { [alarms] delay, work in alarms.set.withLock { $0.append((delay, work)) } },
             logger: Logger(label: "test"))
     }
@@ -71,12 +75,14 @@ import Testing
     }
 
     func join(
-        _ number: UInt64, account: UInt8 = 1, choked: Bool = false, wake: RelayWakeChannel? = nil
+        _ number: UInt64, account: UInt8 = 1, choked: Bool = false, wake: RelayWakeChannel? = nil,
+        known: RelayKnown? = nil
     ) throws -> Connection {
         let connection = Connection(isChoked: choked)
         centre.opened(try session(number), connection)
         let device = RelayDevice(id: "", name: "n\(number)", kind: "desktop")
-        let outcome = try say(.hello(token: [UInt8](repeating: account, count: 32), device, wake: wake), as: number)
+        let token = [UInt8](repeating: account, count: 32)
+        let outcome = try say(.hello(token: token, device, wake: wake, known: known), as: number)
         #expect(outcome == .durable())
         return connection
     }
@@ -113,6 +119,39 @@ import Testing
         let id = UUID()
         _ = try say(.route(RelayRoute(peer: "2", id: id, deadline: nil, body: [])), as: 1)
         #expect(sender.frames.withLock { $0.last } == .undelivered(id: id, .unavailable))
+    }
+
+    @Test("Changes that a device does not take are dropped, however many; it is told all once it takes something again")
+    func slowWatchers() throws {
+        let slow = try join(1, known: RelayKnown())
+        _ = try join(2)
+        slow.isChoked = true
+        let tries = slow.tries.load(ordering: .relaxed)
+        for number in 0..<1000 {
+            alarms.now.withLock { $0 += 200 }
+            let device = RelayDevice(id: "", name: "n\(number)", kind: "desktop")
+            _ = try say(.hello(token: [UInt8](repeating: 1, count: 32), device), as: 2)
+        }
+        #expect(slow.tries.load(ordering: .relaxed) == tries + 1)
+        ring()
+        #expect(slow.tries.load(ordering: .relaxed) == tries + 2)
+        slow.isChoked = false
+        slow.frames.withLock { $0 = [] }
+        ring()
+        guard case .changes(let changes)? = slow.frames.withLock({ $0.last }) else {
+            Issue.record("it is not told all")
+            return
+        }
+        #expect(changes.since == nil && changes.devices.map(\.name) == ["n1", "n999"])
+        _ = try say(
+            .hello(token: [UInt8](repeating: 1, count: 32), RelayDevice(id: "", name: "last", kind: "x")), as: 2)
+        alarms.now.withLock { $0 += 200 }
+        ring()
+        guard case .changes(let change)? = slow.frames.withLock({ $0.last }) else {
+            Issue.record("it hears of no change")
+            return
+        }
+        #expect(change.since == changes.revision && change.devices.map(\.name) == ["last"])
     }
 
     /// Runs what is due by now, and what follows from it.

@@ -1,0 +1,76 @@
+/// Which state of its account's devices a device knows.
+public struct RelayKnown: Hashable, Sendable {
+    /// Of which counting the revision is; 0 for none.
+    public var epoch: Int64
+    /// The number of the state.
+    public var revision: Int64
+
+    /// Names a state; nothing is known unless one is given.
+    public init(epoch: Int64 = 0, revision: Int64 = 0) {
+        self.epoch = epoch
+        self.revision = revision
+    }
+
+    var map: RelayMap { ["epoch": .integer(epoch), "revision": .integer(revision)] }
+
+    init(_ map: RelayMap) throws(RelayFault) {
+        let fields = RelayFields(map, "known")
+        epoch = try fields.integer("epoch")
+        revision = try fields.integer("revision")
+    }
+}
+
+/// What changed of an account's devices between two states, or all of them; said to devices that say what they know.
+public struct RelayChanges: Hashable, Sendable {
+    /// The id of the device that this is said to, in the answer to its hello and where it is told all again; `nil` for what has
+    /// changed since.
+    public var device: String?
+    /// Of which counting the revisions are.
+    public var epoch: Int64
+    /// The state after which this comes; `nil` where all devices are told.
+    public var since: Int64?
+    /// The state that a device knows which had the one before.
+    public var revision: Int64
+    /// The devices that are new or others, or all.
+    public var devices: [RelayDevice]
+    /// Those that are none of them any more.
+    public var removed: [String]
+    /// Those of ``devices`` whose apps are not in it; each follows as ``RelayFrame/changed(revision:_:)``.
+    public var undescribed: [String]
+
+    /// Names changes.
+    public init(
+        device: String? = nil, epoch: Int64, since: Int64?, revision: Int64, devices: [RelayDevice],
+        removed: [String] = [], undescribed: [String] = []
+    ) {
+        self.device = device
+        self.epoch = epoch
+        self.since = since
+        self.revision = revision
+        self.devices = devices
+        self.removed = removed
+        self.undescribed = undescribed
+    }
+
+    var map: RelayMap {
+        var map: RelayMap = ["type": "changes", "epoch": .integer(epoch), "revision": .integer(revision)]
+        map.add("device", device.map(RelayValue.string))
+        map.add("since", since.map(RelayValue.integer))
+        if !devices.isEmpty { map["devices"] = .array(devices.map { .dictionary($0.map) }) }
+        map.add("removed", texts: removed)
+        map.add("rest", texts: undescribed)
+        return map
+    }
+
+    init(_ fields: RelayFields) throws(RelayFault) {
+        device = try fields.optionalText("device", most: 64)
+        epoch = try fields.integer("epoch")
+        since = try fields.optionalInteger("since")
+        revision = try fields.integer("revision")
+        var devices: [RelayDevice] = []
+        for map in try fields.maps("devices", most: 256) { devices.append(try RelayDevice(map)) }
+        self.devices = devices
+        removed = try fields.texts("removed", most: 256)
+        undescribed = try fields.texts("rest", most: 256)
+    }
+}
