@@ -39,8 +39,8 @@ final class RelayClient: Sendable {
         var held: [@Sendable () -> Void] = []
         /// Who hears that what was asked here under a number is not wanted any more.
         var cancels: [Int64: @Sendable () -> Void] = [:]
-        /// How many watchers there are.
-        var watchers = 0
+        /// What the watchers that there are want to hear of, by their listeners.
+        var watchers: [Int: RelayDeviceFilter] = [:]
 
         /// Takes out what the connection leaves.
         mutating func rest(wasOpen: Bool) -> Rest {
@@ -173,18 +173,27 @@ final class RelayClient: Sendable {
     func expectNoCancel(of call: Int64) { state.withLock { _ = $0.cancels.removeValue(forKey: call) } }
 
     /// Notes that a watcher begins.
-    func beginWatching() { state.withLock { $0.watchers += 1 } }
+    func beginWatching(_ listener: Int, _ filter: RelayDeviceFilter) {
+        state.withLock { $0.watchers[listener] = filter }
+    }
+
+    /// What the agent is asked to tell of, for all watchers together: each passes by what it does not want.
+    func watch(_ request: Int64) -> RelayRequest {
+        let filters = state.withLock { Set($0.watchers.values) }
+        let all = filters.contains(RelayDeviceFilter()) || filters.count > RelayRequest.filterLimit
+        return .watch(request: request, filters: all ? [] : Array(filters))
+    }
 
     /// Notes that a watcher has ended. The agent tells no more of devices after the last.
-    func endWatching() {
+    func endWatching(_ listener: Int) {
         let isLast = state.withLock { state in
-            state.watchers -= 1
-            return state.watchers == 0
+            state.watchers[listener] = nil
+            return state.watchers.isEmpty
         }
         guard isLast else { return }
         say(.unwatch(request: 0))
         // One may have begun meanwhile, and what it said may have come before.
-        if state.withLock({ $0.watchers > 0 }) { say(.watch(request: 0)) }
+        if state.withLock({ !$0.watchers.isEmpty }) { say(watch(0)) }
     }
 
     /// Says something that is not answered.

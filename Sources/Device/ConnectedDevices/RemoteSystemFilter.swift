@@ -1,10 +1,25 @@
+import RelayWire
+
 /// Which devices a watcher tells of: one of the filters below. A device must pass every filter.
 ///
 /// `@unchecked Sendable`: a filter and its subclasses hold constants only, and there are none but those below.
 public class RemoteSystemFilter: @unchecked Sendable {
     private let condition: @Sendable (RemoteSystem) -> Bool
+    private let narrowing: @Sendable (inout RelayDeviceFilter) -> Void
 
-    fileprivate init(_ condition: @escaping @Sendable (RemoteSystem) -> Bool) { self.condition = condition }
+    /// - Parameter narrowing: Says the same to the agent, which tells of no others.
+    fileprivate init(
+        _ narrowing: @escaping @Sendable (inout RelayDeviceFilter) -> Void = { _ in },
+        _ condition: @escaping @Sendable (RemoteSystem) -> Bool
+    ) {
+        self.narrowing = narrowing
+        self.condition = condition
+    }
+
+    /// What the agent is told of several that must all be passed.
+    static func agentFilter(_ filters: [RemoteSystemFilter]) -> RelayDeviceFilter {
+        filters.reduce(into: RelayDeviceFilter()) { $1.narrowing(&$0) }
+    }
 
     final func passes(_ system: RemoteSystem) -> Bool { condition(system) }
 }
@@ -18,7 +33,7 @@ public final class RemoteSystemKindFilter: RemoteSystemFilter, @unchecked Sendab
     public init(_ kinds: [String]) {
         self.kinds = kinds
         let wanted = Set(kinds.map { $0.lowercased() })
-        super.init { wanted.contains($0.kind.lowercased()) }
+        super.init({ $0.narrow(kinds: kinds) }, { wanted.contains($0.kind.lowercased()) })
     }
 }
 
@@ -30,7 +45,7 @@ public final class RemoteSystemStatusTypeFilter: RemoteSystemFilter, @unchecked 
     /// Devices of this presence. One that a push brings back counts as available.
     public init(_ type: RemoteSystemStatusType) {
         self.type = type
-        super.init { type == .any || $0.status == .available }
+        super.init({ if type == .available { $0.isAvailable = true } }, { type == .any || $0.status == .available })
     }
 }
 
@@ -42,14 +57,23 @@ public final class RemoteSystemDiscoveryTypeFilter: RemoteSystemFilter, @uncheck
     /// Devices that are reached in this way. A device whose way changes enters or leaves accordingly.
     public init(_ type: RemoteSystemDiscoveryType) {
         self.type = type
-        super.init { system in
-            switch type {
-            case .any: true
-            case .proximal: system.isAvailableByProximity
-            case .cloud: !system.isAvailableByProximity
-            case .spatiallyProximal: system.isAvailableBySpatialProximity
-            }
-        }
+        super.init(
+            { filter in
+                switch type {
+                case .any: break
+                case .proximal: filter.narrow(isDirect: true)
+                case .cloud: filter.narrow(isDirect: false)
+                case .spatiallyProximal: filter.excludeAll()
+                }
+            },
+            { system in
+                switch type {
+                case .any: true
+                case .proximal: system.isAvailableByProximity
+                case .cloud: !system.isAvailableByProximity
+                case .spatiallyProximal: system.isAvailableBySpatialProximity
+                }
+            })
     }
 }
 
@@ -86,7 +110,7 @@ public final class RemoteSystemAccountFilter: RemoteSystemFilter, @unchecked Sen
     public init(_ account: ConnectedDevicesAccount) {
         self.account = account
         let isDevices = account.accountId == ConnectedDevicesAccount.device.accountId
-        super.init { _ in isDevices }
+        super.init({ if !isDevices { $0.excludeAll() } }, { _ in isDevices })
     }
 }
 
@@ -98,7 +122,7 @@ public final class RemoteSystemPlatformFilter: RemoteSystemFilter, @unchecked Se
     /// Devices with any of these systems.
     public init(_ platforms: [RemoteSystemPlatform]) {
         self.platforms = platforms
-        super.init { platforms.contains($0.platform) }
+        super.init({ $0.narrow(platforms: platforms.map(\.name)) }, { platforms.contains($0.platform) })
     }
 }
 

@@ -46,7 +46,7 @@ public final class RemoteSystemWatcher: Sendable {
             return true
         }
         guard isFirst else { return client.ignore(listener) }
-        client.beginWatching()
+        client.beginWatching(listener, RemoteSystemFilter.agentFilter(filters))
         client.start()
         Task { await watch() }
     }
@@ -61,12 +61,12 @@ public final class RemoteSystemWatcher: Sendable {
         }
         guard let listener else { return }
         client.ignore(listener)
-        client.endWatching()
+        client.endWatching(listener)
     }
 
     private func watch() async {
         guard state.withLock({ $0.listener != nil }) else { return }
-        if await client.ask({ .watch(request: $0) }) == nil { errorOccurred.fire(.internetNotAvailable) }
+        if await client.ask({ [client] in client.watch($0) }) == nil { errorOccurred.fire(.internetNotAvailable) }
     }
 
     func take(_ news: RelayClient.News) {

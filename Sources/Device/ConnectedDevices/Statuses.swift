@@ -23,6 +23,17 @@ public enum RemoteSystemPlatform: Int, Sendable, CaseIterable {
             default: .unknown
             }
     }
+
+    /// What a device calls it; empty for any that has no name here.
+    var name: String {
+        switch self {
+        case .unknown: ""
+        case .windows: "windows"
+        case .android: "android"
+        case .iOS: "ios"
+        case .linux: "linux"
+        }
+    }
 }
 
 /// What keeps a watcher from finding devices; it goes on.

@@ -67,7 +67,8 @@ extension RelayHost {
         for (id, var device) in known where id != ownID {
             device.reach = reach(of: device)
             // Until its apps are told, what a watcher knows of a device stays.
-            others[id] = undescribed.contains(id) ? member.seen[id] : device
+            let told = undescribed.contains(id) ? member.seen[id] : device
+            if member.filters.isEmpty || member.filters.contains(where: { $0.passes(device) }) { others[id] = told }
         }
         for id in member.seen.keys.sorted() where others[id] == nil {
             directives.append(.tell(client, .removed(device: id)))

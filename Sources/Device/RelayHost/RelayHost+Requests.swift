@@ -16,7 +16,7 @@ extension RelayHost {
         switch request {
         case .publish(let number, let services, let schemes, let attributes):
             publish(number, services, schemes, attributes, client, now)
-        case .watch(let number): watch(number, client)
+        case .watch(let number, let filters): watch(number, filters, client)
         case .unwatch(let number):
             members[client]?.watches = false
             answer(client, number, RelayOutcome(.success))
@@ -90,8 +90,9 @@ extension RelayHost {
         resume(app: members[client]?.app ?? "", now)
     }
 
-    private mutating func watch(_ number: Int64, _ client: Client) {
+    private mutating func watch(_ number: Int64, _ filters: [RelayDeviceFilter], _ client: Client) {
         members[client]?.watches = true
+        members[client]?.filters = filters
         members[client]?.seen = [:]
         members[client]?.isEnumerated = false
         answer(client, number, RelayOutcome(.success))

@@ -5,8 +5,8 @@ import Foundation
 public enum RelayRequest: Hashable, Sendable {
     /// Offers services and the schemes that the app opens to other devices; takes the place of what was offered before.
     case publish(request: Int64, services: [RelayService], schemes: [String], attributes: [String: String])
-    /// Tell which devices there are, now and from now on.
-    case watch(request: Int64)
+    /// Tell which devices there are, now and from now on: those that pass any of the filters, or all where there is none.
+    case watch(request: Int64, filters: [RelayDeviceFilter] = [])
     /// Tell no more of devices.
     case unwatch(request: Int64)
     /// Does something on another device. The id makes a repetition known there; `nil` lets the agent draw one. The
@@ -32,6 +32,9 @@ public enum RelayRequest: Hashable, Sendable {
     /// A request of a later version.
     case unknown(String)
 
+    /// How many filters a watcher names at most.
+    public static let filterLimit = 16
+
     /// The bytes of the request.
     public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
 
@@ -50,7 +53,10 @@ public enum RelayRequest: Hashable, Sendable {
             map.add("schemes", texts: schemes)
             map.add("attributes", attributes: attributes)
             return map
-        case .watch(let request): return ["type": "watch", "request": .integer(request)]
+        case .watch(let request, let filters):
+            var map: RelayMap = ["type": "watch", "request": .integer(request)]
+            if !filters.isEmpty { map["filters"] = .array(filters.map { .dictionary($0.map) }) }
+            return map
         case .unwatch(let request): return ["type": "unwatch", "request": .integer(request)]
         case .command(let request, let id, let device, let deadline, let waits, let order):
             var map: RelayMap = [
@@ -92,7 +98,10 @@ public enum RelayRequest: Hashable, Sendable {
             return .publish(
                 request: try fields.integer("request"), services: services, schemes: try fields.texts("schemes"),
                 attributes: try fields.attributes("attributes"))
-        case "watch": return .watch(request: try fields.integer("request"))
+        case "watch":
+            var filters: [RelayDeviceFilter] = []
+            for map in try fields.maps("filters", most: filterLimit) { filters.append(try RelayDeviceFilter(map)) }
+            return .watch(request: try fields.integer("request"), filters: filters)
         case "unwatch": return .unwatch(request: try fields.integer("request"))
         case "command":
             return .command(

@@ -34,6 +34,37 @@ import Testing
         #expect(filters.allSatisfy { $0.passes(system(.relay)) } == passes)
     }
 
+    @Test("The agent passes what the app passes, whatever filters there are together")
+    func agents() {
+        let filters: [RemoteSystemFilter] =
+            [
+                .account(.device), .account(.anonymousAccount), .authorizationKind(.anonymous),
+                .kind(["Phone", "tablet"]),
+            ]
+            + [.kind(["desktop", "phone"]), .kind([]), .localVisibilityKind(.hideLocalApp), .platform([.linux])]
+            + [.platform([.unknown, .iOS]), .platform([])] + RemoteSystemStatusType.allCases.map { .statusType($0) }
+            + RemoteSystemDiscoveryType.allCases.map { .discoveryType($0) }
+        var devices: [RelayDevice] = []
+        for (kind, platform) in [("PHONE", "linux"), ("desktop", "ios"), ("tablet", "plan9"), ("tv", "windows")] {
+            for presence in RelayPresence.allCases {
+                for reach in [nil, RelayReach.direct, .relay, .wake] {
+                    var device = RelayDevice(id: "1", name: "n", kind: kind, platform: platform, presence: presence)
+                    device.reach = reach
+                    devices.append(device)
+                }
+            }
+        }
+        for first in filters {
+            for second in filters {
+                let agents = RemoteSystemFilter.agentFilter([first, second])
+                for device in devices {
+                    let system = RemoteSystem(device)
+                    #expect(agents.passes(device) == (first.passes(system) && second.passes(system)))
+                }
+            }
+        }
+    }
+
     @Test(
         "A device is proximal while a connection of its own reaches it, and the cloud's otherwise",
         arguments: [

@@ -72,6 +72,29 @@ import Testing
                 == [.added(Self.reached(other)), .enumerationCompleted])
     }
 
+    @Test(
+        "A watcher with filters hears only of what passes one: a device that comes to it is added, one that leaves it removed"
+    )
+    mutating func filters() {
+        var phones = RelayDeviceFilter()
+        phones.narrow(kinds: ["phone"])
+        phones.isAvailable = true
+        var televisions = RelayDeviceFilter()
+        televisions.narrow(kinds: ["tv"])
+        connect()
+        let first = heard(ask(.watch(request: 1, filters: [phones, televisions]), client: 7))
+        #expect(first.dropFirst() == [.added(Self.reached(Self.there)), .enumerationCompleted])
+        let other = RelayDevice(id: "5", name: "other", kind: "desktop")
+        #expect(heard(host.received(.changed(revision: 2, other), at: 0)).isEmpty)
+        var there = Self.there
+        there.presence = .offline
+        #expect(heard(host.received(.changed(revision: 3, there), at: 0)) == [.removed(device: "9")])
+        #expect(heard(host.received(.changed(revision: 4, Self.there), at: 0)) == [.added(Self.reached(Self.there))])
+        #expect(heard(host.received(.removed(revision: 5, device: "5"), at: 0)).isEmpty)
+        let all = heard(ask(.watch(request: 2), client: 7))
+        #expect(all.dropFirst() == [.added(Self.reached(Self.there)), .enumerationCompleted])
+    }
+
     private static func reached(_ device: RelayDevice) -> RelayDevice {
         var device = device
         device.reach = .relay

@@ -27,6 +27,17 @@ import Testing
         }
     }
 
+    static var filters: [RelayDeviceFilter] {
+        var filter = RelayDeviceFilter()
+        filter.narrow(kinds: ["Phone"])
+        filter.narrow(platforms: ["linux", ""])
+        filter.narrow(isDirect: false)
+        filter.isAvailable = true
+        var none = RelayDeviceFilter()
+        none.excludeAll()
+        return [filter, none, RelayDeviceFilter()]
+    }
+
     @Test("A random id is of version 4, and no other")
     func randomIDs() {
         let ids = Set((1...1000).map { _ in UUID.random() })
@@ -117,6 +128,10 @@ import Testing
                 wake: RelayWakeChannel(service: .apns, token: "aa", environment: .sandbox)),
             .hello(
                 token: [UInt8](repeating: 7, count: 32), device, wake: RelayWakeChannel(service: .fcm, token: "t")),
+            .hello(token: [UInt8](repeating: 7, count: 32), device, known: RelayKnown(epoch: -5, revision: 9)),
+            .changes(RelayChanges(epoch: 2, since: 3, revision: 4, devices: [device], removed: ["8"])),
+            .changes(
+                RelayChanges(device: "7", epoch: 2, since: nil, revision: 4, devices: [device], undescribed: ["7"])),
             .welcome(device: "7", revision: 3, devices: [device]),
             .welcome(device: "7", revision: 3, devices: [device], undescribed: ["1"]), .changed(revision: 4, device),
             .withdraw(device: "7", id: id),
@@ -144,7 +159,7 @@ import Testing
             .publish(
                 request: 1, services: [RelayService(name: "s", access: .granted)], schemes: ["x"],
                 attributes: ["k": "v"]),
-            .watch(request: 1), .unwatch(request: 1),
+            .watch(request: 1), .watch(request: 1, filters: Self.filters), .unwatch(request: 1),
             .command(
                 request: 1, id: id, device: "8", deadline: 5,
                 .launch(uri: "x:", app: nil, fallback: nil, preferredApps: [], input: ["list": [1, 2]])),
