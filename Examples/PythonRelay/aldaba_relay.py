@@ -161,9 +161,13 @@ class Relay:
 
     # Other devices
 
-    def devices(self, seconds=10):
-        """The person's other devices; raises RelayError where they cannot be found now."""
-        self._command({"type": "watch"})
+    def devices(self, seconds=10, filters=()):
+        """The person's other devices; raises RelayError where they cannot be found now.
+
+        With filters, 16 at most, only those that pass one: all that it names of `kinds`, `platforms` (lists of texts), `available` (True:
+        there, or can be woken) and `direct` (True or False: reached without the server, or not).
+        """
+        self._command({"type": "watch", "filters": [dict(filter) for filter in filters]})
         found = []
         while True:
             notice = self._relay_notice(seconds)

@@ -1,4 +1,4 @@
-"""More commands at once than may be under way: they wait for room, in their order, and each has its answer.
+"""More commands at once than may be under way: they wait for room, in their order, and each has its answer. And filters of watchers.
 
 The apps are scripts that speak the agents' sockets in Python (Examples/PythonRelay).
 """
@@ -90,6 +90,17 @@ def test_500_calls_at_once_have_500_answers_and_come_in_their_order(pair, lamp_i
         server.join(30)
     assert answers == list(range(500))
     assert order == list(range(500))
+
+
+def test_an_app_hears_of_the_devices_that_pass_its_filters(pair, lamp_id):
+    with pair[0].app() as desk:
+        def found(*filters):
+            return [device["id"] for device in desk.devices(filters=filters)]
+
+        assert found() == [lamp_id]
+        assert found({"kinds": ["Phone"]}) == []
+        assert found({"kinds": ["phone"]}, {"kinds": ["DESKTOP"], "platforms": ["linux"], "available": True}) == [lamp_id]
+        assert found({"direct": True}) == []
 
 
 def test_what_waits_for_room_is_requesting_and_can_be_taken_back_or_end_at_its_deadline(pair, lamp_id):

@@ -186,6 +186,9 @@ import Testing
         #expect(state() == RelayKnown())
         _ = told.incoming(.changed(revision: 8, Self.device("b")))
         #expect(state() == RelayKnown(epoch: 3, revision: 8))
+        // An older server counts nothing.
+        _ = told.incoming(.welcome(device: "a", revision: 9, devices: [Self.device("b")]))
+        #expect(state() == RelayKnown())
         _ = told.outgoing(.hello(token: [2], Self.device("a")))
         #expect(state() == RelayKnown())
     }

@@ -102,6 +102,21 @@ import Testing
         #expect(stranger.frames.withLock { $0 }.count == 1)
     }
 
+    @Test("A device hears of one that has just come before it hears what that says")
+    func newcomers() throws {
+        let first = try join(1, known: RelayKnown())
+        _ = try join(2)
+        _ = try join(3)
+        #expect(first.frames.withLock { $0.count } == 2)
+        _ = try say(.route(RelayRoute(peer: "1", id: UUID(), deadline: nil, body: [7])), as: 3)
+        let last = first.frames.withLock { $0.suffix(2) }
+        guard case .changes(let changes)? = last.first, case .route? = last.last else {
+            Issue.record("it hears \(last)")
+            return
+        }
+        #expect(changes.devices.map(\.id) == ["3"])
+    }
+
     @Test("What cannot be written is told to its sender")
     func overload() throws {
         let sender = try join(1)
