@@ -13,7 +13,7 @@ extension RelayedDocuments {
         case (.watch, _): watched(told, by: ask.client, now)
         case (.move, .documents(let page, let isAll, _)): moveRead(page, isAll: isAll, now)
         case (.move, .refused), (.moved, .refused(.notKept)), (.moved, .refused(.notJoined)), (.moved, .refused(.busy)):
-            restMove()
+            restMove(until: now + Self.movePause)
         case (.moved, .refused(.full)):
             note("a document for the next key of the account: there was no room", .resourceLimits)
             moveOn(now)

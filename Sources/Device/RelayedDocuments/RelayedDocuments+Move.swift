@@ -11,11 +11,12 @@ extension RelayedDocuments {
         isMoving = false
     }
 
-    /// Ends the look at them until the next session, in which it begins anew: what is put already is there then.
-    mutating func restMove() {
+    /// Ends the look at them until a moment, or the next session. It begins anew then: what is put already is there.
+    mutating func restMove(until moment: Int64?) {
         former?.number = 0
         read = []
         isMoving = false
+        movesAt = former == nil ? nil : moment
     }
 
     mutating func note(_ what: String, _ status: RelayStatus) {
@@ -24,6 +25,7 @@ extension RelayedDocuments {
 
     /// Goes on with that where there is a session.
     package mutating func resumeMove(at now: Int64) {
+        movesAt = nil
         guard former != nil, !isMoving, isConnected else { return }
         isMoving = true
         moveOn(now)

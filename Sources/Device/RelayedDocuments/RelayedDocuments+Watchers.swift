@@ -4,9 +4,20 @@ import RelayWire
 
 /// Who hears of changes, and of which.
 extension RelayedDocuments {
+    /// A client that watches already goes on from where it is.
     mutating func watch(_ request: Int64, _ client: Client, _ app: String, _ now: Int64) {
-        watchers[client] = Watcher(request: request, app: app)
-        lookForWatcher(client, now)
+        var watcher = watchers[client] ?? Watcher(request: request, app: app)
+        watcher.request = request
+        guard watcher.number == nil else {
+            watchers[client] = watcher
+            return answer(client, request, RelayOutcome(.success))
+        }
+        guard watcher.unanswered.count < Self.atOnce else {
+            return answer(client, request, RelayOutcome(.resourceLimits, detail: "too much is asked at a time"))
+        }
+        watcher.unanswered.append(request)
+        watchers[client] = watcher
+        if !watcher.isAsking { lookForWatcher(client, now) }
     }
 
     /// Asks what is new to all watchers: something changed, or the session is a new one.
@@ -22,6 +33,7 @@ extension RelayedDocuments {
         }
         watchers[client]?.isAsking = true
         watchers[client]?.asksAgain = false
+        watchers[client]?.asksAt = nil
         add(Ask(client: client, app: watcher.app, purpose: .watch, deadline: now + Self.patience))
     }
 
@@ -29,11 +41,9 @@ extension RelayedDocuments {
         guard let client, var watcher = watchers[client] else { return }
         watcher.isAsking = false
         guard case .documents(let page, let isAll, let last) = told else {
-            watchers[client] = watcher
-            if watcher.number == nil {
-                watchers[client] = nil
-                if case .refused(let why) = told { answer(client, watcher.request, Self.outcome(why)) }
-            }
+            var why = RelayOutcome(.failed, detail: "the server's answer is to something else")
+            if case .refused(let refusal) = told { why = Self.outcome(refusal) }
+            notAsked(client, why, now)
             return
         }
         let asksAgain = watcher.asksAgain || !isAll
@@ -44,10 +54,30 @@ extension RelayedDocuments {
             watchers[client] = watcher
             if asksAgain || last < number { lookForWatcher(client, now) }
         } else {
+            let begun = watcher.unanswered
             watcher.number = last
+            watcher.unanswered = []
             watchers[client] = watcher
-            answer(client, watcher.request, RelayOutcome(.success))
+            for request in begun { answer(client, request, RelayOutcome(.success)) }
             if watcher.asksAgain { lookForWatcher(client, now) }
+        }
+    }
+
+    /// The server has not told what is new to a watcher. One that has not begun ends; another is asked for again in a while, also where nothing
+    /// changes meanwhile.
+    mutating func notAsked(_ client: Client, _ why: RelayOutcome, _ now: Int64) {
+        guard let watcher = watchers[client] else { return }
+        watchers[client]?.isAsking = false
+        watchers[client]?.asksAt = now + Self.watcherPause
+        guard watcher.number == nil else { return }
+        watchers[client] = nil
+        for request in watcher.unanswered { answer(client, request, why) }
+    }
+
+    /// Asks again for those whose turn it is.
+    mutating func lookForWatchersDue(_ now: Int64) {
+        for (client, watcher) in watchers {
+            if let moment = watcher.asksAt, moment <= now { lookForWatcher(client, now) }
         }
     }
 

@@ -54,6 +54,10 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
         var isAsking = false
         /// Whether something changed while it was being asked.
         var asksAgain = false
+        /// When it is asked again since the server has not told; `nil` where it has, or where the next session is waited for.
+        var asksAt: Int64?
+        /// What the client asked that is not answered, since the server has yet to tell where it begins.
+        var unanswered: [Int64] = []
     }
 
     /// The account whose documents they are; `nil` where the device is nobody's.
@@ -68,6 +72,8 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
     var former: (account: AccountKey, number: Int64)?
     var read: [RelaySealedDocument] = []
     var isMoving = false
+    /// When it is gone on with; `nil` where it goes on, or the next session is waited for.
+    var movesAt: Int64?
     var directives: [Directive] = []
 
     /// How much is asked of the server at a time, how much waits for that, and how often a put is tried against others.
@@ -76,6 +82,9 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
     static var attemptLimit: Int { 16 }
     /// How long the server's answer is waited for, in milliseconds.
     static var patience: Int64 { 30_000 }
+    /// How long after the server has not told what is new to a watcher, or has not moved a document, it is asked again, in milliseconds.
+    static var watcherPause: Int64 { 5_000 }
+    static var movePause: Int64 { 30_000 }
 
     /// Nothing is asked, and nobody watches.
     package init() {}
@@ -189,12 +198,14 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
         asks = [:]
         waiting = []
         underWay = 0
-        restMove()
-        for client in watchers.keys { watchers[client]?.isAsking = false }
+        restMove(until: nil)
         for ask in open { settle(ask, Self.lostOutcome(ask)) }
-        for (client, watcher) in watchers where watcher.number == nil {
+        for (client, watcher) in watchers {
+            watchers[client]?.isAsking = false
+            watchers[client]?.asksAt = nil
+            guard watcher.number == nil else { continue }
             watchers[client] = nil
-            answer(client, watcher.request, RelayOutcome(.networkUnavailable))
+            for request in watcher.unanswered { answer(client, request, RelayOutcome(.networkUnavailable)) }
         }
     }
 
@@ -208,22 +219,24 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
     // MARK: Time
 
     /// When ``due(at:)`` is to be told the time next; `nil` where nothing is under way.
-    package var nextMoment: Int64? { asks.values.map(\.deadline).min() }
+    package var nextMoment: Int64? {
+        (asks.values.map(\.deadline) + watchers.values.compactMap(\.asksAt) + [movesAt].compactMap { $0 }).min()
+    }
 
-    /// Ends what the server has not answered in time.
+    /// Ends what the server has not answered in time, and asks again what is to be.
     package mutating func due(at now: Int64) {
-        let late = asks.filter { $0.value.deadline <= now }
-        guard !late.isEmpty else { return }
-        for (id, ask) in late {
+        for (id, ask) in asks where ask.deadline <= now {
             asks[id] = nil
             if ask.isSent { underWay -= 1 }
             switch ask.purpose {
-            case .watch: if let client = ask.client { watchers[client]?.isAsking = false }
-            case .move, .moved: restMove()
+            case .watch: if let client = ask.client { notAsked(client, Self.lostOutcome(ask), now) }
+            case .move, .moved: restMove(until: now + Self.movePause)
             default: settle(ask, Self.lostOutcome(ask))
             }
         }
         waiting.removeAll { asks[$0] == nil }
+        lookForWatchersDue(now)
+        if let moment = movesAt, moment <= now { resumeMove(at: now) }
         askNext()
     }
 }

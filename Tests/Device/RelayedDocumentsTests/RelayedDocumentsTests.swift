@@ -81,6 +81,71 @@ import Testing
         #expect(answers(told).first?.message?["content"] == .dictionary(["a": 1]))
     }
 
+    /// Has the time come, and what follows from it.
+    private mutating func wait(until now: Int64) -> [Documents.Directive] {
+        documents.due(at: now)
+        return documents.takeDirectives()
+    }
+
+    private mutating func watcher(from number: Int64 = 4) throws {
+        let ask = try #require(asks(order(.watch)).first)
+        #expect(ask.ask == .list(after: .max))
+        #expect(answers(answer(ask.id, .documents([], isAll: true, last: number))).map(\.status) == [.success])
+        #expect(documents.nextMoment == nil)
+    }
+
+    @Test("What is new to a watcher and was not told is asked for again by the clock", arguments: [true, false])
+    mutating func watcherAgain(isRefused: Bool) throws {
+        try watcher()
+        documents.changed(at: 0)
+        let ask = try #require(asks(documents.takeDirectives()).first)
+        var now: Int64 = 0
+        if isRefused {
+            #expect(asks(answer(ask.id, .refused(.busy))).isEmpty)
+        } else {
+            now = 30_000
+            #expect(documents.nextMoment == now)
+            #expect(wait(until: now).isEmpty)
+        }
+        #expect(documents.nextMoment == now + 5_000)
+        #expect(wait(until: now + 4_999).isEmpty)
+        let again = try #require(asks(wait(until: now + 5_000)).first)
+        #expect(again.ask == .list(after: 4))
+        var sealed = try account.documents.sealed(RelayDocument(app: "a.b", name: "n", content: ["a": 1]), revision: 1)
+        sealed.number = 9
+        let told = answer(again.id, .documents([sealed], isAll: true, last: 9))
+        #expect(told.contains { if case .tell(1, 5, let news) = $0 { news["name"] == "n" } else { false } })
+        #expect(documents.nextMoment == nil)
+    }
+
+    @Test("A watcher that could not begin hears of it once, and is not asked for again")
+    mutating func watcherNotBegun() throws {
+        #expect(asks(order(.watch)).count == 1)
+        #expect(answers(wait(until: 30_000)).map(\.status) == [.networkUnavailable])
+        #expect(documents.nextMoment == nil && documents.watchers.isEmpty)
+    }
+
+    @Test("Every ask to watch is answered, also of one who watches already")
+    mutating func watchingTwice() throws {
+        let ask = try #require(asks(order(.watch)).first)
+        #expect(order(.watch).isEmpty)
+        let begun = answer(ask.id, .documents([], isAll: true, last: 3))
+        #expect(answers(begun).map(\.status) == [.success, .success])
+        let more = order(.watch)
+        #expect(answers(more).map(\.status) == [.success] && asks(more).isEmpty)
+    }
+
+    @Test("What the account before had is put by the clock, too, where the server was busy")
+    mutating func moveAgain() throws {
+        documents.move(from: AccountKey())
+        let page = try #require(asks(begin()).first)
+        #expect(asks(answer(page.id, .refused(.busy))).isEmpty)
+        #expect(documents.nextMoment == 30_000)
+        let again = try #require(asks(wait(until: 30_000)).first)
+        #expect(answer(again.id, .documents([], isAll: true, last: 0)).isEmpty)
+        #expect(documents.nextMoment == nil && asks(begin()).isEmpty)
+    }
+
     @Test("A page of the account before that is refused is asked for in the next session, not again at once")
     mutating func move() throws {
         let former = AccountKey()
