@@ -31,6 +31,8 @@ public protocol DocumentStore: Sendable {
     func sweep(
         at now: Int64,
         then complete: @escaping @Sendable (_ unseen: [RelayDirectory.AccountID]?, _ isAll: Bool) -> Void)
-    /// Deletes some of an account's documents, and tells whether that were all.
-    func forget(_ account: RelayDirectory.AccountID, then complete: @escaping @Sendable (_ isAll: Bool?) -> Void)
+    /// Deletes some of an account's documents, where none of its devices was seen for ``DocumentLimits/age``, and tells whether none are left to
+    /// be deleted. One that is put meanwhile says that a device is back: what is there then stays.
+    func forget(
+        _ account: RelayDirectory.AccountID, at now: Int64, then complete: @escaping @Sendable (_ isAll: Bool?) -> Void)
 }

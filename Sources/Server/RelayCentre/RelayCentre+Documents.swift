@@ -61,7 +61,7 @@ extension RelayCentre {
             documentStore?.seen(account, at: now)
             return
         }
-        documentStore?.forget(account) { [weak self] isAll in
+        documentStore?.forget(account, at: now) { [weak self] isAll in
             if isAll == nil { self?.logger.error("The documents of an account that is away were not deleted.") }
         }
     }

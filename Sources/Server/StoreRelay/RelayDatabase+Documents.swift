@@ -58,18 +58,17 @@ extension RelayDatabase: DocumentStore {
         add(job)
     }
 
-    /// Deletes at most 256 documents.
-    package func forget(_ account: RelayDirectory.AccountID, then complete: @escaping @Sendable (Bool?) -> Void) {
+    /// Deletes at most 256 documents, and takes them from the account's sum, so that a device that comes back in between finds both as they are.
+    package func forget(
+        _ account: RelayDirectory.AccountID, at now: Int64, then complete: @escaping @Sendable (Bool?) -> Void
+    ) {
         let account = Data(account)
         let job = LetterJobs.Job { database, _ in
-            let numbers = try Int64.fetchAll(database, sql: Self.first, arguments: [account])
-            for number in numbers {
-                try database.execute(sql: "DELETE FROM relay_document WHERE number = ?", arguments: [number])
-            }
-            let isAll = numbers.count < 256
-            if isAll {
-                try database.execute(sql: "DELETE FROM relay_document_sum WHERE account = ?", arguments: [account])
-            }
+            let isAway = try Bool.fetchOne(
+                database, sql: "SELECT seen_at <= ? FROM relay_document_sum WHERE account = ?",
+                arguments: [now - DocumentLimits.age, account])
+            guard isAway ?? false else { return { complete(true) } }
+            let isAll = try Self.forgetFirst(of: account, database)
             return { complete(isAll) }
         } fail: { _ in
             complete(nil)
@@ -87,7 +86,9 @@ extension RelayDatabase: DocumentStore {
         SELECT number FROM relay_document WHERE account = ? AND removed_at IS NOT NULL ORDER BY removed_at LIMIT 1
         """
     static let unseen = "SELECT account FROM relay_document_sum WHERE seen_at <= ? ORDER BY seen_at LIMIT 16"
-    static let first = "SELECT number FROM relay_document WHERE account = ? ORDER BY number LIMIT 256"
+    static let first = """
+        SELECT number, length(body) AS size, removed_at FROM relay_document WHERE account = ? ORDER BY number LIMIT 256
+        """
     static let present = """
         SELECT number, key, revision, body, removed_at FROM relay_document WHERE account = ? AND key = ?
         """
@@ -160,6 +161,29 @@ extension RelayDatabase: DocumentStore {
         try database.execute(sql: "DELETE FROM relay_document WHERE number = ?", arguments: [number])
         try database.execute(
             sql: "UPDATE relay_document_sum SET removed = removed - 1 WHERE account = ?", arguments: [account])
+    }
+
+    private static func forgetFirst(of account: Data, _ database: Database) throws -> Bool {
+        let rows = try Row.fetchAll(database, sql: first, arguments: [account])
+        var sum = try sum(of: account, database)
+        for row in rows {
+            try database.execute(
+                sql: "DELETE FROM relay_document WHERE number = ?", arguments: [row["number"] as Int64])
+            if (row["removed_at"] as Int64?) == nil {
+                sum.count -= 1
+                sum.bytes -= row["size"]
+            } else {
+                sum.removed -= 1
+            }
+        }
+        guard rows.count == 256 else {
+            try database.execute(sql: "DELETE FROM relay_document_sum WHERE account = ?", arguments: [account])
+            return true
+        }
+        try database.execute(
+            sql: "UPDATE relay_document_sum SET count = ?, bytes = ?, removed = ? WHERE account = ?",
+            arguments: [sum.count, sum.bytes, sum.removed, account])
+        return false
     }
 
     private static func document(

@@ -101,10 +101,38 @@ import Testing
         store.seen([7], at: 10_000_000)
         #expect(await sweep(at: DocumentLimits.age + 9_999_999) == [])
         #expect(await sweep(at: DocumentLimits.age + 10_000_000) == [[7]])
-        let isAll = await withCheckedContinuation { told in store.forget([7]) { told.resume(returning: $0) } }
-        #expect(isAll == true)
+        #expect(await forget(at: DocumentLimits.age + 10_000_000) == true)
         #expect(try numbers(await ask(.list(after: 0))) == [])
         #expect(await sweep(at: DocumentLimits.age + 10_000_000) == [])
+        try store.close()
+    }
+
+    private func forget(at now: Int64) async -> Bool? {
+        await withCheckedContinuation { told in store.forget([7], at: now) { told.resume(returning: $0) } }
+    }
+
+    @Test("What is put while an account's documents are being deleted stays, and counts with what was not deleted yet")
+    func putMeanwhile() async throws {
+        for number in 0..<300 { _ = await put(number, 1, over: 0) }
+        #expect(await put(299, 2, over: 1, isRemoved: true) == .kept(revision: 2))
+        let now = DocumentLimits.age
+        #expect(await forget(at: now) == false)
+        #expect(await put(1000, 1, over: 0, at: now) == .kept(revision: 1))
+        #expect(await forget(at: now) == true)
+        #expect(try numbers(await ask(.list(after: 0))).count == 32)
+        #expect(try numbers(await ask(.get(key: key(1000)))) == [302])
+        #expect(try numbers(await ask(.get(key: key(256)))) == [257])
+        let left = 299 - 256 + 1
+        for number in left..<DocumentLimits.count {
+            #expect(await put(2000 + number, 1, over: 0, at: now) == .kept(revision: 1))
+        }
+        #expect(await put(9000, 1, over: 0, at: now) == .refused(.full))
+        // Away once more, all of them go.
+        let later = now + DocumentLimits.age
+        for _ in 0..<4 { _ = await forget(at: later) }
+        #expect(
+            await ask(.list(after: 0)) == .documents([], isAll: true, last: 302 + Int64(DocumentLimits.count - left)))
+        #expect(await put(1, 1, over: 0, at: later) == .kept(revision: 1))
         try store.close()
     }
 
