@@ -2,6 +2,7 @@
 // `RelayGuide take FILE` on one device, `RelayGuide give FILE` on another. `RelayGuide hold` asks what is never answered, to show the life of
 // a command: with the line `cancel` it is taken back. `RelayGuide values` asks with values of every kind, and tells which came back as they
 // were. `RelayGuide find ID` finds a device of another person's. `RelayGuide tell` sends a message that wants no answer, and tells what came of it.
+// `RelayGuide documents` tells which documents there are and what changes, and counts a page on with each line that it reads.
 
 import ConnectedDevices
 import Foundation
@@ -135,6 +136,34 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "take" {
 if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "find" {
     let other = await RemoteSystem.find(id: CommandLine.arguments[2])
     say("found: \(other?.apps.flatMap(\.appServices).map { "\($0.packageId)/\($0.name)" } ?? [])")
+    exit(0)
+}
+
+if CommandLine.arguments.dropFirst().first == "documents" {
+    let channel = UserDocumentChannel.getForAccount()
+    let changes = try await channel.changes()
+    say("there: \(try await channel.documents().map { "\($0.name) \($0.revision)" })")
+    // Reading lines keeps this thread.
+    Task.detached {
+        for await change in changes {
+            switch change {
+            case .put(let document):
+                say("put: \(document.name) \(document.revision) \(document.content["page"] ?? "nothing")")
+            case .removed(let name, let revision): say("removed: \(name) \(revision)")
+            case .unreadable: say("one that does not open")
+            case .missed: say("some were missed")
+            }
+        }
+    }
+    while let name = readLine() {
+        let document = try await channel.document(named: name)
+        let page = document?.content["page"] as? Int ?? 0
+        do {
+            say("kept: \(try await channel.put(["page": page + 1], as: name, over: document?.revision ?? 0))")
+            // One that names an older revision is refused.
+            try await channel.put(["page": 0], as: name, over: document?.revision ?? 0)
+        } catch { say("not kept: \(error)") }
+    }
     exit(0)
 }
 

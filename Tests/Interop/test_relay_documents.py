@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -60,8 +61,12 @@ class Device(OwnAgent):
 
 
 @pytest.fixture
-def pair(up):
-    account = f"aldaba-account-{os.urandom(32).hex()}"
+def account():
+    return f"aldaba-account-{os.urandom(32).hex()}"
+
+
+@pytest.fixture
+def pair(up, account):
     made = [Device(up, name, account) for name in ("desk", "lamp")]
     try:
         for device in made:
@@ -118,8 +123,8 @@ def test_revisions_rise_over_removal_and_another_one_is_refused(pair):
 def test_what_is_too_large_or_has_no_name_is_refused_with_the_limit(pair):
     desk, _ = pair
     refused(desk.document("put", "large", f"text={'x' * 8192}", check=False), 3, "at most 8192")
-    refused(desk.document("put", "n" * 129, "a=b", check=False), 3, "1 to 128 bytes")
-    refused(desk.document("put", "", "a=b", check=False), 3, "1 to 128 bytes")
+    refused(desk.document("put", "n" * 129, "a=b", check=False), 3, "1 to 128 bytes of UTF-8")
+    refused(desk.document("put", "", "a=b", check=False), 3, "1 to 128 bytes of UTF-8")
     assert desk.put("n" * 128, {"text": "x" * 8100}) == 1
 
 
@@ -193,3 +198,133 @@ def test_when_a_device_is_taken_out_the_documents_go_to_the_accounts_next_key(up
 
 def lamp_id(lamp):
     return json.loads(lamp.aldaba("relay", "status", "--json").stdout)["device"]
+
+
+def put_until_refused(app, content, most):
+    """How many documents are kept before the server has no room; says what it is told then."""
+    for number in range(most + 1):
+        try:
+            assert app.put_document(f"document{number}", content) == 1
+        except RelayError as error:
+            assert error.status == "resourceLimits"
+            return number, str(error)
+    return most + 1, ""
+
+
+def test_an_account_has_a_thousand_documents_and_removing_one_makes_room(pair):
+    desk, lamp = pair
+    with desk.app() as notes, lamp.app() as others:
+        kept, why = put_until_refused(notes, {"n": 1}, 1000)
+        assert kept == 1000
+        assert "1,000 documents and 4 MiB" in why
+        assert notes.put_document("document7", {"n": 2}) == 2
+        found = others.documents()
+        assert len(found) == 1000 and found[-1]["name"] == "document7"
+        # The limit is the account's, not the app's.
+        refused(lamp.document("put", "more", "a=b", check=False), 1, "1,000 documents and 4 MiB")
+        assert others.remove_document("document8") == 2
+        assert lamp.put("more", {"a": "b"}) == 1
+
+
+def test_an_account_has_4_mib_of_documents(pair):
+    desk, _ = pair
+    with desk.app() as notes:
+        content = {"text": "x" * 8100}
+        kept, why = put_until_refused(notes, content, 1000)
+        # Sealed, each has some bytes more.
+        assert (4 << 20) // 8300 < kept < (4 << 20) // 8100
+        assert "1,000 documents and 4 MiB" in why
+        assert notes.put_document("document0", {"text": "x" * 8000}) == 2
+        assert {entry["bytes"] for entry in notes.documents()} == {8109, 8009}
+
+
+def test_a_device_that_joins_later_sees_the_documents_and_one_that_leaves_sees_none(up, account, pair):
+    desk, lamp = pair
+    desk.put("place", {"page": 7})
+    late = Device(up, "late", account=None)
+    late.start()
+    try:
+        refused(late.document("get", "place", check=False), 6, "belongs to no account")
+        late.aldaba("relay", "account", "join", account)
+        wait_until(lambda: late.document("list", check=False).returncode == 0, "the late one is there", 30)
+        assert late.get("place")["content"] == {"page": 7}
+        assert late.put("place", {"page": 8}) == 2
+        assert desk.get("place")["revision"] == 2
+        late.aldaba("relay", "account", "leave")
+        refused(late.document("get", "place", check=False), 6, "belongs to no account")
+        refused(late.document("put", "place", "a=b", check=False), 6, "belongs to no account")
+        assert desk.get("place")["revision"] == 2
+    finally:
+        late.stop()
+
+
+def test_the_one_that_was_taken_out_sees_none_and_the_others_see_all_under_the_next_key(up, account, pair):
+    desk, lamp = pair
+    third = Device(up, "third", account)
+    third.start()
+    try:
+        wait_until(lambda: len(desk.others()) == 2, "all see each other", 30)
+        for number in range(3):
+            desk.put(f"kept{number}", {"n": number})
+        lamp.document("remove", "kept1")
+        desk.aldaba("relay", "dismiss", lamp_id(lamp))
+        wait_until(
+            lambda: third.document("list", "--json", check=False).stdout.count("kept") == 2, "the third one sees them", 30)
+        assert third.get("kept2") == {"name": "kept2", "revision": 1, "content": {"n": 2}}
+        assert third.put("kept2", {"n": 5}) == 2
+        assert desk.get("kept2")["content"] == {"n": 5}
+        refused(lamp.document("get", "kept2", check=False), 6, "was taken from its account")
+    finally:
+        third.stop()
+
+
+def test_an_app_in_swift_and_one_in_python_share_a_document(pair):
+    desk, lamp = pair
+    guide, app = (BINARY.parent / "RelayGuide").resolve(), "com.example.relay-guide"
+    desk.install(id=app, name="Guide", team="ALDABADEMO", executable=str(guide))
+    secret = lamp.install(
+        id=app, name="Guide", team="ALDABADEMO", executable=sys.executable, provesBySecret=True)
+    with Relay(app, secret, lamp.socket) as python, subprocess.Popen(
+            [guide, "documents"], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=clean_environment(ALDABA_APP_ID=app, ALDABA_AGENT_SOCKET=desk.socket)) as swift:
+        told = queue.Queue()
+        threading.Thread(target=lambda: [told.put(line.strip()) for line in swift.stdout], daemon=True).start()
+
+        def hears(*lines):
+            # What it is told of its own put may come before or after the answer.
+            assert {told.get(timeout=30) for _ in lines} == set(lines)
+
+        try:
+            hears("there: []")
+            python.watch_documents()
+            assert python.put_document("place", {"page": 7}) == 1
+            hears("put: place 1 7")
+            assert python.next_document_change(30)["revision"] == 1
+            swift.stdin.write("place\n")
+            swift.stdin.flush()
+            hears("kept: 2", "put: place 2 8", "not kept: conflict(revision: 2)")
+            change = python.next_document_change(30)
+            assert (change["revision"], change["content"]) == (2, {"page": 8})
+            assert python.document("place") == ({"page": 8}, 2)
+            assert python.remove_document("place", revision=2) == 3
+            hears("removed: place 3")
+            # Its agent ends and begins anew: it goes on, and says that it may have missed something.
+            desk.stop_process()
+            assert python.put_document("place", {"page": 1}) == 4
+            desk.start()
+            hears("some were missed")
+            assert python.put_document("place", {"page": 2}) == 5
+            hears("put: place 5 2")
+        finally:
+            swift.kill()
+
+
+def test_the_example_of_the_python_package_does_what_its_page_says(pair, monkeypatch, capsys):
+    desk, lamp = pair
+    page = (REPOSITORY / "Examples/PythonRelay/README.md").read_text()
+    example = page.split("```python\n")[1].split("```")[0]
+    monkeypatch.setenv("ALDABA_AGENT_SOCKET", desk.socket)
+    exec(compile(example, "README.md", "exec"), {"Relay": Relay, "RelayError": RelayError, "secret": desk.secret})
+    assert capsys.readouterr().out.splitlines() == ["place 1 7", "place 1 {'page': 1}"]
+    with lamp.app() as notes, pytest.raises(RelayError, match="notFound"):
+        notes.document("place")

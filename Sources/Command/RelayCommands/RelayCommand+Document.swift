@@ -18,7 +18,7 @@ extension RelayCommand {
                     The content is a JSON object (--message) or words such as `to=Ada`, each a text; at most 8 KiB. With --revision it is
                     refused unless that is the present revision; 0 says that there must be none.
                     """)
-            @Argument(help: "The document's name, 1 to 128 bytes.") var name: String
+            @Argument(help: "The document's name, 1 to 128 bytes of UTF-8.") var name: String
             @Argument(help: ArgumentHelp("A text of the content, by its name.", valueName: "key=value"))
             var texts: [String] = []
             @Option(help: "The content, a JSON object.") var message: String?

@@ -34,8 +34,9 @@ public struct RelayDocument: Hashable, Sendable {
 
     /// Why a name is none; `nil` where it is one.
     public static func fault(ofName name: String) -> RelayFault? {
-        (1...nameLimit).contains(name.utf8.count)
-            ? nil : RelayFault(path: "name", .member("a text of 1 to \(nameLimit) bytes"))
+        let count = name.utf8.count
+        guard !(1...nameLimit).contains(count) else { return nil }
+        return RelayFault(path: "name", .member("a text of 1 to \(nameLimit) bytes of UTF-8; this has \(count)"))
     }
 
     /// The bytes that are sealed.
