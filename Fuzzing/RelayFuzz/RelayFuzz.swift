@@ -34,6 +34,9 @@ enum RelayFuzz {
                 if let message = try? DirectMessage(bytes) {
                     RelayFuzz.again({ try message.encoded() }, as: message, DirectMessage.init)
                 }
+                if let document = try? RelayDocument(bytes), document.fault == nil {
+                    RelayFuzz.again({ try document.encoded() }, as: document, RelayDocument.init)
+                }
                 return 0
             })
     }
