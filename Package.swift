@@ -637,7 +637,10 @@ let testTargets: [Target] = [
         ]),
     tests(
         "Server", "RelayCentre",
-        ["RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", logging, grdb]),
+        [
+            "RelayCentre", "StoreRelay", "RelayWire", "Relay", "ServerCore", "PushModel", "PowerCut", crypto, logging,
+            grdb,
+        ]),
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire", "AgentDouble"]),
     tests("Device", "RelayedDocuments", ["RelayedDocuments", "RelayTrust", "RelayWire"]),
