@@ -117,7 +117,11 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
             }
             return nil
         }
-        guard let app, app.utf8.count <= RelayDocument.appLimit, asks.count < Self.waitingLimit else {
+        guard let app, app.utf8.count <= RelayDocument.appLimit else {
+            let detail = "the id of an app that has documents has at most \(RelayDocument.appLimit) bytes of UTF-8"
+            return answer(client, request, RelayOutcome(.tooLarge, detail: detail))
+        }
+        guard asks.count < Self.waitingLimit else {
             return answer(client, request, RelayOutcome(.resourceLimits, detail: "too much is asked at a time"))
         }
         var ask = Ask(client: client, request: request, app: app, purpose: .get, deadline: now + Self.patience)

@@ -125,6 +125,31 @@ import Testing
         #expect(documents.nextMoment == nil && documents.watchers.isEmpty)
     }
 
+    @Test(
+        "What cannot be kept is refused before it is asked, with the limit in bytes",
+        arguments: [
+            ("a.b", String(repeating: "ü", count: 65), "1 to 128 bytes of UTF-8"),
+            ("a.b", "", "1 to 128 bytes of UTF-8"),
+            (String(repeating: "a", count: 256), "n", "at most 255 bytes of UTF-8"),
+        ])
+    mutating func limits(app: String, name: String, words: String) {
+        documents.take(.put(name: name, content: [:], revision: nil), 5, of: 1, app: app, at: 0)
+        let told = answers(documents.takeDirectives())
+        #expect(told.map(\.status) == [.tooLarge] && told.first?.detail?.contains(words) == true)
+        #expect(documents.asks.isEmpty)
+    }
+
+    @Test("What waits for the server is bounded, and all of it ends with the session")
+    mutating func waiting() {
+        for _ in 0..<Documents.waitingLimit { _ = order(.get(name: "n")) }
+        #expect(documents.underWay == Documents.atOnce)
+        #expect(answers(order(.get(name: "n"))).map(\.status) == [.resourceLimits])
+        documents.lost()
+        let told = answers(documents.takeDirectives())
+        #expect(told.count == Documents.waitingLimit && told.allSatisfy { $0.status == .networkUnavailable })
+        #expect(documents.asks.isEmpty && documents.nextMoment == nil)
+    }
+
     @Test("Every ask to watch is answered, also of one who watches already")
     mutating func watchingTwice() throws {
         let ask = try #require(asks(order(.watch)).first)
