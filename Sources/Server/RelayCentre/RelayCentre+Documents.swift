@@ -49,20 +49,35 @@ extension RelayCentre {
             let now = clock().rawValue
             documentStore?.sweep(at: now) { [weak self] unseen, isAll in
                 guard let self else { return }
-                for account in unseen ?? [] { forgetDocuments(of: account, at: now) }
+                let isAtWork = forgetDocuments(of: unseen ?? [], at: now) { [weak self] isDone in
+                    self?.sweepDocuments(after: isDone ? Self.documentSweepStep : Self.documentSweepPause)
+                }
+                if isAtWork { return }
                 let isDone = unseen == nil || (isAll && unseen?.isEmpty ?? true)
                 sweepDocuments(after: isDone ? Self.documentSweepPause : Self.documentSweepStep)
             }
         }
     }
 
-    private func forgetDocuments(of account: RelayDirectory.AccountID, at now: Int64) {
-        guard state.withLock({ $0.directory.sessions(of: account).isEmpty }) else {
-            documentStore?.seen(account, at: now)
-            return
+    /// Has some documents of each of these accounts deleted none of whose devices is there now.
+    ///
+    /// - Parameter complete: Told once for all of them, and whether the last could be.
+    /// - Returns: `false` where there is none, and nothing is told.
+    private func forgetDocuments(
+        of accounts: [RelayDirectory.AccountID], at now: Int64, then complete: @escaping @Sendable (Bool) -> Void
+    ) -> Bool {
+        let (away, back) = state.withLock { state in
+            let away = accounts.filter { state.directory.sessions(of: $0).isEmpty }
+            return (away, accounts.filter { !away.contains($0) })
         }
-        documentStore?.forget(account, at: now) { [weak self] isAll in
-            if isAll == nil { self?.logger.error("The documents of an account that is away were not deleted.") }
+        for account in back { documentStore?.seen(account, at: now) }
+        for (place, account) in away.enumerated() {
+            // The store tells in order.
+            documentStore?.forget(account, at: now) { [weak self] isAll in
+                if isAll == nil { self?.logger.error("The documents of an account that is away were not deleted.") }
+                if place == away.count - 1 { complete(isAll != nil) }
+            }
         }
+        return !away.isEmpty
     }
 }

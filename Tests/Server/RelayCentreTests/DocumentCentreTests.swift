@@ -48,6 +48,7 @@ import Testing
 
         let asked = Mutex<[Asked]>([])
         let forgotten = Mutex<[[UInt8]]>([])
+        let canForget = Mutex(true)
         let seen = Mutex<[[UInt8]]>([])
         /// What each sweep tells.
         let unseen = Mutex<[[[UInt8]]?]>([])
@@ -65,7 +66,7 @@ import Testing
 
         func forget(_ account: [UInt8], at now: Int64, then complete: @escaping @Sendable (Bool?) -> Void) {
             forgotten.withLock { $0.append(account) }
-            complete(true)
+            complete(canForget.withLock { $0 ? true : nil })
         }
 
         func answer(_ answer: RelayDocumentAnswer) {
@@ -202,6 +203,18 @@ import Testing
         alarms.ring()
         #expect(alarms.set.withLock { $0.map(\.0) } == [3_600_000])
         #expect(store.forgotten.withLock { $0.count } == 1)
+    }
+
+    @Test("What could not be deleted is tried again an hour later, not at once")
+    func failingSweep() {
+        let alarms = Alarms()
+        let centre = centre(with: store, alarms: alarms)
+        store.canForget.withLock { $0 = false }
+        store.unseen.withLock { $0 = [[name(9)]] }
+        alarms.ring()
+        #expect(store.forgotten.withLock { $0 } == [name(9)])
+        #expect(alarms.set.withLock { $0.map(\.0) } == [3_600_000])
+        withExtendedLifetime(centre) {}
     }
 
     private final class Alarms: Sendable {
