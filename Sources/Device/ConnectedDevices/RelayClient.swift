@@ -252,7 +252,8 @@ final class RelayClient: Sendable {
         case .relay(let packet):
             guard let notice = try? RelayNotice([UInt8](packet.frame)) else { return }
             switch notice {
-            case .answered(let number, _, _), .life(let number, _, _, _), .managed(let number, _), .found(let number, _):
+            case .answered(let number, _, _), .life(let number, _, _, _), .managed(let number, _),
+                .found(let number, _):
                 settle(number, notice)
             case .cancelled(let call): state.withLock { $0.cancels.removeValue(forKey: call) }?()
             default: tell(.notice(notice))
