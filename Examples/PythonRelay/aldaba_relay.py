@@ -18,10 +18,11 @@ import os
 import socket
 import struct
 import time
+import traceback
 import uuid
 from collections import deque
 
-from relay_values import DEFAULT_LIMIT, FRAME_LIMIT, HARD_LIMIT, MessageFault, decode, encode
+from relay_values import DEFAULT_LIMIT, FRAME_LIMIT, HARD_LIMIT, FarDate, MessageFault, decode, encode
 
 LONGEST_FRAME = 1 << 20
 LONGEST_DETAIL = 4096
@@ -30,7 +31,7 @@ DOCUMENT_LIMIT = 8 << 10
 # Seconds beyond which a deadline is no date of this epoch.
 LONGEST_WAIT = 10**10
 
-__all__ = ["Relay", "Question", "RelayError", "AgentError", "MessageFault"]
+__all__ = ["Relay", "Question", "RelayError", "AgentError", "MessageFault", "FarDate"]
 
 
 class AgentError(Exception):
@@ -131,7 +132,8 @@ class Relay:
     def serve(self, answer, count=None):
         """Answers questions by `answer(question)`, which returns a dict; `count` of them, or for ever.
 
-        What was told (`question.one_way`) is taken once `answer` has returned, whatever that is.
+        What was told (`question.one_way`) is taken once `answer` has returned, whatever that is. An exception of `answer` is written to
+        standard error and answered as a failure, with its class alone; the next question comes all the same.
         """
         while count is None or count > 0:
             notice = self.next_notice()
@@ -142,6 +144,11 @@ class Relay:
                     self.answer(question, {} if question.one_way else answered)
                 except MessageFault as fault:
                     self.fail(question, str(fault))
+                except (AgentError, ConnectionError):
+                    raise
+                except Exception as error:
+                    traceback.print_exc()
+                    self.fail(question, f"the service could not answer: {type(error).__name__}")
                 if count is not None:
                     count -= 1
 

@@ -22,11 +22,27 @@ class MessageFault(ValueError):
     """A message that cannot be sent, or bytes that are none; the text says where and why."""
 
 
+class FarDate:
+    """A date outside the years 1 to 9999, which `datetime` cannot be: its milliseconds since 1970."""
+
+    def __init__(self, milliseconds):
+        self.milliseconds = milliseconds
+
+    def __eq__(self, other):
+        return isinstance(other, FarDate) and other.milliseconds == self.milliseconds
+
+    def __hash__(self):
+        return hash(self.milliseconds)
+
+    def __repr__(self):
+        return f"FarDate({self.milliseconds})"
+
+
 def _kind(value):
     if isinstance(value, bool):
         return "bool"
     for kind, name in (
-        (int, "integer"), (float, "double"), (str, "string"), (datetime, "date"), (uuid.UUID, "uuid"),
+        (int, "integer"), (float, "double"), (str, "string"), ((datetime, FarDate), "date"), (uuid.UUID, "uuid"),
         ((bytes, bytearray), "data"), ((list, tuple), "array"), (dict, "dictionary"),
     ):
         if isinstance(value, kind):
@@ -140,9 +156,12 @@ class _Writer:
         self.parts.append(b"\xfb" + struct.pack(">d", value))
 
     def date(self, value, path):
-        if value.tzinfo is None:
+        if isinstance(value, FarDate):
+            milliseconds = value.milliseconds
+        elif value.tzinfo is None:
             raise MessageFault(f"{path}: the date has no time zone")
-        milliseconds = round((value - EPOCH) / timedelta(milliseconds=1))
+        else:
+            milliseconds = round((value - EPOCH) / timedelta(milliseconds=1))
         self.parts.append(b"\xc1")
         if milliseconds % 1000 == 0:
             self.integer(milliseconds // 1000, path)
@@ -225,7 +244,13 @@ class _Reader:
             return self.map(number, depth + 1)
         if number == 1:
             seconds = self.value(depth)
-            return EPOCH + timedelta(milliseconds=round(seconds * 1000))
+            if not isinstance(seconds, (int, float)) or not -1e16 < seconds < 1e16:
+                raise MessageFault("a date is no number of seconds that 64 bits of milliseconds hold")
+            milliseconds = round(seconds * 1000)
+            try:
+                return EPOCH + timedelta(milliseconds=milliseconds)
+            except OverflowError:
+                return FarDate(milliseconds)
         if number == 37:
             return uuid.UUID(bytes=self.value(depth))
         raise MessageFault(f"the tag {number} is not used")

@@ -324,6 +324,8 @@ def test_a_call_that_was_begun_is_taken_back_at_the_target(caller, service, seco
     assert taken_back.value.status == "cancelled"
     assert caller.life(first_call) == ("cancelled", "cancelled")
     assert not caller.cancel(first_call)
+    cancelled = service.next_notice(10)
+    assert (cancelled["type"], cancelled["call"]) == ("cancelled", asked[0].call)
     service.answer(asked[0], {"late": True})
     service.answer(asked[1], {"n": 3})
     assert caller.result(other, 10) == {"n": 3}
@@ -333,6 +335,16 @@ def test_a_call_that_was_begun_is_taken_back_at_the_target(caller, service, seco
     with pytest.raises(RelayError) as again:
         caller.call(second.id, APP, "echo", {"n": 1}, command=first_call)
     assert again.value.status == "cancelled"
+
+
+def test_a_fault_of_a_service_is_answered_and_the_service_goes_on(caller, service, second):
+    serving = threading.Thread(target=service.serve, args=(lambda question: {"n": question.message["n"]}, 2))
+    serving.start()
+    with pytest.raises(RelayError) as failed:
+        caller.call(second.id, APP, "echo", {})
+    assert failed.value.status == "failed" and "KeyError" in failed.value.detail
+    assert caller.call(second.id, APP, "echo", {"n": 1}) == {"n": 1}
+    serving.join(10)
 
 
 def test_a_caller_that_ends_takes_back_what_it_had_asked(first, service, second, tmp_path):

@@ -13,7 +13,7 @@ from aldaba_process import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonRelay"))
 from aldaba_relay import Relay, _command_id  # noqa: E402
-from relay_values import MessageFault, decode, encode  # noqa: E402
+from relay_values import FarDate, MessageFault, decode, encode  # noqa: E402
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -88,3 +88,16 @@ def test_what_cannot_be_asked_is_refused_before_the_agent_hears_of_it(arguments,
 
 def test_a_commands_id_may_be_a_text():
     assert _command_id(str(uuid.UUID(int=7))) == uuid.UUID(int=7)
+
+
+@pytest.mark.parametrize("milliseconds", [274_877_906_944_000, -(1 << 62), (1 << 53) * 1000])
+def test_a_date_beyond_the_years_of_datetime_is_kept(milliseconds):
+    data = encode({"n": FarDate(milliseconds)})
+    assert decode(data) == {"n": FarDate(milliseconds)}
+    assert encode(decode(data)) == data
+
+
+@pytest.mark.parametrize("data", ["a1616ec1fb7ff8000000000000", "a1616ec1fb7ff0000000000000", "a1616ec16161"])
+def test_what_is_no_date_is_refused(data):
+    with pytest.raises(MessageFault):
+        decode(bytes.fromhex(data))
