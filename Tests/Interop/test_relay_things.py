@@ -488,6 +488,34 @@ def test_only_programs_that_the_owner_listed_are_run(devices):
     assert done.returncode == 1 and "there are: hello" in done.stderr
 
 
+@pytest.mark.parametrize("way", ["cancel", "interrupt", "deadline"])
+def test_a_program_is_ended_when_its_command_is_not_wanted_any_more(devices, tmp_path, way):
+    here, other = devices("here", "other")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    program = tmp_path / "slow"
+    program.write_text(f"#!/bin/sh\nexec 3>'{pipe}'; sleep 300 & echo begun >&3; wait\n")
+    program.chmod(0o700)
+    other.relay("share", "program", "slow", program)
+    other.relay("grant", here.id, "aldaba.relay", "run")
+    words = ["run", "slow"]
+    if way == "deadline":
+        words = ["call", "aldaba.relay/run", "--message", '{"name": "slow"}', "--within", "5"]
+    running = here.start_relay(*words, "--on", "other")
+    with open(pipe) as held:
+        assert held.readline() == "begun\n"
+        begun = time.monotonic()
+        if way == "interrupt":
+            running.send_signal(signal.SIGINT)
+        elif way == "cancel":
+            listed = [json.loads(line) for line in here.relay("life", "--json").stdout.splitlines()]
+            here.relay("cancel", next(each["id"] for each in listed if "aldaba.relay/run" in each["what"]))
+        # The shell and what it has started hold the other end of the pipe.
+        assert held.read() == ""
+    assert time.monotonic() - begun < 20, "not only by the program's own limit"
+    running.communicate(timeout=20)
+
+
 def test_the_clipboard_of_another_device(devices, desktop):
     here = devices("here")
     other = devices("other", environment=desktop.environment)

@@ -31,8 +31,9 @@ extension DeviceRelay {
             files.follow(stream, order) { [weak self] event in
                 self?.enter { $0.follow($0.host.filed(stream, event, at: $0.parts.now())) }
             }
+        case .endService(let ticket): parts.services.end(ticket)
         case .serve(let ticket, let service, let message):
-            parts.services.serve(service, message, host.settings) { [weak self] outcome in
+            parts.services.serve(ticket, service, message, host.settings) { [weak self] outcome in
                 self?.enter { $0.follow($0.host.served(ticket, outcome, at: $0.parts.now())) }
             }
         case .ask(let ticket, let question): ask(ticket, question)

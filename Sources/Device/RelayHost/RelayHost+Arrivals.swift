@@ -99,10 +99,11 @@ extension RelayHost {
         }
     }
 
-    /// A task is not wanted any more; the app that carries it out hears of that.
+    /// A task is not wanted any more; whoever carries it out hears of that.
     mutating func forget(_ number: Int64, _ task: Task) {
         tasks[number] = nil
         if let client = task.client { directives.append(.tell(client, .cancelled(call: number))) }
+        if task.ownService != nil { directives.append(.endService(ticket: number)) }
     }
 
     /// Answers a command that nobody has to carry out, or whose answer need not be repeated.

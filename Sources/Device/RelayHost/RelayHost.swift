@@ -25,6 +25,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
         case file(stream: UUID, RelayFileOrder)
         /// Have one of the agent's own services answer, and tell by ``RelayHost/served(_:_:at:)``.
         case serve(ticket: Int64, service: String, RelayMap)
+        /// End what a service of the agent's own has started for a question, whose answer nobody wants any more.
+        case endService(ticket: Int64)
         /// Ask the person whether a device may call a service, and tell by ``RelayHost/decided(_:_:at:)``.
         case ask(ticket: Int64, RelayQuestion)
         /// The question needs no answer any more.
@@ -85,6 +87,9 @@ public struct RelayHost<Client: Hashable & Sendable> {
         var ownService: String?
         /// The connection over which it is asked.
         var connection: UUID?
+
+        /// Whether whoever carries it out is told to end it.
+        var isEndedHere: Bool { client != nil || ownService != nil }
     }
 
     /// Whose the device is, and what others may do on it.
@@ -350,9 +355,12 @@ public struct RelayHost<Client: Hashable & Sendable> {
                 gaveUp(number, task, now)
                 continue
             }
-            if let deadline = task.deadline, deadline <= now, task.client != nil {
+            if let deadline = task.deadline, deadline <= now, task.isEndedHere {
                 forget(number, task)
-                let detail = "the app did not answer before the deadline"
+                let detail =
+                    task.client == nil
+                    ? "it took longer than to its deadline, and was ended"
+                    : "the app did not answer before the deadline"
                 keep(RelayOutcome(.outcomeUnknown, detail: detail), of: task.id, from: task.device)
                 appStreamEnded(task.id, isLost: true)
             }
@@ -372,7 +380,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
             // What the system carries out ends with the system's word.
-            let end = task.client == nil && task.awaits == nil && !task.isAsked ? nil : task.deadline
+            let end = task.isEndedHere || task.awaits != nil || task.isAsked ? task.deadline : nil
             next = min(next, end ?? .max, task.tellsAt ?? .max)
         }
         if next < wakesAt ?? .max {

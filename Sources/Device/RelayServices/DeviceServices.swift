@@ -6,6 +6,7 @@ import RelayHost
 import RelayTrust
 import RelayWire
 import RelayedFiles
+import Synchronization
 
 /// The agent's own services: media players, clipboard, photos, and programs that the owner listed.
 public final class DeviceServices: NativeServices {
@@ -17,6 +18,8 @@ public final class DeviceServices: NativeServices {
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-service", limit: limit)
     private let thumbnailers: ThumbnailerProgram
+    /// What ends the program of a question, by its ticket.
+    private let programs = Mutex<[Int64: WakeUp]>([:])
 
     /// The services in this environment; the agent's own settings are kept from what they start.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -29,21 +32,41 @@ public final class DeviceServices: NativeServices {
 
     /// Answers a question on a thread of its own.
     public func serve(
-        _ service: String, _ message: RelayMap, _ settings: RelaySettings,
+        _ ticket: Int64, _ service: String, _ message: RelayMap, _ settings: RelaySettings,
         then complete: @escaping @Sendable (RelayOutcome) -> Void
     ) {
-        let isBegun = threads.begin({ [self] in answer(service, message, settings) }, then: complete)
-        if !isBegun { complete(RelayOutcome(.resourceLimits, detail: "other questions are being answered")) }
+        let wish: WakeUp?
+        do { wish = service == "run" ? try WakeUp() : nil } catch {
+            return complete(RelayOutcome(.failed, detail: "\(error)"))
+        }
+        // Before the thread begins: it may be taken back at once.
+        if let wish { programs.withLock { $0[ticket] = wish } }
+        let isBegun = threads.begin { [self] in
+            answer(service, message, settings, wish)
+        } then: { [self] outcome in
+            forget(ticket)
+            complete(outcome)
+        }
+        guard !isBegun else { return }
+        forget(ticket)
+        complete(RelayOutcome(.resourceLimits, detail: "other questions are being answered"))
     }
 
-    private func answer(_ service: String, _ message: RelayMap, _ settings: RelaySettings) -> RelayOutcome {
+    /// Ends the program that was run for a question, with everything that it started.
+    public func end(_ ticket: Int64) { programs.withLock { $0[ticket] }?.signal() }
+
+    private func forget(_ ticket: Int64) { programs.withLock { $0[ticket] = nil } }
+
+    private func answer(
+        _ service: String, _ message: RelayMap, _ settings: RelaySettings, _ wish: WakeUp?
+    ) -> RelayOutcome {
         let what = Self.text(message, "do") ?? ""
         do {
             switch service {
             case "media": return try media(what, message)
             case "clipboard": return try clipboard(what, message)
             case "photos": return photos(what, message, settings.photosFolder)
-            case "run": return try run(message, settings.programs ?? [:])
+            case "run": return try run(message, settings.programs ?? [:], wish)
             default: return RelayOutcome(.serviceUnavailable)
             }
         } catch { return RelayOutcome(.failed, detail: "\(error)") }
@@ -218,17 +241,20 @@ public final class DeviceServices: NativeServices {
 
     // MARK: Programs
 
-    private func run(_ message: RelayMap, _ programs: [String: [String]]) throws -> RelayOutcome {
+    private func run(_ message: RelayMap, _ programs: [String: [String]], _ wish: WakeUp?) throws -> RelayOutcome {
         guard let name = Self.text(message, "name"), let words = programs[name], !words.isEmpty else {
             let known = programs.keys.sorted().joined(separator: ", ")
             return RelayOutcome(.failed, detail: "the owner has listed no such program; there are: \(known)")
         }
-        switch try program(words).runToEnd(outputLimit: 16_384, patience: Self.programPatience) {
+        let run = try program(words).runToEnd(
+            outputLimit: 16_384, patience: Self.programPatience, unlessEnded: wish)
+        switch run {
         case .wrote(let output):
             return RelayOutcome(.success, message: ["output": .string(String(decoding: output, as: UTF8.self))])
         case .failed(let end): return RelayOutcome(.failed, detail: "\(name) ended with \(end)")
         case .wroteTooMuch: return RelayOutcome(.failed, detail: "\(name) wrote more than 16 KiB, and was ended")
         case .tookTooLong: return RelayOutcome(.failed, detail: "\(name) took longer than 30 seconds, and was ended")
+        case .unwanted: return RelayOutcome(.cancelled, detail: "\(name) was ended")
         }
     }
 }

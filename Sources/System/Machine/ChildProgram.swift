@@ -63,11 +63,15 @@ package struct ChildProgram: Sendable {
         case wroteTooMuch
         /// It was killed, since it took longer than it may.
         case tookTooLong
+        /// It was killed, since it was not wanted any more.
+        case unwanted
     }
 
     /// Runs it as ``run(input:outputLimit:patience:)`` does, and tells how it ended.
+    ///
+    /// - Parameter wish: Signalled, from any thread and at any time, it has the program killed with everything that it started.
     package func runToEnd(
-        input: Data? = nil, outputLimit: Int? = nil, patience: Duration
+        input: Data? = nil, outputLimit: Int? = nil, patience: Duration, unlessEnded wish: WakeUp? = nil
     ) throws(MachineFailure) -> Run {
         var output = try PipeEnds()
         defer { output.close() }
@@ -78,7 +82,8 @@ package struct ChildProgram: Sendable {
         let pid = try start(input: given ?? -1, output: outputLimit == nil ? -1 : output.writing)
         output.closeWriting()
         Self.watch(pid, closing: end.giveWriting())
-        let run = follow(output.reading, end.reading, limit: outputLimit ?? 0, until: .now + patience)
+        let run = follow(
+            output.reading, end.reading, wish?.descriptor ?? -1, limit: outputLimit ?? 0, until: .now + patience)
         guard case .wrote = run else {
             kill(-pid, SIGKILL)
             _ = Self.isReadable(end.reading, until: nil)
@@ -112,19 +117,24 @@ package struct ChildProgram: Sendable {
         }
     }
 
-    /// Reads until the program has ended, did not in time, or wrote too much.
+    /// Reads until the program has ended, shall end, did not in time, or wrote too much.
     private func follow(
-        _ output: Int32, _ end: Int32, limit: Int, until deadline: ContinuousClock.Instant
+        _ output: Int32, _ end: Int32, _ wish: Int32, limit: Int, until deadline: ContinuousClock.Instant
     ) -> Run {
         var written = Data()
         var buffer = [UInt8](repeating: 0, count: 4096)
+        var isOutputOpen = true
         while true {
-            var watched = [output, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            // poll(2) passes over a descriptor that is negative.
+            var watched = [isOutputOpen ? output : -1, end, wish].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
             guard Self.wait(for: &watched, until: deadline) else { return .tookTooLong }
+            if watched[2].revents != 0 { return .unwanted }
             if watched[0].revents != 0 {
                 let count = read(output, &buffer, buffer.count)
                 // Closed while the program goes on: nothing more comes, and its end is waited for.
-                if count == 0 { return Self.isReadable(end, until: deadline) ? .wrote(written) : .tookTooLong }
+                if count == 0 { isOutputOpen = false }
                 if count > 0 { written += buffer[..<count] }
                 if written.count > limit { return .wroteTooMuch }
                 if count > 0 { continue }

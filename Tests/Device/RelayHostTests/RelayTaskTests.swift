@@ -80,6 +80,26 @@ import Testing
         #expect(notes(try arrive(.cancel(command: id), id: UUID())) == [.cancelled])
     }
 
+    @Test(
+        "What a service of the agent's own has begun is ended by a cancel and at the deadline",
+        arguments: [true, false])
+    mutating func endsOwnServices(_ isCancelled: Bool) throws {
+        var settings = host.settings
+        settings.grants.insert(RelaySettings.Grant(device: "9", app: "aldaba.relay", service: "clipboard"))
+        host = Host(settings: settings, ownServices: ["clipboard"])
+        connect()
+        let id = UUID()
+        let call = RelayContent.call(RelayCall(app: "aldaba.relay", service: "clipboard", caller: "c", message: [:]))
+        let served = try arrive(call, id: id).compactMap {
+            if case .serve(let ticket, _, _) = $0 { ticket } else { nil }
+        }
+        let ticket = try #require(served.first)
+        let ended = isCancelled ? try arrive(.cancel(command: id), id: UUID()) : host.due(at: 1000)
+        #expect(ended.contains(.endService(ticket: ticket)))
+        #expect(notes(ended) == [isCancelled ? .cancelled : .outcomeUnknown])
+        #expect(try replies(host.served(ticket, RelayOutcome(.success), at: 1001)).isEmpty)
+    }
+
     @Test("What a caller that goes away had asked is taken back there", arguments: [false, true])
     mutating func callersThatGo(_ waits: Bool) throws {
         connect()

@@ -55,6 +55,32 @@ import Testing
         #expect(end == .closed)
     }
 
+    @Test(arguments: ["sleep 300", "exec >&-; sleep 300"])
+    func `a program that is not wanted any more is ended with what it started`(script: String) throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        defer { close(reader) }
+        let wish = try WakeUp()
+        let whole = "exec 3> '\(pipe)'; sleep 300 & printf x >&3; \(script)"
+        let shell = ChildProgram(path: "/bin/sh", arguments: ["-c", whole], environment: ["PATH": "/usr/bin:/bin"])
+        OwnThread.begin("test-wish") {
+            var watched = [pollfd(fd: reader, events: Int16(POLLIN), revents: 0)]
+            _ = poll(&watched, 1, 30_000)
+            wish.signal()
+        }
+        #expect(try shell.runToEnd(outputLimit: 1000, patience: .seconds(600), unlessEnded: wish) == .unwanted)
+        #expect(Self.end(of: reader) == .closed)
+    }
+
+    @Test func `a program that was not wanted before it began is ended`() throws {
+        let wish = try WakeUp()
+        wish.signal()
+        let sleep = ChildProgram(path: "/bin/sleep", arguments: ["300"], environment: [:])
+        #expect(try sleep.runToEnd(patience: .seconds(600), unlessEnded: wish) == .unwanted)
+    }
+
     private enum PipeEnd {
         /// Nobody wrote, and nobody can.
         case silent
