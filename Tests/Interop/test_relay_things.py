@@ -181,7 +181,7 @@ def test_a_call_that_the_server_keeps_ends_with_it(up, devices):
     os.kill(old, signal.SIGKILL)
     _, complaint = waiting.communicate(timeout=30)
     assert waiting.returncode == 7, complaint
-    assert here.relay("life", command).stdout == "failed: nobody knows what came of it\n"
+    assert here.relay("life", command).stdout == "failed: nobody knows what came of it: the way to the server was lost\n"
     up.wait_for_new_pid("serve", old)
     away.start()
     here.sees("away")
