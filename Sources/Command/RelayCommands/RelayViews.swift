@@ -8,6 +8,9 @@ struct RelayDeviceView: Encodable {
     var name: String
     var kind: String
     var platform: String
+    /// Who made it and which model it is; `nil` where it does not tell.
+    var manufacturer: String?
+    var model: String?
     var presence: String
     /// `direct`, `relay` or `wake`; `nil` while it cannot be reached.
     var reach: String?
@@ -27,6 +30,8 @@ struct RelayDeviceView: Encodable {
         name = device.name
         kind = device.kind
         platform = device.platform
+        manufacturer = device.manufacturer.isEmpty ? nil : device.manufacturer
+        model = device.model.isEmpty ? nil : device.model
         presence = device.presence.rawValue
         reach = device.reach?.rawValue
         apps = device.apps.map {

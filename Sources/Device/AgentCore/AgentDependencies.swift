@@ -101,7 +101,7 @@ struct AgentDependencies: Sendable {
     /// What relaying works with.
     var relay: DeviceRelayParts {
         DeviceRelayParts(
-            opener: opener, services: services, presenter: presenter, nearby: nearby,
+            opener: opener, services: services, presenter: presenter, nearby: nearby, machine: .read(),
             now: { [now] in now().rawValue })
     }
 

@@ -31,6 +31,10 @@ public struct RemoteSystem: Hashable, Sendable {
     public var kind: String { device.kind }
     /// Whether it can be reached. It is never unknown for a device that a watcher tells.
     public var status: RemoteSystemStatus { RemoteSystemStatus(device.presence) }
+    /// Who made it, for people; empty where the device does not tell.
+    public var manufacturerDisplayName: String { device.manufacturer }
+    /// Which model it is, for people; empty where the device does not tell.
+    public var modelDisplayName: String { device.model }
     /// Its system.
     public var platform: RemoteSystemPlatform { RemoteSystemPlatform(device.platform) }
     /// Its apps that offer something to other devices.

@@ -4,6 +4,7 @@ import DeviceModel
 import DevicePorts
 import DirectRelay
 import Logging
+import Machine
 import NIOCore
 import Observability
 import PushModel
@@ -36,14 +37,17 @@ package struct DeviceRelayParts: Sendable {
     package var presenter: any Presenter
     /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
     package var nearby: (any NearbyDirectory)?
+    /// Who made this machine, which other devices show.
+    package var machine: MachineMake
     /// The time in milliseconds since 1970.
     package var now: @Sendable () -> Int64
 
     /// Names the ports.
     package init(
         opener: any AddressOpener, services: any NativeServices, presenter: any Presenter,
-        nearby: (any NearbyDirectory)?, now: @escaping @Sendable () -> Int64
+        nearby: (any NearbyDirectory)?, machine: MachineMake, now: @escaping @Sendable () -> Int64
     ) {
+        self.machine = machine
         self.opener = opener
         self.services = services
         self.presenter = presenter
@@ -95,6 +99,7 @@ package actor DeviceRelay {
         takenLetters = TakenLettersFile(dataFolder: dataFolder)
         var host = RelayHost<ObjectIdentifier>(
             settings: settings, ownServices: parts.services.names, filesFolder: dataFolder + "/received",
+            manufacturer: parts.machine.manufacturer, model: parts.machine.model,
             firstTask: Int64.random(in: 0..<1 << 52))
         do { host.took(try takenLetters.read(at: parts.now()), at: parts.now()) } catch {
             logger.error(

@@ -29,8 +29,10 @@ extension RelayHost {
             apps[member.app] = app
         }
         let all = apps.values.sorted { $0.id < $1.id }
-        return RelayDevice(
+        var device = RelayDevice(
             id: ownID ?? "", name: settings.name, kind: settings.kind, apps: Array(all.prefix(RelayDevice.appLimit)))
+        (device.manufacturer, device.model) = (manufacturer, model)
+        return device
     }
 
     /// The server tells which devices there are; not only when a session begins, but also after it could not tell what was new.

@@ -160,6 +160,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// The agent's own services, beside the ping.
     let ownServices: Set<String>
     let filesFolder: String
+    /// Who made this machine, and which model it is.
+    let manufacturer: String, model: String
     private var wakesAt: Int64?
 
     /// How many commands of other devices may be carried out at a time.
@@ -178,11 +180,15 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// - Parameters:
     ///   - ownServices: The services that the agent itself answers, which need the person's word.
     ///   - filesFolder: Where files of other devices are put, unless the settings say otherwise.
+    ///   - manufacturer: Who made this machine; at most 255 bytes, as `model`, which one it is.
     ///   - firstTask: The number before that of the first question that an app is asked; drawn at random where there may have been another
     ///     host before, so that an answer to what that had asked answers nothing else.
     public init(
-        settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp", firstTask: Int64 = 0
+        settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp",
+        manufacturer: String = "", model: String = "", firstTask: Int64 = 0
     ) {
+        self.manufacturer = manufacturer
+        self.model = model
         lastTask = firstTask
         self.settings = settings
         self.ownServices = ownServices

@@ -119,6 +119,10 @@ public struct RelayDevice: Hashable, Sendable {
     public var kind: String
     /// Its system: `linux`, `android`, `ios`, `windows`.
     public var platform: String
+    /// Who made it, for display; empty where it does not say.
+    public var manufacturer = ""
+    /// Which model it is, for display; empty where it does not say.
+    public var model = ""
     /// Whether it can be reached.
     public var presence: RelayPresence
     /// Its apps that can be reached from other devices.
@@ -208,7 +212,7 @@ public struct RelayDevice: Hashable, Sendable {
     /// How large the description is at most, without writing it.
     package var weight: Weight {
         var weight = Weight(bytes: 192 + key.count + proof.count, values: 8)
-        weight.add([id, name, kind, platform])
+        weight.add([id, name, kind, platform, manufacturer, model])
         for app in apps {
             weight.bytes += 128
             weight.values += 8
@@ -235,6 +239,8 @@ public struct RelayDevice: Hashable, Sendable {
         if !key.isEmpty { map["key"] = .data(key) }
         if !proof.isEmpty { map["proof"] = .data(proof) }
         map.add("reach", reach.map { .string($0.rawValue) })
+        map.add("manufacturer", manufacturer.isEmpty ? nil : .string(manufacturer))
+        map.add("model", model.isEmpty ? nil : .string(model))
         return map
     }
 
@@ -251,5 +257,7 @@ public struct RelayDevice: Hashable, Sendable {
         key = try fields.optionalData("key", most: 32)
         proof = try fields.optionalData("proof", most: 64)
         reach = try fields.optionalText("reach").flatMap(RelayReach.init)
+        manufacturer = try fields.optionalText("manufacturer", most: 255) ?? ""
+        model = try fields.optionalText("model", most: 255) ?? ""
     }
 }

@@ -17,6 +17,15 @@ import Testing
         return RemoteSystem(device)
     }
 
+    @Test("A device has the names of its maker and its model, which are empty where it does not tell them")
+    func make() {
+        var device = RelayDevice(id: "1", name: "n", kind: "laptop")
+        #expect(RemoteSystem(device).manufacturerDisplayName == "" && RemoteSystem(device).modelDisplayName == "")
+        (device.manufacturer, device.model) = ("LENOVO", "21AH")
+        #expect(RemoteSystem(device).manufacturerDisplayName == "LENOVO")
+        #expect(RemoteSystem(device).modelDisplayName == "21AH")
+    }
+
     @Test(
         "A device must pass every filter",
         arguments: [

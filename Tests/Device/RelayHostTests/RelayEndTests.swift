@@ -43,6 +43,12 @@ import Testing
         return host.received(.route(RelayRoute(peer: "9", id: UUID(), deadline: nil, body: body)), at: 0)
     }
 
+    @Test("The device tells who made it")
+    func make() {
+        let host = Host(settings: RelaySettings(name: "here"), manufacturer: "LENOVO", model: "21AH")
+        #expect(host.describedDevice.manufacturer == "LENOVO" && host.describedDevice.model == "21AH")
+    }
+
     @Test("The life of a command has its detail, also of one that did not arrive")
     mutating func details() throws {
         connect()

@@ -119,7 +119,8 @@ import Testing
     func frames() throws {
         let app = RelayApp(
             id: "a.b", name: "A", services: ["s"], schemes: ["x"], attributes: ["k": "v"], presence: .offline)
-        let device = RelayDevice(id: "7", name: "N", kind: "laptop", presence: .wakeable, apps: [app])
+        var device = RelayDevice(id: "7", name: "N", kind: "laptop", presence: .wakeable, apps: [app])
+        (device.manufacturer, device.model) = ("M", "X1")
         let id = UUID()
         let frames: [RelayFrame] = [
             .hello(token: [UInt8](repeating: 7, count: 32), device), .goodbye,

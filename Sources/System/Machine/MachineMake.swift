@@ -1,0 +1,36 @@
+import Foundation
+
+/// Who made this machine, and which model it is, as its firmware says.
+package struct MachineMake: Hashable, Sendable {
+    /// The maker; empty where it is not known.
+    package var manufacturer: String
+    /// The model; empty where it is not known.
+    package var model: String
+
+    /// A make in these words.
+    package init(manufacturer: String = "", model: String = "") {
+        self.manufacturer = manufacturer
+        self.model = model
+    }
+
+    /// Reads it from sysfs: the DMI table (sysfs-firmware-dmi-entries), else the device tree's model.
+    ///
+    /// - Parameter sysfs: Where sysfs is mounted.
+    package static func read(sysfs: String = "/sys") -> MachineMake {
+        let table = sysfs + "/class/dmi/id"
+        let make = MachineMake(manufacturer: line(of: table + "/sys_vendor"), model: line(of: table + "/product_name"))
+        guard make == MachineMake() else { return make }
+        return MachineMake(model: line(of: sysfs + "/firmware/devicetree/base/model"))
+    }
+
+    /// The file's first line without control characters; empty for one of more than 255 bytes, and where there is none.
+    private static func line(of path: String) -> String {
+        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.read(upToCount: 256),
+            bytes.count <= 255
+        else { return "" }
+        let text = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != 0 }, as: UTF8.self)
+        let shown = String(text.unicodeScalars.filter { $0.properties.generalCategory != .control })
+            .trimmingCharacters(in: .whitespaces)
+        return shown.utf8.count <= 255 ? shown : ""
+    }
+}
