@@ -72,10 +72,16 @@ extension RelayHost {
         guard members[client]?.isTerminal == false else {
             return answer(client, number, RelayOutcome(.notAuthorized, detail: "a terminal offers nothing"))
         }
+        if services.contains(where: \.name.isEmpty) {
+            return answer(client, number, RelayOutcome(.failed, detail: "a service has no name"))
+        }
+        if let fault = schemes.lazy.compactMap(AddressRule.fault(ofOffered:)).first {
+            return answer(client, number, RelayOutcome(.failed, detail: fault))
+        }
         let before = describedDevice
         let offered = members[client]
         members[client]?.services = services
-        members[client]?.schemes = schemes.map { $0.lowercased() }.filter { !AddressRule.never.contains($0) }
+        members[client]?.schemes = schemes.map { $0.lowercased() }
         members[client]?.attributes = attributes
         members[client]?.isPublished = true
         guard describedDevice.weight.fits(RelayDevice.largest) else {

@@ -65,6 +65,11 @@ public enum AddressRule {
         return nil
     }
 
+    /// Why an app cannot say that it opens addresses of a scheme; `nil` where it can. `*` stands for all.
+    public static func fault(ofOffered scheme: String) -> String? {
+        scheme == "*" ? nil : fault(ofRule: scheme.lowercased(), isAllowed: true)
+    }
+
     /// The scheme of an address, in lower case; `nil` for one that is never opened.
     public static func scheme(of uri: String) -> String? {
         if case .allowed(let scheme) = verdict(on: uri, isAllowed: { _ in true }) { scheme } else { nil }

@@ -148,6 +148,27 @@ import Testing
         #expect(more.first == .success && more.last == .tooLarge)
     }
 
+    @Test(
+        "What can never be called or opened is not published",
+        arguments: [
+            ([""], [], "a service has no name"), (["s"], ["a b"], "a b is no scheme"), (["s"], [""], "is no scheme"),
+            (["s"], ["FILE"], "addresses of the scheme file are never opened"),
+            (["s"], ["mailto", "x:"], "x: is no scheme"),
+            (["s"], ["*", "Mailto"], nil),
+        ] as [([String], [String], String?)])
+    mutating func nothingThatCanBeOffered(_ services: [String], _ schemes: [String], _ complaint: String?) throws {
+        connect()
+        let outcome = try #require(
+            answers(
+                ask(
+                    .publish(
+                        request: 1, services: services.map { RelayService(name: $0, access: .sameUser) },
+                        schemes: schemes, attributes: [:]))
+            ).first)
+        #expect(outcome.status == (complaint == nil ? .success : .failed))
+        if let complaint { #expect(outcome.detail?.contains(complaint) == true) }
+    }
+
     @Test("Without a session nothing leaves, and the asker is told so")
     mutating func offline() {
         let directives = ask(Self.call())
