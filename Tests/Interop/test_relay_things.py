@@ -262,7 +262,38 @@ def test_a_file_arrives_as_it_was(devices, tmp_path, size):
         assert [entry for entry in os.listdir(other.received) if entry.endswith(".part")] == []
         link = tmp_path / "folder"
         link.symlink_to(tmp_path)
-        assert here.relay("send", link, "--on", "other", check=False).returncode == 3
+        os.mkfifo(tmp_path / "pipe")
+        cases = [
+            (link, "is a folder"), (tmp_path / "pipe", "is no plain file"), ("/dev/null", "is no plain file"),
+            (tmp_path / "none", "there is no file"), (f"{file}/x", "cannot be read"),
+        ]
+        for path, complaint in cases:
+            done = here.relay("send", path, "--on", "other", check=False)
+            assert done.returncode == 3 and complaint in done.stderr, done.stderr
+
+
+def test_files_go_into_the_folder_that_was_named_last(devices, tmp_path):
+    here, other = devices("here", "other")
+    file = a_file(tmp_path / "a.txt", 1000)
+    folder = tmp_path / "named"
+    folder.mkdir()
+    other.relay("share", "files", folder)
+    here.relay("send", file, "--on", "other")
+    assert (folder / "a.txt").read_bytes() == file.read_bytes() and not other.received.exists()
+    shutil.rmtree(folder)
+    done = here.relay("send", file, "--on", "other", check=False)
+    assert done.returncode == 1 and "is missing" in done.stderr and str(folder) not in done.stderr
+    assert not folder.exists(), "its disk may only be away"
+
+
+def test_a_person_who_watches_is_told_that_all_devices_are_listed(devices):
+    here = devices("here")
+    watch = here.start_relay("watch")
+    try:
+        assert watch.stderr.readline() == "all of your devices are listed; watching\n"
+    finally:
+        watch.kill()
+        assert watch.communicate()[0] == "", "there is no other device"
 
 
 @pytest.mark.parametrize("victim", ["taker", "giver", "server"])
@@ -545,6 +576,10 @@ def test_photos_of_another_device(devices, tmp_path):
     assert (here.received / "sea.jpg").read_bytes() == photo.read_bytes()
     for name in ("link.jpg", ".hidden.jpg", "../photos/sea.jpg", "notes.txt", "/etc/passwd"):
         assert here.relay("photos", "--fetch", name, "--on", "other", check=False).returncode == 1, name
+    shutil.rmtree(folder)
+    for words in ((), ("--fetch", "sea.jpg")):
+        done = here.relay("photos", *words, "--on", "other", check=False)
+        assert done.returncode == 1 and "cannot be read there" in done.stderr and str(folder) not in done.stderr
 
 
 @pytest.mark.desktop
@@ -699,6 +734,10 @@ def test_what_plays_here_goes_on_there_at_the_same_second(devices, desktop, film
         assert mine.status == "Playing", "nothing plays there, so it goes on here"
         theirs = Player(desktop.environment)
         players.append(theirs)
+        for words in (("--player", "nosuch"), ("--into", "nosuch")):
+            done = move(*words)
+            assert done.returncode != 0 and "there is no player nosuch; there are: mpv" in done.stderr
+        assert mine.status == "Playing"
         done = move()
         assert done.returncode == 0, done.stderr
         here_now = mine.position
@@ -709,8 +748,13 @@ def test_what_plays_here_goes_on_there_at_the_same_second(devices, desktop, film
         wait_until(lambda: theirs.position > there, "it plays there")
         listed = json.loads(here.relay("media", "--on", "other").stdout)["players"]
         assert [(player["player"], player["uri"]) for player in listed] == [("mpv", film)]
+        # What is printed is the player as the order left it.
+        for order, status in (("pause", "Paused"), ("play", "Playing")) * 3:
+            told = json.loads(here.relay("media", "--do", order, "--player", "mpv", "--on", "other").stdout)
+            assert told["status"] == status
         here.relay("media", "--do", "pause", "--player", "mpv", "--on", "other")
-        wait_until(lambda: theirs.position == theirs.position, "it pauses there")
+        done = here.relay("media", "--do", "play", "--player", "nosuch", "--on", "other", check=False)
+        assert "there is no player nosuch; there are: mpv" in done.stderr and "freedesktop" not in done.stderr
         # What the player there cannot open: it is stopped there within ten seconds, and goes on here.
         mine.ctl("play")
         wait_until(lambda: mine.status == "Playing", "it plays here again")

@@ -57,8 +57,9 @@ extension RelayCommand {
         func run() throws {
             try RelayWaiting.check(within, atMost: 86_400)
             let path = URL(fileURLWithPath: file).standardizedFileURL.path
+            if let fault = RelayFiles.fault(of: path) { throw CommandFailure(.invalidInput, fault) }
             guard let offer = RelayFiles.offer(of: path) else {
-                throw CommandFailure(.invalidInput, "\(file) is no file that can be sent")
+                throw CommandFailure(.invalidInput, "\(path) cannot be sent")
             }
             let talk = try RelayConversation(target.agent)
             let device = try talk.device(named: target.device)
@@ -169,9 +170,8 @@ extension RelayCommand {
             let here = try MediaPlayers()
             let all = try here.all()
             guard
-                let playing = all.first(where: {
-                    player.map { $0 == player } ?? ($0.status == "Playing") && (player == nil || $0.name == player)
-                })
+                let playing = try player.map({ try Self.find($0, in: all) })
+                    ?? all.first(where: { $0.status == "Playing" })
             else {
                 throw CommandFailure(.invalidInput, "nothing plays here")
             }
@@ -196,6 +196,12 @@ extension RelayCommand {
                 TerminalText.line(
                     "\(playing.title.isEmpty ? playing.uri : playing.title) plays in \(name) at \(position / 1_000_000) s"
                 ))
+        }
+
+        private static func find(_ name: String, in players: [MediaPlayers.Player]) throws -> MediaPlayers.Player {
+            do { return try MediaPlayers.find(name, in: players) } catch {
+                throw CommandFailure(.invalidInput, "here: \(error)")
+            }
         }
     }
 

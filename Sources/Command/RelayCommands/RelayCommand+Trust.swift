@@ -105,7 +105,7 @@ extension RelayCommand {
     struct ShareFiles: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "files",
-            abstract: "Put files of other devices into this folder, from the agent's next start on.")
+            abstract: "Put files of other devices into this folder from now on.")
         @Argument(help: "The folder.") var folder: String
         @OptionGroup var agent: AgentOption
 

@@ -56,7 +56,8 @@ package struct RelayCommand: ParsableCommand {
                         json
                             ? JSONLine.of(["event": "received", "id": id, "path": path])
                             : TerminalText.line("received   \(id)  \(path)"))
-                case .enumerationCompleted: if json { try tell(JSONLine.of(["event": "enumerationCompleted"])) }
+                case .enumerationCompleted:
+                    if json { try tell(JSONLine.of(["event": "enumerationCompleted"])) } else { sayThatAllAreTold() }
                 case .watchFailed(_, let why): Terminal.complain(why)
                 default: break
                 }
@@ -66,6 +67,11 @@ package struct RelayCommand: ParsableCommand {
         private func show(_ event: String, _ device: RelayDevice) throws {
             let view = RelayDeviceView(device)
             try tell(json ? JSONLine.of(RelayEventView(event: event, device: view)) : "\(event)  \(view.line)")
+        }
+
+        /// To standard error, since it is of no device.
+        private func sayThatAllAreTold() {
+            FileHandle.standardError.write(Data("all of your devices are listed; watching\n".utf8))
         }
 
         /// Each line at once, also into a pipe.

@@ -100,7 +100,7 @@ extension RelayHost {
         ]
         if let ownID { answer["device"] = .string(ownID) }
         if let refusal { answer["refusal"] = .string(refusal) }
-        var shared: RelayMap = ["files": .string(settings.filesFolder ?? filesFolder)]
+        var shared: RelayMap = ["files": .string(settings.filesFolder ?? ownFilesFolder)]
         if let photos = settings.photosFolder { shared["photos"] = .string(photos) }
         shared["programs"] = .dictionary((settings.programs ?? [:]).mapValues { .array($0.map(RelayValue.string)) })
         if case .status = management { answer["shared"] = .dictionary(shared) }

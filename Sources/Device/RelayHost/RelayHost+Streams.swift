@@ -133,8 +133,11 @@ extension RelayHost {
         let digest = SHA256.hash(data: Array(mark.utf8)).prefix(16).map {
             String(UInt16($0) + 256, radix: 16).suffix(2)
         }
+        let folder = settings.filesFolder ?? ownFilesFolder
+        let part = ".aldaba-\(digest.joined()).part"
+        // A folder that the person named is not made anew where it is missing: its disk may only be away.
         directives.append(
-            .file(stream: route.id, .prepare(folder: filesFolder, part: ".aldaba-\(digest.joined()).part")))
+            .file(stream: route.id, .prepare(folder: folder, part: part, isMade: settings.filesFolder == nil)))
     }
 
     /// Whether other devices may be about to say something, since they just did.

@@ -159,7 +159,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var documents = RelayedDocuments<Client>()
     /// The agent's own services, beside the ping.
     let ownServices: Set<String>
-    let filesFolder: String
+    /// Where files of other devices are put, unless the settings say otherwise.
+    let ownFilesFolder: String
     /// Who made this machine, and which model it is.
     let manufacturer: String, model: String
     private var wakesAt: Int64?
@@ -192,7 +193,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         lastTask = firstTask
         self.settings = settings
         self.ownServices = ownServices
-        self.filesFolder = settings.filesFolder ?? filesFolder
+        ownFilesFolder = filesFolder
     }
 
     // MARK: The session

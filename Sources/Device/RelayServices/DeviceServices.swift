@@ -100,8 +100,7 @@ public final class DeviceServices: NativeServices {
             guard let name = Self.text(message, "player") else {
                 return RelayOutcome(.failed, detail: "`player` is missing")
             }
-            try players.order(what.capitalized, name)
-            return RelayOutcome(.success, message: Self.map(try players.player(name)))
+            return RelayOutcome(.success, message: Self.map(try players.carryOut(what, name, patience: .seconds(2))))
         case "take":
             guard let uri = Self.text(message, "uri"), let position = Self.number(message, "position") else {
                 return RelayOutcome(.failed, detail: "`uri` and `position` are needed")
@@ -175,9 +174,13 @@ public final class DeviceServices: NativeServices {
 
     private func photos(_ what: String, _ message: RelayMap, _ folder: String?) -> RelayOutcome {
         guard let folder else { return RelayOutcome(.serviceUnavailable) }
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            // Where it is, is nobody else's business.
+            return RelayOutcome(.failed, detail: "the folder of the photos cannot be read there now, or is missing")
+        }
         switch what {
         case "list":
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             let since = Self.number(message, "since") ?? .min
             let page = max(0, Self.number(message, "page") ?? 0)
             let photos = names.compactMap { Self.photo($0, in: folder) }.filter { $0.modified > since }

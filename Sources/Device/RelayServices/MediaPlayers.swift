@@ -53,7 +53,13 @@ package final class MediaPlayers {
     ) throws(Fault) -> [BusValue] {
         do throws(BusTalk.Fault) { return try bus.call(Self.prefix + name, Self.path, interface, method, values) } catch
         {
-            throw Fault(description: error.words)
+            // The bus' own names of what is wrong are no words for people.
+            switch error.name {
+            case "": throw Fault(description: error.words)
+            case "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.ServiceUnknown":
+                throw Fault(description: "the player \(name) runs no more")
+            default: throw Fault(description: "the player \(name) does not do that (\(method))")
+            }
         }
     }
 
@@ -112,6 +118,32 @@ package final class MediaPlayers {
         return player
     }
 
+    /// The one of these players that has a name.
+    ///
+    /// - Throws: a fault with the names that there are.
+    package static func find(_ name: String, in players: [Player]) throws(Fault) -> Player {
+        if let player = players.first(where: { $0.name == name }) { return player }
+        let names = players.prefix(32).map(\.name).joined(separator: ", ")
+        throw Fault(
+            description: "there is no player \(name.prefix(200))"
+                + (names.isEmpty ? ", since none runs" : "; there are: \(names)"))
+    }
+
+    /// Has a player play, pause or stop, and returns it as it is once it does so.
+    ///
+    /// - Parameter patience: How long that is waited for; then it is told as it is. One that has nothing to play goes on to say `Stopped`.
+    package func carryOut(_ what: String, _ name: String, patience: Duration) throws(Fault) -> Player {
+        _ = try Self.find(name, in: all())
+        try order(what.capitalized, name)
+        return try wait(for: name, until: .now + patience, orGiveUp: true) {
+            switch what {
+            case "play": $0.status == "Playing"
+            case "pause": $0.status != "Playing"
+            default: $0.status == "Stopped"
+            }
+        }
+    }
+
     /// Does something that needs no words: `Play`, `Pause`, `Stop`.
     package func order(_ method: String, _ name: String) throws(Fault) { _ = try call(name, Self.player, method) }
 
@@ -125,7 +157,8 @@ package final class MediaPlayers {
         _ uri: String, name: String?, position: Int64, rate: Double, at: Int64, patience: Duration
     ) throws(Fault) -> Player {
         let scheme = String(uri.prefix { $0 != ":" }).lowercased()
-        let all = try all().filter { name == nil || $0.name == name }
+        var all = try all()
+        if let name { all = [try Self.find(name, in: all)] }
         guard let chosen = all.first(where: { $0.schemes.contains(scheme) }) else {
             throw Fault(
                 description: all.isEmpty

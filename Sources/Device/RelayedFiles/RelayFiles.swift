@@ -6,8 +6,9 @@ import Synchronization
 
 /// What is to be done with a file that is sent to another device, or comes from one.
 public enum RelayFileOrder: Hashable, Sendable {
-    /// Look for what came earlier of a file, and tell its length and digest. `part` names it.
-    case prepare(folder: String, part: String)
+    /// Look for what came earlier of a file, and tell its length and digest. `part` names it; the folder is made where it is missing
+    /// and `isMade` says so.
+    case prepare(folder: String, part: String, isMade: Bool)
     /// Write a piece; at 0 the file begins anew.
     case write(offset: Int64, [UInt8])
     /// All is there: compare the digest, and give the file its name, or one beside it where that is taken.
@@ -99,7 +100,7 @@ public final class RelayFiles: Sendable {
     private func take(_ stream: UUID, _ order: RelayFileOrder, _ tell: (RelayFileEvent) -> Void) {
         do throws(FileFault) {
             switch order {
-            case .prepare(let folder, let part): tell(try prepare(stream, folder, part))
+            case .prepare(let folder, let part, let isMade): tell(try prepare(stream, folder, part, isMade))
             case .write(let offset, let bytes): tell(.written(upTo: try write(stream, offset, bytes)))
             case .finish(let name, let digest): tell(.finished(path: try finish(stream, name, digest)))
             case .leave: _ = open.withLock { $0.removeValue(forKey: stream) }
@@ -122,8 +123,17 @@ public final class RelayFiles: Sendable {
 
     // MARK: What comes
 
-    private func prepare(_ stream: UUID, _ folder: String, _ part: String) throws(FileFault) -> RelayFileEvent {
-        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFault(folder, code: errno) }
+    private func prepare(
+        _ stream: UUID, _ folder: String, _ part: String, _ isMade: Bool
+    ) throws(FileFault) -> RelayFileEvent {
+        if isMade, mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFault(folder, code: errno) }
+        var status = stat()
+        // The words go to the other device, which need not know the path.
+        guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw FileFault(
+                "the folder into which files are put there is missing; its owner names it by `aldaba relay share files`"
+            )
+        }
         let path = folder + "/" + part
         let number = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         let descriptor = try Self.descriptor(number, path)
@@ -255,6 +265,19 @@ public final class RelayFiles: Sendable {
     /// When a file was changed last, in milliseconds since 1970.
     private static func modified(_ status: stat) -> Int64 {
         Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
+    }
+
+    /// Why a file cannot be sent, in words with its path; `nil` where it can.
+    public static func fault(of path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            return errno == ENOENT
+                ? "there is no file \(path)" : "\(path) cannot be read: \(String(cString: strerror(errno)))"
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else { return "\(path) is a folder; files alone are sent" }
+        guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is no plain file, and only such are sent" }
+        guard access(path, R_OK) == 0 else { return "\(path) cannot be read: \(String(cString: strerror(errno)))" }
+        return nil
     }
 
     /// What there is to say of a file; `nil` where it is no plain file.

@@ -54,6 +54,21 @@ import Testing
                 == [.pull(stream: Self.stream, offset: 262_144, length: 65_536, prefix: [])])
     }
 
+    @Test("Files go into the folder that the person has named last, which is not made anew")
+    mutating func folders() throws {
+        func places(_ directives: [Host.Directive]) -> [String] {
+            directives.compactMap {
+                if case .file(_, .prepare(let folder, _, let isMade)) = $0 { "\(folder) \(isMade)" } else { nil }
+            }
+        }
+        connect()
+        let offer = RelayContent.offer(RelayOffer(name: "f", size: 1, modified: 1))
+        #expect(places(try arrive(offer)) == ["/tmp true"])
+        _ = host.take(
+            .manage(request: 1, .filesFolder("/named")), from: 7, app: "t", name: "T", isTerminal: true, at: 0)
+        #expect(places(try arrive(offer)) == ["/named false"])
+    }
+
     @Test("While the devices say something else little of a file is under way", arguments: [49, 50] as [Int64])
     mutating func talk(at moment: Int64) throws {
         try offer(size: 4 << 20)
