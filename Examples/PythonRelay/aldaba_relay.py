@@ -15,6 +15,7 @@ and on another device:
 
 import json
 import os
+import re
 import socket
 import struct
 import time
@@ -28,6 +29,8 @@ LONGEST_FRAME = 1 << 20
 LONGEST_DETAIL = 4096
 # The content of a document.
 DOCUMENT_LIMIT = 8 << 10
+# They name what is on a machine, or carry a program; the agent knows them, too.
+NEVER_OPENED = {"file", "data", "javascript", "vbscript", "blob", "about", "view-source", "jar"}
 # Seconds beyond which a deadline is no date of this epoch.
 LONGEST_WAIT = 10**10
 
@@ -102,14 +105,16 @@ class Relay:
     def publish(self, services=None, schemes=(), attributes=None):
         """Offers services (`{name: access}`, access one of `off`, `sameUser`, `granted`, `anyone`) and schemes of addresses.
 
-        At most 32 services with names of at most 255 bytes, 64 schemes, and attributes of 4,096 bytes in all; more is a MessageFault.
+        At most 32 services with names of at most 255 bytes, 64 schemes, and attributes of 4,096 bytes in all; more is a MessageFault, and so
+        are an empty name and what is no scheme that is ever opened (`*` stands for all).
         """
         _check_count("services", services or {}, 32)
         for name in services or {}:
-            _check_text("the name of a service", name, 255)
+            if not _check_text("the name of a service", name, 255):
+                raise MessageFault("a service has no name")
         _check_count("schemes", schemes, 64)
         for scheme in schemes:
-            _check_text("a scheme", scheme, 1024)
+            _check_scheme(_check_text("a scheme", scheme, 1024))
         _check_text("attributes, taken together,", "".join(
             name + value for name, value in (attributes or {}).items()), 4096)
         request = {
@@ -293,7 +298,7 @@ class Relay:
     def put_document(self, name, content, revision=None, seconds=35):
         """Keeps a content under a name, and returns its revision. With `revision` only where that is the present one, 0 for none there."""
         order = {"what": "put", "name": _check_text("the name", name, 128), "content": content}
-        encode(content, DOCUMENT_LIMIT)
+        encode(content, DOCUMENT_LIMIT, whole="the document's content")
         return self._document(order, revision, seconds)["revision"]
 
     def document(self, name, seconds=35):
@@ -470,6 +475,13 @@ def _check_text(name, text, most):
     if size > most:
         raise MessageFault(f"{name} has {size} bytes; at most {most} are allowed")
     return text
+
+
+def _check_scheme(scheme):
+    if scheme != "*" and not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme):
+        raise MessageFault(f"{scheme!r} is no scheme: a letter, then letters, digits, +, - and ., without the colon")
+    if scheme.lower() in NEVER_OPENED:
+        raise MessageFault(f"addresses of the scheme {scheme} are never opened")
 
 
 def _check_seconds(seconds):

@@ -50,20 +50,21 @@ def _kind(value):
     return None
 
 
-def encode(message, limit=DEFAULT_LIMIT, depth=DEPTH, entries=ENTRIES):
-    """The bytes of a message; raises MessageFault."""
+def encode(message, limit=DEFAULT_LIMIT, depth=DEPTH, entries=ENTRIES, whole="the message"):
+    """The bytes of a message, or of `whole`; raises MessageFault."""
     if not isinstance(message, dict):
-        raise MessageFault("a message is a dict")
-    writer = _Writer(depth, entries)
+        raise MessageFault(f"{whole} must be a dict, not {type(message).__name__}")
+    writer = _Writer(depth, entries, whole)
     writer.map(message, 1, "")
     data = b"".join(writer.parts)
     if len(data) > limit:
-        raise MessageFault(f"the message has {len(data)} bytes; at most {limit} are allowed")
+        raise MessageFault(f"{whole} has {len(data)} bytes; at most {limit} are allowed")
     return data
 
 
 class _Writer:
-    def __init__(self, depth, entries):
+    def __init__(self, depth, entries, whole):
+        self.whole = whole
         self.parts = []
         self.most_depth = depth
         self.left = entries
@@ -83,11 +84,11 @@ class _Writer:
 
     def map(self, value, depth, path):
         if depth > self.most_depth:
-            raise MessageFault(f"{path or 'the message'} is nested deeper than {self.most_depth} levels")
+            raise MessageFault(f"{path or self.whole} is nested deeper than {self.most_depth} levels")
         for key in value:
             if not isinstance(key, str):
-                raise MessageFault(f"{path or 'the message'}: the key {key!r} is no str")
-            _check_unicode(key, f"{path or 'the message'}: the key {key!r}")
+                raise MessageFault(f"{path or self.whole}: the key {key!r} is no str")
+            _check_unicode(key, f"{path or self.whole}: the key {key!r}")
         self.head(5, len(value))
         for key in sorted(value, key=lambda key: (len(key.encode()), key.encode())):
             data = key.encode()
@@ -98,7 +99,7 @@ class _Writer:
     def value(self, value, depth, path):
         self.left -= 1
         if self.left < 0:
-            raise MessageFault(f"{path}: the message has more values than are allowed")
+            raise MessageFault(f"{path}: {self.whole} has more values than are allowed")
         kind = _kind(value)
         if kind == "bool":
             self.parts.append(b"\xf5" if value else b"\xf4")

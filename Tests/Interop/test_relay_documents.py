@@ -123,6 +123,12 @@ def test_revisions_rise_over_removal_and_another_one_is_refused(pair):
 def test_what_is_too_large_or_has_no_name_is_refused_with_the_limit(pair):
     desk, _ = pair
     refused(desk.document("put", "large", f"text={'x' * 8192}", check=False), 3, "at most 8192")
+    for words in ((f"text={'x' * 9000}",), ("--message", json.dumps({"text": "x" * 9000}))):
+        done = desk.document("put", "large", *words, check=False)
+        refused(done, 3, "the document's content has 9009 bytes; at most 8192 are allowed\n")
+        assert "message" not in done.stderr and "stream" not in done.stderr
+    refused(desk.document("put", "large", "word", check=False), 3, "the content has words")
+    refused(desk.document("put", "large", "--message", "[1]", check=False), 3, "the content must be a JSON object")
     refused(desk.document("put", "n" * 129, "a=b", check=False), 3, "1 to 128 bytes of UTF-8")
     refused(desk.document("put", "", "a=b", check=False), 3, "1 to 128 bytes of UTF-8")
     assert desk.put("n" * 128, {"text": "x" * 8100}) == 1

@@ -86,6 +86,24 @@ def test_what_cannot_be_asked_is_refused_before_the_agent_hears_of_it(arguments,
         relay.call(*arguments)
 
 
+@pytest.mark.parametrize("services, schemes, words", [
+    ({"": "sameUser"}, (), "a service has no name"), ({}, ("",), "'' is no scheme"), ({}, ("a b",), "'a b' is no scheme"),
+    ({}, ("mailto:",), "is no scheme"), ({}, ("File",), "never opened"), ({}, ("*", "1a"), "'1a' is no scheme"),
+])
+def test_what_can_never_be_called_or_opened_is_not_published(services, schemes, words):
+    relay = Relay.__new__(Relay)  # without a connection
+    with pytest.raises(MessageFault) as refused:
+        relay.publish(services, schemes)
+    assert words in str(refused.value)
+
+
+def test_a_document_is_called_one_where_it_is_too_large():
+    relay = Relay.__new__(Relay)  # without a connection
+    with pytest.raises(MessageFault) as refused:
+        relay.put_document("a", {"text": "x" * 9000})
+    assert str(refused.value) == "the document's content has 9009 bytes; at most 8192 are allowed"
+
+
 def test_a_commands_id_may_be_a_text():
     assert _command_id(str(uuid.UUID(int=7))) == uuid.UUID(int=7)
 

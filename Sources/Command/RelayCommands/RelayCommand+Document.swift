@@ -35,7 +35,10 @@ extension RelayCommand {
 
             func run() throws {
                 let content =
-                    try message.map { try RelayJSON.message($0, limit: RelayLimits.message.bytes) } ?? Tell.map(texts)
+                    try message.map { try RelayJSON.document($0) } ?? Tell.map(texts, of: "the content")
+                if let fault = RelayDocument(app: "", name: name, content: content).fault {
+                    throw CommandFailure(.invalidInput, fault.words(of: "the document's content"))
+                }
                 let answer = try RelayConversation(agent).document(
                     .put(name: name, content: content, revision: revision))
                 try Document.tellRevision(answer, name, "put", json: json)

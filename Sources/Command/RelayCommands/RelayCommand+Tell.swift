@@ -51,13 +51,13 @@ extension RelayCommand {
             print(json ? "{\"id\":\"\(id)\",\"life\":\"sent\"}" : TerminalText.line("sent to \(target.name)  \(id)"))
         }
 
-        static func map(_ words: [String]) throws -> RelayMap {
+        static func map(_ words: [String], of whole: String = "the message") throws -> RelayMap {
             var map: RelayMap = [:]
             for word in words {
                 let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2, map.updateValue(.string(String(parts[1])), forKey: String(parts[0])) == nil
                 else {
-                    throw CommandFailure(.invalidInput, "\(word): the message has words such as to=Ada, each name once")
+                    throw CommandFailure(.invalidInput, "\(word): \(whole) has words such as to=Ada, each name once")
                 }
             }
             return map

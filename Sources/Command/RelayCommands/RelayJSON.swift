@@ -11,15 +11,23 @@ enum RelayJSON {
     ///   - text: A JSON object; `-` for one on standard input.
     ///   - limit: The most bytes of the message, up to ``RelayLimits/largestMessage``.
     static func message(_ text: String, limit: Int) throws -> RelayMap {
+        try examined(try map(bytes(of: text)), limit: limit)
+    }
+
+    /// The content of a document as a person writes it; `-` stands for standard input. How large it is, is not examined.
+    static func document(_ text: String) throws -> RelayMap { try map(bytes(of: text, "content"), of: "content") }
+
+    private static func bytes(of text: String, _ whole: String = "message") throws -> [UInt8] {
         var bytes = Array(text.utf8)
         if text == "-" {
             let input = try FileHandle.standardInput.read(upToCount: longestText + 1) ?? Data()
             guard input.count <= longestText else {
-                throw CommandFailure(.invalidInput, "the message on standard input is longer than \(longestText) bytes")
+                throw CommandFailure(
+                    .invalidInput, "the \(whole) on standard input is longer than \(longestText) bytes")
             }
             bytes = Array(input)
         }
-        return try examined(try map(bytes), limit: limit)
+        return bytes
     }
 
     /// The most bytes of a JSON text; each byte of a message may be written by six.
@@ -40,13 +48,13 @@ enum RelayJSON {
     }
 
     /// Reads a JSON object. A number with a point or an exponent is a double, any other an integer.
-    static func map(_ bytes: [UInt8]) throws -> RelayMap {
+    static func map(_ bytes: [UInt8], of whole: String = "message") throws -> RelayMap {
         let tree: JSONTree
         do throws(JSONTree.Fault) { tree = try JSONTree(bytes) } catch {
-            throw CommandFailure(.invalidInput, "the message is no JSON: \(error)")
+            throw CommandFailure(.invalidInput, "the \(whole) is no JSON: \(error)")
         }
         guard case .object(let members) = tree else {
-            throw CommandFailure(.invalidInput, "the message must be a JSON object, such as {\"on\": true}")
+            throw CommandFailure(.invalidInput, "the \(whole) must be a JSON object, such as {\"on\": true}")
         }
         return try map(members, "")
     }

@@ -110,7 +110,7 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
             }
             guard case .put(let content, let revision) = ask.purpose else { return nil }
             if let content, let fault = RelayDocument(app: ask.app, name: ask.name, content: content).fault {
-                return RelayOutcome(.tooLarge, detail: fault.description)
+                return RelayOutcome(.tooLarge, detail: fault.words(of: "the document's content"))
             }
             guard (0..<Int64.max).contains(revision ?? 0) else {
                 return RelayOutcome(.failed, detail: "a revision is 0 or more")

@@ -122,13 +122,20 @@ public struct RelayFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The place and the fault, in words.
-    public var description: String {
-        let place = path.isEmpty ? "the message" : path
+    public var description: String { words(of: "the message", advice: "send what is larger as a stream") }
+
+    /// The place and the fault, in words for something else than a message.
+    ///
+    /// - Parameters:
+    ///   - whole: What it is.
+    ///   - advice: What to do where it is too large; `nil` where there is nothing to do.
+    public func words(of whole: String, advice: String? = nil) -> String {
+        let place = path.isEmpty ? whole : path
         switch problem {
         case .tooLarge(let bytes, let limit):
-            return "\(place) has \(bytes) bytes; at most \(limit) are allowed: send what is larger as a stream"
+            return "\(place) has \(bytes) bytes; at most \(limit) are allowed" + (advice.map { ": \($0)" } ?? "")
         case .tooDeep(let limit): return "\(place) is nested deeper than \(limit) levels"
-        case .tooManyEntries(let limit): return "\(place): the message has more than \(limit) values"
+        case .tooManyEntries(let limit): return "\(place): \(whole) has more than \(limit) values"
         case .mixedArray(let first, let other):
             return "\(place) is of the kind \(other.rawValue) in an array that begins with \(first.rawValue); "
                 + "an array has values of one kind"
