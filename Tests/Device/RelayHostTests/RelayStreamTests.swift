@@ -258,19 +258,27 @@ import Testing
         #expect(!host.settings.isGranted("9", Host.ownApp, "run"))
     }
 
+    private static let offer = RelayRequest.publish(
+        request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:])
+    private static let question = RelayContent.call(
+        RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+
+    /// An app offers a service, and ends.
+    private mutating func offerAndEnd() {
+        connect()
+        _ = host.take(Self.offer, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
+        _ = host.ended(1, at: 0)
+    }
+
     @Test("An app that had offered a service is started for a call, once, and asked when it offers it again")
     mutating func waking() throws {
-        connect()
-        let publish = RelayRequest.publish(
-            request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:])
-        _ = host.take(publish, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
-        _ = host.ended(1, at: 0)
+        offerAndEnd()
         #expect(host.describedDevice.apps.first { $0.id == "a.b" }?.presence == .wakeable)
-        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+        let content = Self.question
         let parked = try arrive(content, deadline: 100_000)
         #expect(parked.contains(.start(app: "a.b")))
         #expect(!(try arrive(content, deadline: 100_000)).contains(.start(app: "a.b")))
-        let woken = host.take(publish, from: 2, app: "a.b", name: "A", isTerminal: false, at: 5)
+        let woken = host.take(Self.offer, from: 2, app: "a.b", name: "A", isTerminal: false, at: 5)
         #expect(woken.filter { if case .tell(2, .asked) = $0 { true } else { false } }.count == 2)
         _ = host.ended(2, at: 6)
         _ = try arrive(content, deadline: 100_000, at: 10)
@@ -282,12 +290,8 @@ import Testing
 
     @Test("A started app that ends, or whose program cannot be started, is not waited for")
     mutating func endedAtOnce() throws {
-        connect()
-        let publish = RelayRequest.publish(
-            request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:])
-        _ = host.take(publish, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
-        _ = host.ended(1, at: 0)
-        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+        offerAndEnd()
+        let content = Self.question
         _ = try arrive(content, deadline: 100_000)
         #expect(try said(host.notRunning(app: "a.c", at: 1)).isEmpty)
         let ends = try said(host.notRunning(app: "a.b", at: 1))
@@ -300,12 +304,8 @@ import Testing
 
     @Test("A caller hears before its own deadline that the app did not come")
     mutating func beforeTheDeadline() throws {
-        connect()
-        let publish = RelayRequest.publish(
-            request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:])
-        _ = host.take(publish, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
-        _ = host.ended(1, at: 0)
-        let content = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: ["q": 1]))
+        offerAndEnd()
+        let content = Self.question
         _ = try arrive(content, deadline: 5_000)
         #expect(try said(host.due(at: 3_999)).allSatisfy { if case .outcome = $0 { false } else { true } })
         let ends = try said(host.due(at: 4_000))
