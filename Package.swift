@@ -327,7 +327,7 @@ let house: [Target] = [
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
     room("Device", "RelayedFiles", ["RelayWire", "Machine", crypto]),
     room("Device", "RelayTrust", ["RelayWire", "NoiseSession", crypto]),
-    room("Device", "RelayedDocuments", ["RelayWire", "RelayTrust"]),
+    room("Device", "RelayedDocuments", ["RelayWire", "Relay", "RelayTrust"]),
     room("Device", "RelayHost", ["RelayWire", "Relay", "RelayedDocuments", "RelayedFiles", "RelayTrust", crypto]),
     room(
         "Device", "DirectRelay",
@@ -643,7 +643,7 @@ let testTargets: [Target] = [
         ]),
     tests("Server", "RelayWaking", ["RelayWaking", "RelayCentre", "Hub", "HubWire", "RelayWire", "PushModel"]),
     tests("Device", "ConnectedDevices", ["ConnectedDevices", "RelayWire", "AppHost", "AgentWire", "AgentDouble"]),
-    tests("Device", "RelayedDocuments", ["RelayedDocuments", "RelayTrust", "RelayWire"]),
+    tests("Device", "RelayedDocuments", ["RelayedDocuments", "Relay", "RelayTrust", "RelayWire"]),
     tests("Device", "RelayHost", ["RelayHost", "Relay", "RelayedFiles", "RelayWire", crypto]),
     tests("Device", "RelayTrust", ["RelayTrust", "RelayWire", "NoiseSession", crypto]),
     tests("Device", "DeviceRelay", ["DeviceRelay", "RelayHost", "Relay", "RelayWire"]),

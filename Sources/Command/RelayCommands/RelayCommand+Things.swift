@@ -38,7 +38,7 @@ extension RelayCommand {
             let talk = try RelayConversation(agent)
             let target = try talk.device(named: device)
             return try talk.command(
-                .call(app: RelayHost<Int>.ownApp, service: service, message: message), on: target.id, within: seconds
+                .call(app: RelayHost.ownApp, service: service, message: message), on: target.id, within: seconds
             ).message ?? [:]
         }
     }

@@ -12,11 +12,11 @@ import RelayWire
 
 /// What follows from what the host decides.
 extension DeviceRelay {
-    func follow(_ directives: [RelayHost<ObjectIdentifier>.Directive]) {
+    func follow(_ directives: [RelayHost.Directive]) {
         for directive in directives { follow(directive) }
     }
 
-    private func follow(_ directive: RelayHost<ObjectIdentifier>.Directive) {
+    private func follow(_ directive: RelayHost.Directive) {
         switch directive {
         case .send(let frame): send(frame)
         case .tell(let client, let notice): tell(client, notice)
@@ -126,7 +126,7 @@ extension DeviceRelay {
         }
     }
 
-    private func tell(_ client: ObjectIdentifier, _ notice: RelayNotice) {
+    private func tell(_ client: ClientNumber, _ notice: RelayNotice) {
         guard let connection = clients[client] else { return }
         do { connection.send([.relay(RelayPacket(try notice.encoded()))]) } catch {
             logger.error("A notice about relaying could not be written.", metadata: [LogKey.error: "\(error)"])

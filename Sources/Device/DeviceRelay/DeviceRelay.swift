@@ -68,7 +68,7 @@ package actor DeviceRelay {
     nonisolated let logger: Logger
     weak var delegate: (any DeviceRelayDelegate)?
 
-    var host: RelayHost<ObjectIdentifier>
+    var host: RelayHost
     var seals: RelaySeals
     /// What the server told of the person's devices.
     var told = ToldDevices()
@@ -80,7 +80,7 @@ package actor DeviceRelay {
     let takenLetters: TakenLettersFile
     /// The questions whether devices may call services, by the ids under which they are shown.
     var questions: [NotificationID: Int64] = [:]
-    var clients: [ObjectIdentifier: AppConnection] = [:]
+    var clients: [ClientNumber: AppConnection] = [:]
 
     /// Does nothing before it is told something.
     ///
@@ -97,7 +97,7 @@ package actor DeviceRelay {
         seals = RelaySeals(key: settings.deviceKey)
         log = RelayLog(dataFolder: dataFolder)
         takenLetters = TakenLettersFile(dataFolder: dataFolder)
-        var host = RelayHost<ObjectIdentifier>(
+        var host = RelayHost(
             settings: settings, ownServices: parts.services.names, filesFolder: dataFolder + "/received",
             manufacturer: parts.machine.manufacturer, model: parts.machine.model,
             firstTask: Int64.random(in: 0..<1 << 52))
@@ -137,7 +137,7 @@ package actor DeviceRelay {
             connection.refuse(code: "malformed", message: "no request about relaying: \(error)")
             return false
         }
-        let client = ObjectIdentifier(connection)
+        let client = ClientNumber(ObjectIdentifier(connection))
         clients[client] = connection
         follow(
             host.take(
@@ -147,12 +147,14 @@ package actor DeviceRelay {
     }
 
     /// Whether a connection has said something about relaying before.
-    package func serves(_ connection: AppConnection) -> Bool { clients[ObjectIdentifier(connection)] === connection }
+    package func serves(_ connection: AppConnection) -> Bool {
+        clients[ClientNumber(ObjectIdentifier(connection))] === connection
+    }
 
     /// A connection is over.
     package func ended(_ connection: AppConnection) {
-        guard clients.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-        follow(host.ended(ObjectIdentifier(connection), at: parts.now()))
+        guard clients.removeValue(forKey: ClientNumber(ObjectIdentifier(connection))) != nil else { return }
+        follow(host.ended(ClientNumber(ObjectIdentifier(connection)), at: parts.now()))
     }
 
     /// The program of an app has ended, or could not be started.

@@ -7,7 +7,7 @@ import RelayedFiles
 extension RelayHost {
     /// One end of a stream.
     struct AppStream {
-        var client: Client
+        var client: ClientNumber
         var device: String
         var size: Int64
         /// The task of the end that takes it; `nil` at the end that gives it.
@@ -33,12 +33,12 @@ extension RelayHost {
     // MARK: What apps say
 
     /// Begins a stream, once its command is under way.
-    mutating func give(_ offer: RelayOffer, _ id: UUID, to device: String, by client: Client, _ now: Int64) {
+    mutating func give(_ offer: RelayOffer, _ id: UUID, to device: String, by client: ClientNumber, _ now: Int64) {
         appStreams[id] = AppStream(client: client, device: device, size: offer.size, heardAt: now)
     }
 
     /// An app says something about a stream of its own.
-    mutating func take(_ step: RelayStreamStep, _ id: UUID, by client: Client, _ now: Int64) {
+    mutating func take(_ step: RelayStreamStep, _ id: UUID, by client: ClientNumber, _ now: Int64) {
         guard let stream = appStreams[id], stream.client == client else { return }
         switch (step, stream.task) {
         case (.pull(let offset, let length, let prefix), .some):

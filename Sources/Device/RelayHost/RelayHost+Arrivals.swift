@@ -126,7 +126,7 @@ extension RelayHost {
         return body
     }
 
-    mutating func add(_ route: RelayRoute, _ client: Client?, fallback: String? = nil, _ now: Int64) -> Int64 {
+    mutating func add(_ route: RelayRoute, _ client: ClientNumber?, fallback: String? = nil, _ now: Int64) -> Int64 {
         lastTask += 1
         tasks[lastTask] = Task(
             id: route.id, device: route.peer, deadline: route.deadline, client: client, fallback: fallback,
@@ -142,7 +142,7 @@ extension RelayHost {
     }
 
     /// A client answers a task of its own.
-    mutating func finish(_ call: Int64, _ outcome: RelayOutcome, by client: Client, _ now: Int64) {
+    mutating func finish(_ call: Int64, _ outcome: RelayOutcome, by client: ClientNumber, _ now: Int64) {
         guard let task = tasks[call], task.client == client else { return }
         var outcome = outcome
         if let message = outcome.message {
@@ -206,7 +206,7 @@ extension RelayHost {
     }
 
     mutating func take(_ call: RelayCall, _ route: RelayRoute, _ now: Int64) {
-        let client: Client
+        let client: ClientNumber
         if let connection = call.connection {
             guard let line = lines[connection], line.device == route.peer else {
                 return reply(route.id, route.peer, RelayOutcome(.connectionClosed))

@@ -1,4 +1,5 @@
 import Foundation
+import Relay
 import RelayTrust
 import RelayWire
 import RelayedDocuments
@@ -6,7 +7,7 @@ import RelayedDocuments
 /// Documents that the person's devices share: what is theirs goes to ``RelayedDocuments``, and what follows comes from there.
 extension RelayHost {
     /// Takes what an app or a terminal asks.
-    mutating func document(_ order: RelayDocumentOrder, _ number: Int64, _ client: Client, _ now: Int64) {
+    mutating func document(_ order: RelayDocumentOrder, _ number: Int64, _ client: ClientNumber, _ now: Int64) {
         guard settings.account != nil, devices != nil else {
             let why = obstacle?.why ?? "there is no way to the server now"
             return answer(client, number, RelayOutcome(.networkUnavailable, detail: why))
@@ -16,7 +17,7 @@ extension RelayHost {
     }
 
     /// Has the documents hear of something, and does what follows.
-    mutating func withDocuments(_ change: (inout RelayedDocuments<Client>) -> Void) {
+    mutating func withDocuments(_ change: (inout RelayedDocuments) -> Void) {
         documents.account = settings.account
         documents.isConnected = devices != nil
         change(&documents)

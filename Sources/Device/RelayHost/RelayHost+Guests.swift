@@ -9,7 +9,7 @@ import RelayWire
 extension RelayHost {
     // MARK: Asking others
 
-    mutating func find(_ device: String, _ number: Int64, _ client: Client) {
+    mutating func find(_ device: String, _ number: Int64, _ client: ClientNumber) {
         guard isOpen, devices != nil else {
             return answer(client, number, RelayOutcome(.networkUnavailable, detail: obstacle?.why))
         }
@@ -34,7 +34,7 @@ extension RelayHost {
         tell(finds.removeValue(forKey: device) ?? [], RelayOutcome(.unknownDevice, detail: detail))
     }
 
-    private mutating func tell(_ askers: [(client: Client, request: Int64)], _ outcome: RelayOutcome) {
+    private mutating func tell(_ askers: [(client: ClientNumber, request: Int64)], _ outcome: RelayOutcome) {
         for (client, request) in askers { answer(client, request, outcome) }
     }
 

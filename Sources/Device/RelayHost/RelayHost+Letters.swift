@@ -72,7 +72,7 @@ extension RelayHost {
     /// Takes back a letter that waits at the server.
     ///
     /// - Returns: Whether there is one that this client may take back; the server's word follows.
-    mutating func recall(_ id: UUID, _ number: Int64, _ client: Client) -> Bool {
+    mutating func recall(_ id: UUID, _ number: Int64, _ client: ClientNumber) -> Bool {
         guard let letter = ledger.keptLetter(id), let member = members[client],
             member.isTerminal || member.app == letter.asker
         else { return false }

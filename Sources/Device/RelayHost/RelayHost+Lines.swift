@@ -8,7 +8,7 @@ import RelayWire
 extension RelayHost {
     /// A connection to an app service, at either end.
     struct Line {
-        var client: Client
+        var client: ClientNumber
         var device: String
         var app: String
         var service: String

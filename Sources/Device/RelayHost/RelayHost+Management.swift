@@ -6,7 +6,7 @@ import RelayWire
 /// A person's word at a terminal.
 extension RelayHost {
     mutating func manage(
-        _ number: Int64, _ management: RelayManagement, _ client: Client, _ now: Int64
+        _ number: Int64, _ management: RelayManagement, _ client: ClientNumber, _ now: Int64
     ) {
         guard members[client]?.isTerminal == true else {
             return answer(

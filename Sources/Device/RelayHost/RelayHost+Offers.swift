@@ -1,3 +1,4 @@
+import Relay
 import RelayWire
 
 /// What this device offers, and what its clients see of others.
@@ -53,7 +54,7 @@ extension RelayHost {
     }
 
     /// Tells a watcher what is new to it.
-    mutating func tellWatcher(_ client: Client) {
+    mutating func tellWatcher(_ client: ClientNumber) {
         guard var member = members[client], member.watches else { return }
         guard let known else {
             // While the server cannot be reached nothing is known; what was told stays until there is better news.
@@ -112,7 +113,7 @@ extension RelayHost {
     }
 
     /// Who offers a service of an app here.
-    func provider(of service: String, app: String) -> (client: Client, service: RelayService)? {
+    func provider(of service: String, app: String) -> (client: ClientNumber, service: RelayService)? {
         for (client, member) in members where member.app == app && member.isPublished {
             if let offered = member.services.first(where: { $0.name == service }) { return (client, offered) }
         }
@@ -121,7 +122,7 @@ extension RelayHost {
 
     /// Who opens addresses here: an app that has published something, or one that had and is started for it.
     enum Opener {
-        case running(Client)
+        case running(ClientNumber)
         case remembered(app: String)
     }
 

@@ -10,7 +10,7 @@ extension RelayHost {
     ///   - app: The client's bundle id, and `name` its name for people.
     ///   - isTerminal: Whether it is a person's terminal, which may manage the account and offers nothing.
     public mutating func take(
-        _ request: RelayRequest, from client: Client, app: String, name: String, isTerminal: Bool, at now: Int64
+        _ request: RelayRequest, from client: ClientNumber, app: String, name: String, isTerminal: Bool, at now: Int64
     ) -> [Directive] {
         if members[client] == nil { members[client] = Member(app: app, name: name, isTerminal: isTerminal) }
         switch request {
@@ -38,7 +38,7 @@ extension RelayHost {
     }
 
     /// A client's connection to the agent is over.
-    public mutating func ended(_ client: Client, at now: Int64) -> [Directive] {
+    public mutating func ended(_ client: ClientNumber, at now: Int64) -> [Directive] {
         guard let member = members.removeValue(forKey: client) else { return [] }
         for id in ledger.underWay(of: client) {
             takeBack(id)
@@ -61,13 +61,13 @@ extension RelayHost {
         return take(now)
     }
 
-    mutating func answer(_ client: Client, _ request: Int64, _ outcome: RelayOutcome, id: UUID? = nil) {
+    mutating func answer(_ client: ClientNumber, _ request: Int64, _ outcome: RelayOutcome, id: UUID? = nil) {
         directives.append(.tell(client, .answered(request: request, id: id, outcome)))
     }
 
     private mutating func publish(
         _ number: Int64, _ services: [RelayService], _ schemes: [String], _ attributes: [String: String],
-        _ client: Client, _ now: Int64
+        _ client: ClientNumber, _ now: Int64
     ) {
         guard members[client]?.isTerminal == false else {
             return answer(client, number, RelayOutcome(.notAuthorized, detail: "a terminal offers nothing"))
@@ -96,7 +96,7 @@ extension RelayHost {
         resume(app: members[client]?.app ?? "", now)
     }
 
-    private mutating func watch(_ number: Int64, _ filters: [RelayDeviceFilter], _ client: Client) {
+    private mutating func watch(_ number: Int64, _ filters: [RelayDeviceFilter], _ client: ClientNumber) {
         members[client]?.watches = true
         members[client]?.filters = filters
         members[client]?.seen = [:]
@@ -110,12 +110,12 @@ extension RelayHost {
 
     private mutating func begin(
         _ order: RelayOrder, _ id: UUID, _ device: String, _ deadline: Int64?, _ waits: Bool, _ number: Int64,
-        _ client: Client, _ now: Int64
+        _ client: ClientNumber, _ now: Int64
     ) {
         var device = device
         let mark = Self.mark(of: order, device)
         func refuse(_ status: RelayStatus, _ detail: String? = nil) {
-            var command = CommandLedger<Client>.Command(client: client, request: number, device: device, deadline: now)
+            var command = CommandLedger.Command(client: client, request: number, device: device, deadline: now)
             command.asker = members[client]?.app ?? ""
             command.what = self.content(of: order, client, firstGivenAt: nil).summary
             command.givenAt = now
@@ -149,7 +149,7 @@ extension RelayHost {
             return refuse(.tooLarge, error.description)
         }
         if let fault = fault(of: order) { return refuse(.tooLarge, fault) }
-        var command = CommandLedger<Client>.Command(client: client, request: number, device: device, deadline: end)
+        var command = CommandLedger.Command(client: client, request: number, device: device, deadline: end)
         if case .open(let app, let service) = order { command.opens = (app, service) }
         command.asker = members[client]?.app ?? ""
         command.what = content.summary
@@ -195,7 +195,7 @@ extension RelayHost {
     }
 
     /// What keeps a file or a stream from being given by a client; `nil` for nothing.
-    private func excess(of order: RelayOrder, _ client: Client) -> RelayOutcome? {
+    private func excess(of order: RelayOrder, _ client: ClientNumber) -> RelayOutcome? {
         switch order {
         case .launch, .call, .tell, .open, .send: return nil
         case .file(_, let offer):
@@ -235,7 +235,7 @@ extension RelayHost {
         return nil
     }
 
-    private func content(of order: RelayOrder, _ client: Client, firstGivenAt: Int64?) -> RelayContent {
+    private func content(of order: RelayOrder, _ client: ClientNumber, firstGivenAt: Int64?) -> RelayContent {
         let caller = members[client]?.app ?? ""
         switch order {
         case .launch(let uri, let app, let fallback, let preferredApps, let input):
@@ -275,7 +275,7 @@ extension RelayHost {
     }
 
     private mutating func close(
-        _ number: Int64, _ id: UUID, _ reason: RelayCloseReason, _ client: Client, _ now: Int64
+        _ number: Int64, _ id: UUID, _ reason: RelayCloseReason, _ client: ClientNumber, _ now: Int64
     ) {
         guard let line = lines[id], line.client == client else {
             return answer(client, number, RelayOutcome(.connectionClosed))
@@ -285,7 +285,7 @@ extension RelayHost {
         answer(client, number, RelayOutcome(.success))
     }
 
-    private mutating func cancel(_ number: Int64, _ id: UUID, _ client: Client, _ now: Int64) {
+    private mutating func cancel(_ number: Int64, _ id: UUID, _ client: ClientNumber, _ now: Int64) {
         if recall(id, number, client) { return }
         guard let command = ledger[id], command.client == client || members[client]?.isTerminal == true else {
             return answer(client, number, RelayOutcome(.failed, detail: "no command of this id is under way"))

@@ -10,7 +10,7 @@ extension RelayHost {
     /// A file that goes to another device.
     struct Outgoing {
         /// Who wants to hear of it; `nil` where the other device had asked for it.
-        var client: Client?
+        var client: ClientNumber?
         var request: Int64
         var device: String
         var path: String

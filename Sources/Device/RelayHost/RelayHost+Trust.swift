@@ -1,4 +1,5 @@
 import Foundation
+import Relay
 import RelayTrust
 import RelayWire
 
@@ -6,7 +7,7 @@ import RelayWire
 extension RelayHost {
     /// A pairing under way, of which a terminal hears.
     struct Pairing {
-        var client: Client
+        var client: ClientNumber
         var request: Int64
         var pairing: RelayPairing
         var device: String?
@@ -14,7 +15,7 @@ extension RelayHost {
 
     // MARK: Pairing
 
-    mutating func pair(_ word: String?, _ number: Int64, _ client: Client) {
+    mutating func pair(_ word: String?, _ number: Int64, _ client: ClientNumber) {
         guard isOpen else {
             return answer(
                 client, number, RelayOutcome(.networkUnavailable, detail: "there is no way to the server now"))
@@ -60,7 +61,7 @@ extension RelayHost {
         return take(now)
     }
 
-    mutating func confirm(_ areSame: Bool, _ number: Int64, _ client: Client) {
+    mutating func confirm(_ areSame: Bool, _ number: Int64, _ client: ClientNumber) {
         guard pairing?.client == client else {
             return answer(client, number, RelayOutcome(.failed, detail: "no device is being paired"))
         }
@@ -118,7 +119,7 @@ extension RelayHost {
     // MARK: Taking a device out
 
     /// Takes a device out: the others that are there get another key, which the one that is taken out never had.
-    mutating func dismiss(_ device: String, _ number: Int64, _ client: Client) {
+    mutating func dismiss(_ device: String, _ number: Int64, _ client: ClientNumber) {
         guard let devices, let target = devices[device], device != ownID, let account = settings.account else {
             return answer(
                 client, number, RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)"))

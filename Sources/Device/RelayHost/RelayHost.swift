@@ -11,13 +11,13 @@ import RelayedFiles
 /// Guarantees: every command of a client is answered once; one that another device sends twice is carried out once; what an app
 /// here offers is found by other devices under the access that the app gave it; connections that are lost are told to both
 /// sides.
-public struct RelayHost<Client: Hashable & Sendable> {
+public struct RelayHost {
     /// What is to be done, in order.
     public enum Directive: Hashable, Sendable {
         /// Send a frame to the server.
         case send(RelayFrame)
         /// Tell an app or a terminal.
-        case tell(Client, RelayNotice)
+        case tell(ClientNumber, RelayNotice)
         /// Open an address on this desktop, in an app that is not connected or in any, and tell by
         /// ``RelayHost/opened(_:_:at:)`` what came of it.
         case open(ticket: Int64, uri: String, app: String?)
@@ -36,7 +36,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         /// Note what happened, for the person to look at later.
         case note(RelayLogEntry)
         /// Tell a terminal what was noted last.
-        case tellLog(Client, request: Int64)
+        case tellLog(ClientNumber, request: Int64)
         /// Another device says by the server how it is with a connection of the two devices' own.
         case path(device: String, RelayContent)
         /// Write down that a letter was taken, and tell by ``RelayHost/kept(_:isWritten:at:)``.
@@ -71,7 +71,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
         var device: String
         var deadline: Int64?
         /// Who carries it out; `nil` for the system.
-        var client: Client?
+        var client: ClientNumber?
         /// A page to be opened where the address cannot be.
         var fallback: String?
         var isFallback = false
@@ -94,8 +94,8 @@ public struct RelayHost<Client: Hashable & Sendable> {
 
     /// Whose the device is, and what others may do on it.
     public internal(set) var settings: RelaySettings
-    var members: [Client: Member] = [:]
-    var ledger = CommandLedger<Client>()
+    var members: [ClientNumber: Member] = [:]
+    var ledger = CommandLedger()
     /// What is sent of commands that wait for room.
     var departures: [UUID: Departure] = [:]
     /// What waited for room to be asked over connections that are closed.
@@ -111,7 +111,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// Until when letters of this device's are to be kept, for which the server has no word yet.
     var sentLetters: [UUID: Int64] = [:]
     /// Who takes back which letters.
-    var recalls: [UUID: [(client: Client, request: Int64)]] = [:]
+    var recalls: [UUID: [(client: ClientNumber, request: Int64)]] = [:]
     /// Letters of other devices, until it is written down that they were taken.
     var letters: [LetterKey: Letter] = [:]
     var letterLanes: [LetterLane: [LetterKey]] = [:]
@@ -138,7 +138,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     var guests: [String: RelayDevice] = [:]
     var hosts: [String: RelayDevice] = [:]
     /// Who asked for a device of another person's, by its id.
-    var finds: [String: [(client: Client, request: Int64)]] = [:]
+    var finds: [String: [(client: ClientNumber, request: Int64)]] = [:]
     /// The devices that are reached without the server.
     var direct: Set<String> = []
     var ownID: String?
@@ -156,7 +156,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     /// What other devices' commands are, for the log.
     var described: [UUID: String] = [:]
     var pairing: Pairing?
-    var documents = RelayedDocuments<Client>()
+    var documents = RelayedDocuments()
     /// The agent's own services, beside the ping.
     let ownServices: Set<String>
     /// Where files of other devices are put, unless the settings say otherwise.
@@ -417,7 +417,7 @@ public struct RelayHost<Client: Hashable & Sendable> {
     }
 
     /// Notes what was asked of another device.
-    mutating func note(_ id: UUID, _ command: CommandLedger<Client>.Command, _ status: RelayStatus) {
+    mutating func note(_ id: UUID, _ command: CommandLedger.Command, _ status: RelayStatus) {
         directives.append(
             .note(
                 RelayLogEntry(

@@ -1,11 +1,12 @@
 import Foundation
+import Relay
 import RelayTrust
 import RelayWire
 
 /// Who hears of changes, and of which.
 extension RelayedDocuments {
     /// A client that watches already goes on from where it is.
-    mutating func watch(_ request: Int64, _ client: Client, _ app: String, _ now: Int64) {
+    mutating func watch(_ request: Int64, _ client: ClientNumber, _ app: String, _ now: Int64) {
         var watcher = watchers[client] ?? Watcher(request: request, app: app)
         watcher.request = request
         guard watcher.number == nil else {
@@ -25,7 +26,7 @@ extension RelayedDocuments {
         for client in watchers.keys { lookForWatcher(client, now) }
     }
 
-    mutating func lookForWatcher(_ client: Client, _ now: Int64) {
+    mutating func lookForWatcher(_ client: ClientNumber, _ now: Int64) {
         guard let watcher = watchers[client] else { return }
         guard !watcher.isAsking else {
             watchers[client]?.asksAgain = true
@@ -37,7 +38,7 @@ extension RelayedDocuments {
         add(Ask(client: client, app: watcher.app, purpose: .watch, deadline: now + Self.patience))
     }
 
-    mutating func watched(_ told: RelayDocumentAnswer, by client: Client?, _ now: Int64) {
+    mutating func watched(_ told: RelayDocumentAnswer, by client: ClientNumber?, _ now: Int64) {
         guard let client, var watcher = watchers[client] else { return }
         watcher.isAsking = false
         guard case .documents(let page, let isAll, let last) = told else {
@@ -65,7 +66,7 @@ extension RelayedDocuments {
 
     /// The server has not told what is new to a watcher. One that has not begun ends; another is asked for again in a while, also where nothing
     /// changes meanwhile.
-    mutating func notAsked(_ client: Client, _ why: RelayOutcome, _ now: Int64) {
+    mutating func notAsked(_ client: ClientNumber, _ why: RelayOutcome, _ now: Int64) {
         guard let watcher = watchers[client] else { return }
         watchers[client]?.isAsking = false
         watchers[client]?.asksAt = now + Self.watcherPause
@@ -81,7 +82,7 @@ extension RelayedDocuments {
         }
     }
 
-    private mutating func tellChange(_ sealed: RelaySealedDocument, _ watcher: Watcher, _ client: Client) {
+    private mutating func tellChange(_ sealed: RelaySealedDocument, _ watcher: Watcher, _ client: ClientNumber) {
         var news: RelayMap = ["revision": .integer(sealed.revision)]
         if let document = account?.documents.opened(sealed) {
             guard document.app == watcher.app else { return }

@@ -1,19 +1,20 @@
 import Foundation
+import Relay
 import RelayTrust
 import RelayWire
 
 /// Documents that the person's devices share. The server keeps them; nothing of them stays here. A value; events in, directives out.
 ///
 /// Guarantees: every ask of a client is answered once, in half a minute; what is under way, and what waits for that, is bounded.
-package struct RelayedDocuments<Client: Hashable & Sendable> {
+package struct RelayedDocuments {
     /// What is to be done, in order.
     package enum Directive: Hashable, Sendable {
         /// Ask the server, and tell by ``RelayedDocuments/answered(_:_:at:)`` what it said.
         case ask(id: UUID, RelayDocumentAsk)
         /// Answer what a client asked.
-        case answer(Client, request: Int64, RelayOutcome)
+        case answer(ClientNumber, request: Int64, RelayOutcome)
         /// Tell a watcher of a change.
-        case tell(Client, request: Int64, RelayMap)
+        case tell(ClientNumber, request: Int64, RelayMap)
         /// Note what happened, for the person to look at later.
         case note(String, RelayStatus)
     }
@@ -33,7 +34,7 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
             case moved(RelaySealedDocument)
         }
 
-        var client: Client?
+        var client: ClientNumber?
         var request: Int64 = 0
         var app = ""
         var name = ""
@@ -67,7 +68,7 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
     var asks: [UUID: Ask] = [:]
     var waiting: [UUID] = []
     var underWay = 0
-    var watchers: [Client: Watcher] = [:]
+    var watchers: [ClientNumber: Watcher] = [:]
     /// The account whose documents are still to be put under the present one, how far that is, and what was read and is not put.
     var former: (account: AccountKey, number: Int64)?
     var read: [RelaySealedDocument] = []
@@ -101,7 +102,7 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
     ///
     /// - Parameter app: The app whose documents are meant; `nil` refuses it.
     package mutating func take(
-        _ order: RelayDocumentOrder, _ request: Int64, of client: Client, app: String?, at now: Int64
+        _ order: RelayDocumentOrder, _ request: Int64, of client: ClientNumber, app: String?, at now: Int64
     ) {
         func refusal(_ ask: Ask) -> RelayOutcome? {
             if case .list = ask.purpose { return nil }
@@ -143,12 +144,12 @@ package struct RelayedDocuments<Client: Hashable & Sendable> {
     }
 
     /// A client is gone.
-    package mutating func ended(_ client: Client) {
+    package mutating func ended(_ client: ClientNumber) {
         watchers[client] = nil
         for (id, ask) in asks where ask.client == client { asks[id]?.client = nil }
     }
 
-    mutating func answer(_ client: Client, _ request: Int64, _ outcome: RelayOutcome) {
+    mutating func answer(_ client: ClientNumber, _ request: Int64, _ outcome: RelayOutcome) {
         directives.append(.answer(client, request: request, outcome))
     }
 

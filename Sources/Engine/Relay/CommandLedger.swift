@@ -5,7 +5,7 @@ import RelayWire
 ///
 /// Guarantees: every command that was begun ends once, with a status that tells "did not arrive" from "nobody knows";
 /// what has ended can be asked for during a day. What exceeds a limit waits for room (``CommandQueue``).
-public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
+public struct CommandLedger: Sendable {
     private static var historyLimit: Int { 1024 }
     /// In milliseconds.
     private static var historyAge: Int64 { 86_400_000 }
@@ -13,7 +13,7 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     /// One command under way.
     public struct Command: Hashable, Sendable {
         /// Who gave it, and under which number.
-        public var client: Client
+        public var client: ClientNumber
         /// The number that the client gave it.
         public var request: Int64
         /// The device that it is for.
@@ -45,7 +45,7 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
 
         /// A command that has not left yet.
         public init(
-            client: Client, request: Int64, device: String, deadline: Int64,
+            client: ClientNumber, request: Int64, device: String, deadline: Int64,
             opens: (app: String, service: String)? = nil
         ) {
             self.client = client
@@ -106,8 +106,9 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
 
     private var open: [UUID: Command] = [:]
     private var ended: [UUID: Entry] = [:]
-    private var order: [UUID] = []
-    private var queue = CommandQueue<Client>()
+    /// What has ended, the oldest first. A slice, whose first one goes without moving the others.
+    private var order: ArraySlice<UUID> = []
+    private var queue = CommandQueue()
     private var deadlines = CommandDeadlines()
 
     /// A ledger without commands.
@@ -158,7 +159,7 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     public func isWaiting(_ id: UUID) -> Bool { queue.isWaiting(id) }
 
     /// What waits to be asked over a connection, in order.
-    public func waiting(of client: Client, for device: String, over connection: UUID) -> [UUID] {
+    public func waiting(of client: ClientNumber, for device: String, over connection: UUID) -> [UUID] {
         queue.waiting(of: client, for: device, over: connection)
     }
 
@@ -298,7 +299,7 @@ public struct CommandLedger<Client: Hashable & Sendable>: Sendable {
     }
 
     /// The commands of a client.
-    public func underWay(of client: Client) -> [UUID] { open.filter { $0.value.client == client }.map(\.key) }
+    public func underWay(of client: ClientNumber) -> [UUID] { open.filter { $0.value.client == client }.map(\.key) }
 
     /// The commands whose deadline has come, each of which is to be ended; they are named once.
     public mutating func due(at now: Int64) -> [UUID] {

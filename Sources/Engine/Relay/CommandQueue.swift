@@ -5,11 +5,11 @@ import Foundation
 /// Guarantees: no more are under way than ``Limit`` allows; what waits leaves in its order among what one client asks of one device
 /// by itself, and among what it asks over one connection; clients whose commands wait for the same take turns; at most
 /// ``waitingLimit`` commands of one client wait, with ``sizeLimit`` bytes. A step costs the same however many wait.
-public struct CommandQueue<Client: Hashable & Sendable>: Sendable {
+public struct CommandQueue: Sendable {
     /// What bounds how many commands are under way.
     public enum Limit: Hashable, Sendable {
         /// Those of one client.
-        case client(Client)
+        case client(ClientNumber)
         /// Those for one device.
         case device(String)
         /// Those over one connection.
@@ -53,13 +53,10 @@ public struct CommandQueue<Client: Hashable & Sendable>: Sendable {
 
     /// What is to leave in its order.
     private struct Lane: Hashable {
-        var client: Client
+        var client: ClientNumber
         /// The device, for what is asked by itself.
         var device: String
         var connection: UUID?
-
-        /// The narrowest first: what waits for the widest must not hold back what waits for another.
-        var limits: [Limit] { (connection.map { [.connection($0)] } ?? []) + [.device(device), .client(client)] }
     }
 
     private struct Ticket: Hashable {
@@ -91,7 +88,7 @@ public struct CommandQueue<Client: Hashable & Sendable>: Sendable {
     private var blocked: [Limit: ArraySlice<Lane>] = [:]
     /// Where something has ended, and others may go on.
     private var freed: ArraySlice<Limit> = []
-    private var waitingOf: [Client: (count: Int, size: Int)] = [:]
+    private var waitingOf: [ClientNumber: (count: Int, size: Int)] = [:]
     private var totalSize = 0
     private var lastNumber: Int64 = 0
 
@@ -105,7 +102,7 @@ public struct CommandQueue<Client: Hashable & Sendable>: Sendable {
     public func isWaiting(_ id: UUID) -> Bool { places[id]?.number != nil }
 
     /// What waits of a lane's commands, in order.
-    func waiting(of client: Client, for device: String, over connection: UUID) -> [UUID] {
+    func waiting(of client: ClientNumber, for device: String, over connection: UUID) -> [UUID] {
         let lane = Lane(client: client, device: device, connection: connection)
         return lanes[lane]?.tickets.filter { places[$0.id]?.number == $0.number }.map(\.id) ?? []
     }
@@ -119,7 +116,7 @@ public struct CommandQueue<Client: Hashable & Sendable>: Sendable {
     ///
     /// - Parameter size: How many bytes are kept while it waits.
     public mutating func enter(
-        _ id: UUID, of client: Client, for device: String, over connection: UUID?, size: Int
+        _ id: UUID, of client: ClientNumber, for device: String, over connection: UUID?, size: Int
     ) -> Entry {
         let lane = Lane(client: client, device: device, connection: connection)
         guard let limit = lanes[lane]?.limit ?? full(lane) else {
@@ -148,11 +145,9 @@ public struct CommandQueue<Client: Hashable & Sendable>: Sendable {
     public mutating func leave(_ id: UUID) {
         guard let place = places.removeValue(forKey: id) else { return }
         guard place.number != nil else {
-            for limit in place.lane.limits {
-                let count = counts[limit, default: 0] - 1
-                counts[limit] = count > 0 ? count : nil
-                if blocked[limit] != nil { freed.append(limit) }
-            }
+            if let connection = place.lane.connection { free(.connection(connection)) }
+            free(.device(place.lane.device))
+            free(.client(place.lane.client))
             return
         }
         waitsNoMore(place)
@@ -186,10 +181,25 @@ public struct CommandQueue<Client: Hashable & Sendable>: Sendable {
 
     // MARK: Steps
 
-    private func full(_ lane: Lane) -> Limit? { lane.limits.first { counts[$0, default: 0] >= $0.most } }
+    /// The narrowest first: what waits for the widest must not hold back what waits for another.
+    private func full(_ lane: Lane) -> Limit? {
+        if let connection = lane.connection, isFull(.connection(connection)) { return .connection(connection) }
+        if isFull(.device(lane.device)) { return .device(lane.device) }
+        return isFull(.client(lane.client)) ? .client(lane.client) : nil
+    }
+
+    private func isFull(_ limit: Limit) -> Bool { counts[limit, default: 0] >= limit.most }
 
     private mutating func count(_ lane: Lane) {
-        for limit in lane.limits { counts[limit, default: 0] += 1 }
+        if let connection = lane.connection { counts[.connection(connection), default: 0] += 1 }
+        counts[.device(lane.device), default: 0] += 1
+        counts[.client(lane.client), default: 0] += 1
+    }
+
+    private mutating func free(_ limit: Limit) {
+        let count = counts[limit, default: 0] - 1
+        counts[limit] = count > 0 ? count : nil
+        if blocked[limit] != nil { freed.append(limit) }
     }
 
     private mutating func block(_ lane: Lane, by limit: Limit) {

@@ -7,7 +7,7 @@ import Testing
 
 /// Two devices whose hosts are joined; an app on the first gives streams to one on the second.
 @Suite struct RelayAppStreamTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var hosts = [1, 2].map { Host(settings: RelaySettings(name: "\($0)", account: AccountKey())) }
     var told: [[RelayNotice]] = [[], []]

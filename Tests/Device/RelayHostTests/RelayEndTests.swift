@@ -7,7 +7,7 @@ import Testing
 
 /// How commands of this device's end, and what is known of them afterwards.
 @Suite struct RelayEndTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayHost
 
 @Suite struct RelayHostDirectTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RelayTrust
 
 @Suite struct RelayHostListTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     static let account = AccountKey()
     var host: Host

@@ -1,11 +1,12 @@
 import Foundation
+import Relay
 import RelayHost
 import RelayTrust
 import RelayWire
 import Testing
 
 @Suite struct RelayHostTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
 
@@ -18,7 +19,8 @@ import Testing
     }
 
     @discardableResult mutating func ask(
-        _ request: RelayRequest, client: Int = 1, app: String = "a.b", terminal: Bool = false, at now: Int64 = 0
+        _ request: RelayRequest, client: ClientNumber = 1, app: String = "a.b", terminal: Bool = false,
+        at now: Int64 = 0
     ) -> [Host.Directive] {
         host.take(request, from: client, app: app, name: "A", isTerminal: terminal, at: now)
     }
@@ -131,7 +133,8 @@ import Testing
         let statuses = (0..<90).flatMap { number in
             answers(
                 ask(
-                    .publish(request: 1, services: [], schemes: [], attributes: attributes), client: number,
+                    .publish(request: 1, services: [], schemes: [], attributes: attributes),
+                    client: ClientNumber(integerLiteral: number),
                     app: "a\(number)"))
         }.map(\.status)
         #expect(statuses.count == 90 && statuses.first == .success)
@@ -142,7 +145,8 @@ import Testing
         let more = (0..<60).flatMap { number in
             answers(
                 ask(
-                    .publish(request: 1, services: services, schemes: [], attributes: attributes), client: number,
+                    .publish(request: 1, services: services, schemes: [], attributes: attributes),
+                    client: ClientNumber(integerLiteral: number),
                     app: "a\(number)"))
         }.map(\.status)
         #expect(more.first == .success && more.last == .tooLarge)

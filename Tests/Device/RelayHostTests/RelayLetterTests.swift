@@ -6,7 +6,7 @@ import RelayWire
 import Testing
 
 @Suite struct RelayLetterTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
 
@@ -22,7 +22,8 @@ import Testing
     }
 
     @discardableResult private mutating func ask(
-        _ request: RelayRequest, client: Int = 1, app: String = "a.b", terminal: Bool = false, at now: Int64 = 0
+        _ request: RelayRequest, client: ClientNumber = 1, app: String = "a.b", terminal: Bool = false,
+        at now: Int64 = 0
     ) -> [Host.Directive] {
         host.take(request, from: client, app: app, name: "A", isTerminal: terminal, at: now)
     }
@@ -66,7 +67,9 @@ import Testing
         }
     }
 
-    private mutating func publish(_ access: RelayService.Access = .sameUser, client: Int = 2, app: String = "x") {
+    private mutating func publish(
+        _ access: RelayService.Access = .sameUser, client: ClientNumber = 2, app: String = "x"
+    ) {
         ask(
             .publish(
                 request: 1, services: [RelayService(name: "s", access: access)], schemes: [], attributes: [:]),
@@ -240,8 +243,8 @@ import Testing
         publish()
         let id = UUID()
         #expect(asked(try arrive(id)).count == 1)
-        for client in 3...4 {
-            #expect(kept(host.ended(client - 1, at: 0)).isEmpty)
+        for (last, client) in [(2, 3), (3, 4)] as [(ClientNumber, ClientNumber)] {
+            #expect(kept(host.ended(last, at: 0)).isEmpty)
             let begun = host.take(
                 .publish(
                     request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:]),

@@ -7,7 +7,7 @@ import Testing
 
 /// Two devices whose hosts are joined, and a connection between apps on them, over a way that can be lost.
 @Suite struct RelayLineTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var hosts = [1, 2].map { Host(settings: RelaySettings(name: "\($0)", account: AccountKey())) }
     var told: [[RelayNotice]] = [[], []]

@@ -1,4 +1,5 @@
 import Foundation
+import Relay
 import RelayTrust
 import RelayWire
 import Testing
@@ -7,7 +8,7 @@ import Testing
 
 /// Commands that wait for room.
 @Suite struct RelayRoomTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
     let ids = (0..<500).map { _ in UUID() }
@@ -18,7 +19,8 @@ import Testing
         _ = host.received(.welcome(device: "1", revision: 1, devices: devices), at: 0)
     }
 
-    private mutating func ask(_ request: RelayRequest, client: Int = 1, at now: Int64 = 0) -> [Host.Directive] {
+    private mutating func ask(_ request: RelayRequest, client: ClientNumber = 1, at now: Int64 = 0) -> [Host.Directive]
+    {
         host.take(request, from: client, app: "a.b", name: "A", isTerminal: client == 9, at: now)
     }
 

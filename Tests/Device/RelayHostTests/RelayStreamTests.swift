@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Relay
 import RelayTrust
 import RelayWire
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import RelayedFiles
 
 @Suite struct RelayStreamTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()), ownServices: ["run"])
     static let stream = UUID()
@@ -345,10 +346,10 @@ import Testing
     @Test("The apps that an address is wanted in are asked in their order, whether they run or not")
     mutating func preferredApps() throws {
         connect()
-        for (client, app) in [(1, "a.a"), (2, "b.b"), (3, "c.c")] {
+        for (client, app) in [(1, "a.a"), (2, "b.b"), (3, "c.c")] as [(ClientNumber, String)] {
             _ = host.take(Self.publish(["todo"]), from: client, app: app, name: app, isTerminal: false, at: 0)
         }
-        func asked(_ directives: [Host.Directive]) -> Int? {
+        func asked(_ directives: [Host.Directive]) -> ClientNumber? {
             directives.lazy.compactMap { if case .tell(let client, .launch) = $0 { client } else { nil } }.first
         }
         #expect(asked(try arrive(Self.launch("todo:1", preferred: ["x.x", "c.c", "b.b"]))) == 3)

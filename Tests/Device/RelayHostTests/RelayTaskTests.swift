@@ -6,7 +6,7 @@ import Testing
 
 /// What becomes of commands of other devices that are carried out here.
 @Suite struct RelayTaskTests {
-    typealias Host = RelayHost<Int>
+    typealias Host = RelayHost
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
 

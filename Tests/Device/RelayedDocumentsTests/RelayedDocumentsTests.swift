@@ -7,7 +7,7 @@ import Testing
 
 /// Documents at the device that asks for them; the test plays the server.
 @Suite struct RelayedDocumentsTests {
-    typealias Documents = RelayedDocuments<Int>
+    typealias Documents = RelayedDocuments
 
     let account = AccountKey()
     var documents = Documents()

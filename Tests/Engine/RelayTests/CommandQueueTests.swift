@@ -3,11 +3,11 @@ import Relay
 import Testing
 
 @Suite struct CommandQueueTests {
-    var queue = CommandQueue<Int>()
+    var queue = CommandQueue()
 
     mutating func enter(
-        _ client: Int = 1, _ device: String = "b", over connection: UUID? = nil, size: Int = 0, count: Int = 1
-    ) -> [(id: UUID, entry: CommandQueue<Int>.Entry)] {
+        _ client: ClientNumber = 1, _ device: String = "b", over connection: UUID? = nil, size: Int = 0, count: Int = 1
+    ) -> [(id: UUID, entry: CommandQueue.Entry)] {
         (0..<count).map { _ in
             let id = UUID()
             return (id, queue.enter(id, of: client, for: device, over: connection, size: size))
@@ -29,7 +29,7 @@ import Testing
         let alone = enter(count: 33)
         #expect(alone.filter { $0.entry == .begun }.count == 32)
         #expect(queue.limit(of: alone[32].id) == .client(1))
-        for client in 2..<5 { #expect(enter(client, count: 64).allSatisfy { $0.entry == .begun }) }
+        for client: ClientNumber in [2, 3, 4] { #expect(enter(client, count: 64).allSatisfy { $0.entry == .begun }) }
         let late = enter(9)
         #expect(queue.limit(of: late[0].id) == .device("b"))
         #expect(enter(9, "c")[0].entry == .begun)
@@ -59,7 +59,8 @@ import Testing
 
     @Test("Two apps that wait for one device take turns")
     mutating func turns() {
-        let running = (2..<6).flatMap { client in (0..<64).map { _ in client } }.map { enter($0)[0].id }
+        let clients: [ClientNumber] = [2, 3, 4, 5]
+        let running = clients.flatMap { client in (0..<64).map { _ in client } }.map { enter($0)[0].id }
         let first = enter(7, count: 3).map(\.id)
         let second = enter(8, count: 3).map(\.id)
         for id in running.prefix(4) { queue.leave(id) }
@@ -102,7 +103,7 @@ import Testing
             seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int(seed >> 33) % range
         }
-        struct Known { var client: Int, device: String, line: UUID?, number: Int }
+        struct Known { var client: ClientNumber, device: String, line: UUID?, number: Int }
         let lines = (0..<4).map { _ in UUID() }
         var running: [UUID: Known] = [:]
         var waiting: [UUID: Known] = [:]
@@ -116,7 +117,8 @@ import Testing
                 let place = draw(9)
                 let line = place < 4 ? lines[place] : nil
                 let known = Known(
-                    client: place < 4 ? place : draw(8), device: place < 4 ? "a" : ["a", "b"][draw(2)], line: line,
+                    client: ClientNumber(integerLiteral: place < 4 ? place : draw(8)),
+                    device: place < 4 ? "a" : ["a", "b"][draw(2)], line: line,
                     number: number)
                 let id = UUID()
                 switch queue.enter(id, of: known.client, for: known.device, over: line, size: 10) {

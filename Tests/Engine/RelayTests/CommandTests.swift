@@ -4,13 +4,14 @@ import RelayWire
 import Testing
 
 @Suite struct CommandTests {
-    static func command(_ client: Int, _ device: String = "b", deadline: Int64 = 100) -> CommandLedger<Int>.Command {
-        CommandLedger<Int>.Command(client: client, request: 1, device: device, deadline: deadline)
+    static func command(_ client: ClientNumber, _ device: String = "b", deadline: Int64 = 100) -> CommandLedger.Command
+    {
+        CommandLedger.Command(client: client, request: 1, device: device, deadline: deadline)
     }
 
     @Test("A command goes through its life and ends once, by the word of its device")
     func life() {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let id = UUID()
         #expect(ledger.life(of: id, at: 0) == nil)
         #expect(ledger.begin(id, Self.command(1)) == nil)
@@ -30,7 +31,7 @@ import Testing
 
     @Test("The last commands are those under way, and then those that ended, the newest first")
     func last() {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let ids = (0..<4).map { _ in UUID() }
         for (place, id) in ids.enumerated() {
             var command = Self.command(1)
@@ -50,7 +51,7 @@ import Testing
             (.notDelivered, .failed),
         ] as [(RelayStatus, RelayLife)])
     func ends(_ status: RelayStatus, _ life: RelayLife) {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let id = UUID()
         _ = ledger.begin(id, Self.command(1))
         _ = ledger.end(id, status, at: 1)
@@ -59,7 +60,7 @@ import Testing
 
     @Test("An id has one command under way")
     func onePerID() {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let id = UUID()
         #expect(ledger.begin(id, Self.command(0)) == nil)
         #expect(ledger.begin(id, Self.command(0))?.status == .failed)
@@ -69,7 +70,7 @@ import Testing
 
     @Test("What exceeds 64 commands of a client waits as requesting, and ends at its deadline with the limit's name")
     func waiting() {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let ids = (0..<66).map { _ in UUID() }
         for id in ids { #expect(ledger.begin(id, Self.command(0)) == nil) }
         #expect(ids.filter(ledger.isWaiting) == Array(ids.suffix(2)))
@@ -86,7 +87,7 @@ import Testing
 
     @Test("The next deadline is that of what has not ended, in any order of begin and end")
     func deadlines() {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         var open: [UUID: Int64] = [:]
         var seed: UInt64 = 7
         func draw(_ range: UInt64) -> UInt64 {
@@ -110,7 +111,7 @@ import Testing
 
     @Test("What has ended is forgotten after a day, and beyond 1,024")
     func history() {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let first = UUID()
         _ = ledger.begin(first, Self.command(0))
         _ = ledger.end(first, .success, at: 0)
@@ -162,7 +163,7 @@ import Testing
 
     @Test("A command that is given again is remembered from its last end on")
     func givenAgain() {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let id = UUID()
         for round in 0..<3 {
             var command = Self.command(0)

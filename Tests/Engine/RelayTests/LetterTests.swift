@@ -97,9 +97,9 @@ import Testing
 
     @Test("A letter is sent once the server keeps it, and has its end by its device's word or the server's")
     func ledger() throws {
-        var ledger = CommandLedger<Int>()
+        var ledger = CommandLedger()
         let id = UUID()
-        var command = CommandLedger<Int>.Command(client: 1, request: 1, device: "2", deadline: 30)
+        var command = CommandLedger.Command(client: 1, request: 1, device: "2", deadline: 30)
         command.isLetter = true
         #expect(ledger.begin(id, command) == nil)
         #expect(ledger.letterEnded(id, .success) == nil)
