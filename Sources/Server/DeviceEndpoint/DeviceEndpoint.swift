@@ -29,7 +29,7 @@ public enum DeviceEndpointError: Error, CustomStringConvertible {
 public actor DeviceEndpoint {
     private enum State {
         case new
-        case listening(any Channel)
+        case listening(SharedListener)
         case stopped
     }
 
@@ -78,15 +78,16 @@ public actor DeviceEndpoint {
     public func start() async throws -> Int {
         guard case .new = state else { throw DeviceEndpointError.startedBefore }
         state = .stopped
-        let channel: any Channel
+        let listener: SharedListener
         do {
-            channel = try await bootstrap().bind(host: configuration.host, port: configuration.port).get()
+            listener = try await SharedListener.listen(
+                host: configuration.host, port: configuration.port, backlog: 4096, on: group, bootstrap: bootstrap)
         } catch {
             throw DeviceEndpointError.cannotListen(
                 host: configuration.host, port: configuration.port, reason: "\(error)")
         }
-        state = .listening(channel)
-        let port = channel.localAddress?.port ?? configuration.port
+        state = .listening(listener)
+        let port = listener.port ?? configuration.port
         surroundings.logger.info(
             "listening for devices", metadata: [LogKey.address: "\(configuration.host):\(port)"])
         return port
@@ -95,9 +96,9 @@ public actor DeviceEndpoint {
     /// Stops listening, says Close to every device, and waits for the connections to end, but no longer than the
     /// grace that the configuration gives.
     public func stop() async {
-        guard case .listening(let channel) = state else { return }
+        guard case .listening(let listener) = state else { return }
         state = .stopped
-        try? await channel.close()
+        await listener.close()
         let loop = group.next()
         let allClosed = surroundings.registry.stop(on: loop)
         let finished = loop.makePromise(of: Void.self)
@@ -110,11 +111,15 @@ public actor DeviceEndpoint {
         surroundings.logger.info("stopped listening for devices")
     }
 
-    private func bootstrap() -> ServerBootstrap {
-        let (tls, surroundings) = (self.tls, self.surroundings)
-        return ServerBootstrap(group: group)
-            .serverChannelOption(ChannelOptions.backlog, value: 4096)
-            .serverChannelOption(ChannelOptions.socketOption(.so_reuseaddr), value: 1)
+    private var bootstrap: @Sendable (any EventLoop) -> ServerBootstrap {
+        { [tls, surroundings] in Self.bootstrap($0, tls: tls, surroundings) }
+    }
+
+    private static func bootstrap(
+        _ loop: any EventLoop, tls: @escaping @Sendable () -> NIOSSLContext,
+        _ surroundings: DeviceConnectionSurroundings
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: loop)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
@@ -127,7 +132,7 @@ public actor DeviceEndpoint {
             .childChannelOption(ChannelOptions.maxMessagesPerRead, value: MCSChannelOptions.maximumReadsPerTurn)
             .childChannelOption(ChannelOptions.writeBufferWaterMark, value: MCSChannelOptions.writeBufferMarks)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try Self.admit(channel, tls: tls, surroundings) }
+                channel.eventLoop.makeCompletedFuture { try admit(channel, tls: tls, surroundings) }
             }
     }
 

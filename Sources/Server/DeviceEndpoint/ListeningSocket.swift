@@ -1,0 +1,38 @@
+import Glibc
+import NIOCore
+
+/// A socket that listens, by its descriptor; closed when it goes.
+struct ListeningSocket: ~Copyable {
+    private let descriptor: Int32
+
+    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Listens on an address, also where connections of an earlier process are about to end there (SO_REUSEADDR).
+    ///
+    /// - Parameter backlog: How many connections wait to be accepted at most.
+    /// - Throws: `IOError`, with the call that failed.
+    static func listening(on address: SocketAddress, backlog: Int32) throws -> ListeningSocket {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        let new = ListeningSocket(try checked("socket", socket(Int32(address.protocol.rawValue), kind, 0)))
+        let descriptor = new.descriptor
+        var yes: Int32 = 1
+        _ = try checked(
+            "setsockopt",
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size)))
+        _ = try address.withSockAddr { try checked("bind", bind(descriptor, $0, socklen_t($1))) }
+        _ = try checked("listen", listen(descriptor, backlog))
+        return new
+    }
+
+    deinit { close(descriptor) }
+
+    /// Another descriptor of the socket, which is the caller's to close.
+    ///
+    /// - Throws: `IOError`.
+    func duplicate() throws -> Int32 { try Self.checked("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) }
+
+    private static func checked(_ call: String, _ result: Int32) throws -> Int32 {
+        guard result >= 0 else { throw IOError(errnoCode: errno, reason: call) }
+        return result
+    }
+}

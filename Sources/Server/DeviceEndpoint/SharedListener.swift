@@ -1,0 +1,101 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A listening socket of several event loops, of which one at a time takes its connections (``AcceptingLoop``).
+///
+/// NIO's own server channel gives connections to event loops by turns: two devices of one person would be on two of them, and each
+/// message between them wake a second thread.
+final class SharedListener: Sendable {
+    private struct State: Sendable {
+        var accepting: AcceptingLoop
+        /// The socket, once for each event loop.
+        var channels: [any Channel] = []
+    }
+
+    private let state: Mutex<State>
+
+    private init(loops: Int) { state = Mutex(State(accepting: AcceptingLoop(of: loops))) }
+
+    /// The port that is listened on.
+    var port: Int? { state.withLock { $0.channels.first?.localAddress?.port } }
+
+    /// Listens on an address.
+    ///
+    /// - Parameter bootstrap: Makes what has the connections of one event loop.
+    /// - Throws: `IOError`, and what resolving the host's name throws.
+    static func listen(
+        host: String, port: Int, backlog: Int32, on group: any EventLoopGroup,
+        bootstrap: @Sendable (any EventLoop) -> ServerBootstrap
+    ) async throws -> SharedListener {
+        let loops = Array(group.makeIterator())
+        let listener = SharedListener(loops: loops.count)
+        do {
+            let socket = try ListeningSocket.listening(
+                on: SocketAddress.makeAddressResolvingHost(host, port: port), backlog: backlog)
+            for (index, loop) in loops.enumerated() {
+                try await listener.add(bootstrap(loop), try socket.duplicate(), index)
+            }
+        } catch {
+            await listener.close()
+            throw error
+        }
+        listener.follow()
+        return listener
+    }
+
+    /// Listens no longer.
+    func close() async { for channel in state.withLock(\.channels) { try? await channel.close() } }
+
+    private func add(_ bootstrap: ServerBootstrap, _ descriptor: Int32, _ index: Int) async throws {
+        let channel = try await bootstrap.serverChannelOption(.autoRead, value: false)
+            .withBoundSocket(descriptor).get()
+        state.withLock { $0.channels.append(channel) }
+        try await channel.eventLoop.submit {
+            try channel.pipeline.syncOperations.addHandler(
+                AcceptedConnections(
+                    opened: { self.change { $0.opened(on: index) } }, closed: { self.change { $0.closed(on: index) } }),
+                position: .first)
+        }.get()
+    }
+
+    private func change(_ step: (inout AcceptingLoop) -> Void) {
+        let isChanged = state.withLock { state in
+            let before = state.accepting.current
+            step(&state.accepting)
+            return state.accepting.current != before
+        }
+        if isChanged { follow() }
+    }
+
+    /// Has the socket read by the loop whose turn it is. Each loop looks for itself, so that the last look is the newest.
+    private func follow() {
+        for (index, channel) in state.withLock(\.channels).enumerated() {
+            channel.eventLoop.execute {
+                let isAccepting = self.state.withLock { $0.accepting.current == index }
+                // A listener that is closed has no options.
+                try? channel.syncOptions?.setOption(.autoRead, value: isAccepting)
+            }
+        }
+    }
+}
+
+/// Counts the connections of a listening channel.
+private final class AcceptedConnections: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    private let opened: @Sendable () -> Void
+    private let closed: @Sendable () -> Void
+
+    init(opened: @escaping @Sendable () -> Void, closed: @escaping @Sendable () -> Void) {
+        self.opened = opened
+        self.closed = closed
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let connection = unwrapInboundIn(data)
+        opened()
+        connection.closeFuture.whenComplete { [closed] _ in closed() }
+        context.fireChannelRead(data)
+    }
+}
