@@ -5,6 +5,8 @@
  *   relay_floor mqtt PORT           the same at an MQTT broker, QoS 0
  *   relay_floor natss PORT          as nats, over TLS 1.3
  *   relay_floor mqtts PORT          as mqtt, over TLS 1.3
+ *   relay_floor chain FOLDER        the way of a call and nothing else: a process that passes on, one between TLS 1.3 and TLS 1.3, one
+ *                                   that answers; FOLDER has broker.pem and broker.key
  *   ... [COUNT]
  *
  * Prints the 50th and the 99th percentile in microseconds, and calls a second. All on loopback, with TCP_NODELAY.
@@ -37,6 +39,20 @@ static double now(void) {
 
 /* The one connection of this process, where it is over TLS. The certificate is not checked: it costs the handshake alone. */
 static SSL *secure;
+
+static SSL *accepted(int peer, const char *folder) {
+    char path[4096];
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+    snprintf(path, sizeof path, "%s/broker.pem", folder);
+    if (SSL_CTX_use_certificate_file(context, path, SSL_FILETYPE_PEM) != 1) fail(path);
+    snprintf(path, sizeof path, "%s/broker.key", folder);
+    if (SSL_CTX_use_PrivateKey_file(context, path, SSL_FILETYPE_PEM) != 1) fail(path);
+    SSL *ssl = SSL_new(context);
+    SSL_set_fd(ssl, peer);
+    if (SSL_accept(ssl) != 1) fail("TLS");
+    return ssl;
+}
 
 static void encrypt(int peer) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
@@ -143,35 +159,85 @@ static int mqtt(int port, const char *topic, int isSecure) {
     return peer;
 }
 
+static int listening(int *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t room = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, room) || listen(listener, 2)) fail("listen");
+    getsockname(listener, (struct sockaddr *)&address, &room);
+    *port = ntohs(address.sin_port);
+    return listener;
+}
+
+static int one_peer(int listener) {
+    int one = 1, peer = accept(listener, NULL, NULL);
+    setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return peer;
+}
+
+/* Passes each question from one to the other, and the answer back. */
+static void pass(int from, SSL *from_secure, int to, SSL *to_secure) {
+    char body[SIZE];
+    for (;;) {
+        secure = from_secure, hear(from, body, SIZE);
+        secure = to_secure, say(to, body, SIZE);
+        hear(to, body, SIZE);
+        secure = from_secure, say(from, body, SIZE);
+    }
+}
+
+/* Begins the three processes between which a call goes, in order; the asker's end of the first one's socket. */
+static int chain(const char *folder, pid_t *processes) {
+    int port, listener = listening(&port), ends[2], began[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) fail("socketpair");
+    if (pipe(began)) fail("pipe");
+    if ((processes[0] = fork()) == 0) {
+        int asking = one_peer(listener);
+        SSL *asking_secure = accepted(asking, folder);
+        if (write(began[1], "r", 1) != 1) fail("write");
+        int answering = one_peer(listener);
+        pass(asking, asking_secure, answering, accepted(answering, folder));
+    }
+    if ((processes[1] = fork()) == 0) {
+        int peer = tcp(port);
+        encrypt(peer);
+        pass(ends[1], NULL, peer, secure);
+    }
+    close(ends[1]);
+    char body[SIZE];
+    if ((processes[2] = fork()) == 0) {
+        close(ends[0]);
+        /* The one that asks comes first. */
+        if (read(began[0], body, 1) != 1) fail("read");
+        int peer = tcp(port);
+        encrypt(peer);
+        for (;;) hear(peer, body, SIZE), say(peer, body, SIZE);
+    }
+    return ends[0];
+}
+
 static int compare(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return a < b ? -1 : a > b;
 }
 
 int main(int count, char **words) {
-    if (count < 2) return fprintf(stderr, "relay_floor echo | nats PORT | mqtt PORT | natss PORT | mqtts PORT [COUNT]\n"), 2;
+    if (count < 2)
+        return fprintf(stderr, "relay_floor echo | nats PORT | mqtt PORT | natss PORT | mqtts PORT | chain FOLDER [COUNT]\n"), 2;
     char kind = words[1][0], body[SIZE];
-    int isEcho = kind == 'e', isSecure = words[1][strlen(words[1]) - 1] == 's' && strlen(words[1]) == 5, port = isEcho || count < 3 ? 0 : atoi(words[2]);
-    int calls = count > (isEcho ? 2 : 3) ? atoi(words[isEcho ? 2 : 3]) : 5000, pair[2] = {-1, -1};
+    int isEcho = kind == 'e', isSecure = !strcmp(words[1], "natss") || !strcmp(words[1], "mqtts");
+    int port = isEcho || count < 3 ? 0 : atoi(words[2]), listener = -1, ready[2];
+    int calls = count > (isEcho ? 2 : 3) ? atoi(words[isEcho ? 2 : 3]) : 5000;
+    pid_t processes[3] = {0, 0, 0};
     if (calls < 1) return 2;
     memset(body, 'x', SIZE);
-    int ready[2];
     if (pipe(ready)) fail("pipe");
-    if (isEcho) {
-        struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-        socklen_t room = sizeof address;
-        pair[1] = socket(AF_INET, SOCK_STREAM, 0);
-        if (bind(pair[1], (struct sockaddr *)&address, room) || listen(pair[1], 1)) fail("listen");
-        getsockname(pair[1], (struct sockaddr *)&address, &room);
-        port = ntohs(address.sin_port);
-    }
-    pid_t answerer = fork();
-    if (answerer == 0) {
-        int one = 1, peer;
+    if (isEcho) listener = listening(&port);
+    int peer = kind == 'c' ? chain(words[2], processes) : -1;
+    if (kind != 'c' && (processes[0] = fork()) == 0) {
         if (isEcho) {
             say(ready[1], "r", 1);
-            peer = accept(pair[1], NULL, NULL);
-            setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+            peer = one_peer(listener);
         } else {
             peer = kind == 'n' ? nats(port, "q", isSecure) : mqtt(port, "q", isSecure);
             if (write(ready[1], "r", 1) != 1) fail("write");
@@ -182,13 +248,15 @@ int main(int count, char **words) {
             if (kind == 'm') mqtt_hear(peer, body), mqtt_send(peer, "a", body);
         }
     }
-    hear(ready[0], words[1], 1);
-    int peer = isEcho ? tcp(port) : kind == 'n' ? nats(port, "a", isSecure) : mqtt(port, "a", isSecure);
+    if (kind != 'c') {
+        hear(ready[0], words[1], 1);
+        peer = isEcho ? tcp(port) : kind == 'n' ? nats(port, "a", isSecure) : mqtt(port, "a", isSecure);
+    }
     double *times = malloc(sizeof(double) * (size_t)calls), began = 0;
     for (int call = -WARM; call < calls; call++) {
         double start = now();
         if (call == 0) began = start;
-        if (isEcho) say(peer, body, SIZE), hear(peer, body, SIZE);
+        if (isEcho || kind == 'c') say(peer, body, SIZE), hear(peer, body, SIZE);
         if (kind == 'n') nats_send(peer, "q", body), nats_hear(peer, body);
         if (kind == 'm') mqtt_send(peer, "q", body), mqtt_hear(peer, body);
         if (call >= 0) times[call] = now() - start;
@@ -197,7 +265,7 @@ int main(int count, char **words) {
     qsort(times, (size_t)calls, sizeof(double), compare);
     printf("%.1f %.1f %.0f\n", times[calls / 2], times[calls * 99 / 100], rate);
     close(peer);
-    kill(answerer, SIGTERM); /* a broker would keep it waiting */
-    waitpid(answerer, NULL, 0);
+    for (int each = 0; each < 3; each++)
+        if (processes[each] > 0) kill(processes[each], SIGTERM), waitpid(processes[each], NULL, 0);
     return 0;
 }

@@ -439,6 +439,23 @@ def test_two_devices_are_paired_by_digits_on_both_screens(up):
         new.stop()
 
 
+def test_of_two_devices_of_one_name_a_command_is_for_the_one_that_is_there(devices):
+    here, twin, away = devices("here", "twin", "away")
+    ids = sorted([twin.id, away.id])
+    away.relay("rename", "twin")
+    wait_until(lambda: "away" not in here.others(), "it has its new name")
+    done = here.relay("call", "ping", "--on", "twin", check=False)
+    assert done.returncode == 2
+    assert all(f"{device} (online)" in done.stderr for device in ids), done.stderr
+    away.stop()
+    wait_until(
+        lambda: "offline" in [device["presence"] for device in json.loads(here.relay("devices", "--json").stdout)],
+        "it is away", 20)
+    assert "pong" in here.relay("call", "ping", "--on", "twin").stdout
+    done = here.relay("dismiss", "twin", check=False)
+    assert done.returncode == 2 and "(offline)" in done.stderr, "what is taken out is named for certain"
+
+
 def test_a_device_that_is_taken_out_neither_sees_nor_reaches_the_others(devices):
     here, other, lost = devices("here", "other", "lost")
     old_key = here.relay("account", "show").stdout

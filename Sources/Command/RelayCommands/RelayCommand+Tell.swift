@@ -42,7 +42,7 @@ extension RelayCommand {
                 try message.map { try RelayJSON.message($0, limit: limit) }
                 ?? RelayJSON.examined(Self.map(texts), limit: limit)
             let talk = try RelayConversation(agent)
-            let target = try talk.device(named: device)
+            let target = try talk.target(named: device)
             let (app, service) = try RelayServiceName.resolve(name, app: app, on: target)
             _ = try talk.command(
                 .tell(app: app, service: service, message: said), on: target.id, within: 40, id: command,

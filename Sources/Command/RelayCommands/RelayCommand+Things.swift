@@ -36,7 +36,7 @@ extension RelayCommand {
         /// Asks a service of the device's agent.
         func ask(_ service: String, _ message: RelayMap, within seconds: Int = 60) throws -> RelayMap {
             let talk = try RelayConversation(agent)
-            let target = try talk.device(named: device)
+            let target = try talk.target(named: device)
             return try talk.command(
                 .call(app: RelayHost.ownApp, service: service, message: message), on: target.id, within: seconds
             ).message ?? [:]
@@ -62,7 +62,7 @@ extension RelayCommand {
                 throw CommandFailure(.invalidInput, "\(path) cannot be sent")
             }
             let talk = try RelayConversation(target.agent)
-            let device = try talk.device(named: target.device)
+            let device = try talk.target(named: target.device)
             let start = ContinuousClock.now
             let isShown = !json && isatty(STDERR_FILENO) == 1
             let outcome = try talk.command(.file(path: path, offer), on: device.id, within: within) { done, size in

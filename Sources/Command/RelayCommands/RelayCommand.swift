@@ -97,7 +97,7 @@ package struct RelayCommand: ParsableCommand {
             }
             try RelayWaiting.check(within)
             let talk = try RelayConversation(agent)
-            let target = try talk.device(named: device)
+            let target = try talk.target(named: device)
             let outcome = try talk.command(
                 .launch(uri: uri, app: app, fallback: fallback, preferredApps: []), on: target.id, within: within)
             print(outcome.detail.map { "opened on \(target.name): \($0)" } ?? "opened on \(target.name)")
@@ -134,7 +134,7 @@ package struct RelayCommand: ParsableCommand {
             let said = try message.map { try RelayJSON.message($0, limit: limit) }
             let command = try id.map(RelayID.read)
             let talk = try RelayConversation(agent)
-            let target = try talk.device(named: device, orOfOthers: true)
+            let target = try talk.target(named: device, orOfOthers: true)
             let (app, service) = try RelayServiceName.resolve(name, app: app, on: target)
             let question =
                 said ?? [
@@ -214,19 +214,29 @@ struct RelayConversation {
         }
     }
 
-    /// The device of an id or a name.
+    /// The device of an id or a name, to which something is to be sent: of several of one name the one that is online.
     ///
     /// - Parameter orOfOthers: Whether it may be another person's, by its id.
-    func device(named word: String, orOfOthers: Bool = false) throws -> RelayDevice {
-        let devices = try devices()
-        if let device = devices.first(where: { $0.id == word }) { return device }
-        let named = devices.filter { $0.name == word }
-        guard named.count <= 1 else {
-            throw CommandFailure(
-                .invalidInput,
-                "several devices are called \(word); name one by its id: \(named.map(\.id).joined(separator: ", "))")
-        }
+    func target(named word: String, orOfOthers: Bool = false) throws -> RelayDevice {
+        let named = try devices(named: word)
+        let online = named.filter { $0.presence == .online }
         if named.isEmpty, orOfOthers, UInt64(word) != nil { return try deviceOfOthers(word) }
+        return try only(online.count == 1 ? online : named, word)
+    }
+
+    /// The one device of an id or a name.
+    func device(named word: String) throws -> RelayDevice { try only(devices(named: word), word) }
+
+    private func devices(named word: String) throws -> [RelayDevice] {
+        let devices = try devices()
+        return devices.first { $0.id == word }.map { [$0] } ?? devices.filter { $0.name == word }
+    }
+
+    private func only(_ named: [RelayDevice], _ word: String) throws -> RelayDevice {
+        guard named.count <= 1 else {
+            let each = named.map { "\($0.id) (\($0.presence.rawValue))" }.joined(separator: ", ")
+            throw CommandFailure(.invalidInput, "several devices are called \(word); name one by its id: \(each)")
+        }
         guard let device = named.first else {
             throw CommandFailure(
                 .invalidInput, "you have no device \(word); `aldaba relay devices` lists those that there are")

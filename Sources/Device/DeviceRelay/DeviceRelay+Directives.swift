@@ -68,7 +68,8 @@ extension DeviceRelay {
     }
 
     private func note(_ entry: RelayLogEntry) {
-        guard log.note(entry, name: host.name(of: entry.device), at: parts.now()) else { return }
+        let name = host.name(of: entry.device)
+        guard log.note(entry, name: name, at: parts.now()) else { return }
         loop.scheduleTask(in: .seconds(1)) { [weak self] in self?.assumeIsolated { $0.log.write() } }
     }
 

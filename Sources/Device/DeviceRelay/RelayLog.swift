@@ -12,8 +12,14 @@ struct RelayLog {
     private static let fileLimit: off_t = 1 << 20
     private static let waitingLimit = 256
     private let path: String
-    private var waiting: [UInt8] = []
-    private var waitingCount = 0
+    private var waiting: [Waiting] = []
+
+    /// What a line will tell; it is made when it is written, since somebody waits for what is noted.
+    private struct Waiting {
+        var entry: RelayLogEntry
+        var name: String?
+        var moment: Int64
+    }
 
     /// The log in an agent's data folder.
     init(dataFolder: String) { path = dataFolder + "/relay-log.jsonl" }
@@ -25,37 +31,23 @@ struct RelayLog {
     ///   - now: In milliseconds since 1970.
     /// - Returns: Whether it is the first line that waits, and ``write()`` is to be called within a second.
     mutating func note(_ entry: RelayLogEntry, name: String?, at now: Int64) -> Bool {
-        let fields: [(name: StaticString, value: String?)] = [
-            ("asker", entry.asker), ("at", Timestamp(rawValue: now).description), ("device", entry.device),
-            ("id", entry.id?.uuidString.lowercased()), ("name", name), ("status", entry.status.rawValue),
-            ("what", entry.what),
-        ]
-        var separator = UInt8(ascii: "{")
-        for case (let field, let value?) in fields {
-            waiting.append(separator)
-            waiting += "\"\(field)\":".utf8
-            Self.append(value, to: &waiting)
-            separator = UInt8(ascii: ",")
-        }
-        waiting += "}\n".utf8
-        waitingCount += 1
-        if waitingCount == Self.waitingLimit { write() }
-        return waitingCount == 1
+        waiting.append(Waiting(entry: entry, name: name, moment: now))
+        if waiting.count == Self.waitingLimit { write() }
+        return waiting.count == 1
     }
 
     /// Writes the lines that wait. What cannot be written is lost.
     mutating func write() {
-        guard waitingCount > 0 else { return }
-        defer {
-            waiting.removeAll(keepingCapacity: true)
-            waitingCount = 0
-        }
+        guard !waiting.isEmpty else { return }
+        defer { waiting.removeAll(keepingCapacity: true) }
         var status = stat()
         if stat(path, &status) == 0, status.st_size > Self.fileLimit { rename(path, path + ".1") }
         let number = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
         guard number >= 0 else { return }
         defer { close(number) }
-        _ = waiting.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+        var lines: [UInt8] = []
+        for line in waiting { Self.append(line, to: &lines) }
+        _ = lines.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
     }
 
     /// The last lines, the oldest first.
@@ -63,6 +55,23 @@ struct RelayLog {
         write()
         let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
         return text.split(separator: "\n").suffix(count).map(String.init)
+    }
+
+    private static func append(_ line: Waiting, to lines: inout [UInt8]) {
+        let entry = line.entry
+        let fields: [(name: StaticString, value: String?)] = [
+            ("asker", entry.asker), ("at", Timestamp(rawValue: line.moment).description), ("device", entry.device),
+            ("id", entry.id?.uuidString.lowercased()), ("name", line.name), ("status", entry.status.rawValue),
+            ("what", entry.what),
+        ]
+        var separator = UInt8(ascii: "{")
+        for case (let field, let value?) in fields {
+            lines.append(separator)
+            lines += "\"\(field)\":".utf8
+            append(value, to: &lines)
+            separator = UInt8(ascii: ",")
+        }
+        lines += "}\n".utf8
     }
 
     /// Appends a string of JSON (RFC 8259, section 7).

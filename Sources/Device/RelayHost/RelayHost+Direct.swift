@@ -8,9 +8,14 @@ extension RelayHost {
     /// The person's devices, as the server tells them, and those that told of themselves and are reached without it; `nil` while
     /// nobody tells.
     var known: [String: RelayDevice]? {
+        guard knowsDevices else { return nil }
         let here = met.filter { direct.contains($0.key) && devices?[$0.key]?.presence != .online }
-        guard devices != nil || !here.isEmpty else { return nil }
         return (devices ?? [:]).merging(here) { $1 }
+    }
+
+    /// Whether the person's devices are known.
+    var knowsDevices: Bool {
+        devices != nil || met.keys.contains { direct.contains($0) }
     }
 
     /// One of the person's devices.

@@ -109,7 +109,7 @@ extension RelayHost {
             return (.noAccount, why)
         }
         if let refusal { return (.refused, refusal) }
-        return known == nil ? (.notConnected, "this device is not connected to its server") : nil
+        return knowsDevices ? nil : (.notConnected, "this device is not connected to its server")
     }
 
     /// Who offers a service of an app here.

@@ -218,7 +218,7 @@ extension RelayHost {
 
     /// What keeps an order from being given to a device; `nil` for nothing.
     private func hindrance(of order: RelayOrder, _ device: String, _ waits: Bool) -> RelayOutcome? {
-        guard known != nil else { return RelayOutcome(.networkUnavailable, detail: obstacle?.why) }
+        guard knowsDevices else { return RelayOutcome(.networkUnavailable, detail: obstacle?.why) }
         guard let target = known(device) ?? hosts[device], device != ownID else {
             return RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)")
         }

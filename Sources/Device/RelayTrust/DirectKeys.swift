@@ -123,7 +123,7 @@ public struct DirectSession: Sendable {
     /// - Throws: where it is not the other device's next, or none; the session is of no use then.
     public mutating func open(_ bytes: [UInt8]) throws -> DirectMessage {
         if session.receiving.isUsedUp(limit) { try session.receiving.rekey() }
-        return try DirectMessage(try session.receiving.open(bytes))
+        return try DirectMessage(try session.receiving.open(bytes[...]))
     }
 }
 

@@ -257,13 +257,13 @@ public struct RelaySeals: Sendable {
         guard let kind = body.first.flatMap(Kind.init), body.count >= 17, let id = Self.uuid(body[1..<17]) else {
             return Incoming()
         }
-        let rest = Array(body[17...])
+        let rest = body[17...]
         let context = Self.context(from: route.peer, to: ownID, route)
         switch kind {
-        case .begin: return begin(id, rest, context, route, at: now)
+        case .begin: return begin(id, Array(rest), context, route, at: now)
         case .answer:
             guard var handshake = handshakes[id], handshake.lane.peer == route.peer,
-                let end = try? handshake.initiator.finish(rest)
+                let end = try? handshake.initiator.finish(Array(rest))
             else { return Incoming() }
             handshakes[id] = nil
             handshakeOrder.removeAll { $0 == id }
@@ -273,12 +273,12 @@ public struct RelaySeals: Sendable {
         case .message:
             guard rest.count > 8, var line = lines[id], line.peer == route.peer,
                 let content = try? line.session.receiving.open(
-                    rest[8...], context: context, at: rest[..<8].reduce(0) { $0 << 8 | UInt64($1) })
+                    rest.dropFirst(8), context: context, at: rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
             else { return reset(id, route) }
             keep(line, id)
             return Incoming(frame: opened(route, content))
         case .reset:
-            guard rest.count == 16, let command = Self.uuid(rest[...]) else { return Incoming() }
+            guard rest.count == 16, let command = Self.uuid(rest) else { return Incoming() }
             if lines[id]?.peer == route.peer { forget(route.peer) }
             // Anybody on the way could say this, so it says no more than that nobody knows.
             return Incoming(frame: .undelivered(id: command, .begunAnew))

@@ -42,6 +42,7 @@ public struct NoiseCipher: Sendable {
 
     /// The bytes that the cipher adds to each message.
     public static let overhead = 16
+    private static let nonceLength = 12
 
     /// Whether the key has carried as much as one may.
     public func isUsedUp(_ limit: NoiseLimit = .standard) -> Bool {
@@ -77,18 +78,14 @@ public struct NoiseCipher: Sendable {
     /// The message as it goes on its way.
     ///
     /// - Parameter context: What both sides know, and the message is bound to.
-    public mutating func seal(_ message: some DataProtocol, context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
+    public mutating func seal(_ message: [UInt8], context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
         let nonce = try nonce(count)
         guard let box = try? ChaChaPoly.seal(message, using: key, nonce: nonce, authenticating: context) else {
             throw .exhausted
         }
         count += 1
         carried(message.count)
-        var sealed: [UInt8] = []
-        sealed.reserveCapacity(message.count + Self.overhead)
-        sealed += box.ciphertext
-        sealed += box.tag
-        return sealed
+        return Array(box.combined.dropFirst(Self.nonceLength))
     }
 
     /// The message that came next, or one after it where those between were lost. One that is not authentic, or came before,
@@ -96,15 +93,14 @@ public struct NoiseCipher: Sendable {
     ///
     /// - Parameter place: The message's number; `nil` for the next.
     public mutating func open(
-        _ sealed: some DataProtocol, context: [UInt8] = [], at place: UInt64? = nil
+        _ sealed: ArraySlice<UInt8>, context: [UInt8] = [], at place: UInt64? = nil
     ) throws(NoiseFault) -> [UInt8] {
         guard sealed.count >= Self.overhead else { throw .truncated }
         let place = place ?? count
         guard place >= count else { throw .notAuthentic }
-        let nonce = try nonce(place)
-        guard
-            let box = try? ChaChaPoly.SealedBox(
-                nonce: nonce, ciphertext: sealed.dropLast(Self.overhead), tag: sealed.suffix(Self.overhead)),
+        var combined = Data(try nonce(place))
+        combined.append(contentsOf: sealed)
+        guard let box = try? ChaChaPoly.SealedBox(combined: combined),
             let message = try? ChaChaPoly.open(box, using: key, authenticating: context)
         else { throw .notAuthentic }
         count = place + 1
@@ -160,7 +156,7 @@ struct NoiseState {
             mix(bytes)
             return bytes
         }
-        let opened = try cipher.open(bytes, context: hash)
+        let opened = try cipher.open(bytes[...], context: hash)
         self.cipher = cipher
         mix(bytes)
         return opened

@@ -64,15 +64,15 @@ import Testing
         #expect(!session.sending.isUsedUp(limit))
         let two = try session.sending.seal([2])
         #expect(session.sending.isUsedUp(limit))
-        #expect(try [answer.session.receiving.open(one), answer.session.receiving.open(two)] == [[1], [2]])
+        #expect(try [answer.session.receiving.open(one[...]), answer.session.receiving.open(two[...])] == [[1], [2]])
         #expect(answer.session.receiving.isUsedUp(limit))
         try session.sending.rekey()
         let three = try session.sending.seal([UInt8](repeating: 3, count: 100))
         #expect(session.sending.isUsedUp(limit) && session.sending.count == 3)
         var behind = answer.session.receiving
-        #expect(throws: NoiseFault.notAuthentic) { try behind.open(three) }
+        #expect(throws: NoiseFault.notAuthentic) { try behind.open(three[...]) }
         try answer.session.receiving.rekey()
-        #expect(try answer.session.receiving.open(three).count == 100)
+        #expect(try answer.session.receiving.open(three[...]).count == 100)
     }
 
     @Test("Both sides write and read the published messages")
@@ -94,10 +94,14 @@ import Testing
         var (mine, theirs) = (end.session, answer.session)
         for (index, part) in parts.enumerated().dropFirst(2) {
             if index % 2 == 0 {
-                let (sealed, opened) = (try mine.sending.seal(part.payload), try theirs.receiving.open(part.message))
+                let (sealed, opened) = (
+                    try mine.sending.seal(part.payload), try theirs.receiving.open(part.message[...])
+                )
                 #expect(sealed == part.message && opened == part.payload)
             } else {
-                let (sealed, opened) = (try theirs.sending.seal(part.payload), try mine.receiving.open(part.message))
+                let (sealed, opened) = (
+                    try theirs.sending.seal(part.payload), try mine.receiving.open(part.message[...])
+                )
                 #expect(sealed == part.message && opened == part.payload)
             }
         }
@@ -144,15 +148,15 @@ import Testing
         var mine = try initiator.finish(theirs.message).session
         let sealed = try (0..<3).map { try mine.sending.seal([UInt8($0)], context: [9]) }
         var skipping = theirs.session.receiving
-        let skipped = try skipping.open(sealed[1], context: [9], at: 1)
+        let skipped = try skipping.open(sealed[1][...], context: [9], at: 1)
         #expect(skipped == [1])
-        #expect(throws: NoiseFault.notAuthentic) { try skipping.open(sealed[0], context: [9], at: 0) }
-        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[1], context: [9]) }
-        let first = try theirs.session.receiving.open(sealed[0], context: [9])
+        #expect(throws: NoiseFault.notAuthentic) { try skipping.open(sealed[0][...], context: [9], at: 0) }
+        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[1][...], context: [9]) }
+        let first = try theirs.session.receiving.open(sealed[0][...], context: [9])
         #expect(first == [0])
-        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[0], context: [9]) }
-        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[1], context: [8]) }
-        let second = try theirs.session.receiving.open(sealed[1], context: [9])
+        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[0][...], context: [9]) }
+        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[1][...], context: [8]) }
+        let second = try theirs.session.receiving.open(sealed[1][...], context: [9])
         #expect(second == [1])
         #expect(throws: NoiseFault.truncated) { try theirs.session.receiving.open([1, 2]) }
     }
