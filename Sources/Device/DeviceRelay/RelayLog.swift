@@ -77,6 +77,9 @@ struct RelayLog {
     /// Appends a string of JSON (RFC 8259, section 7).
     private static func append(_ text: String, to line: inout [UInt8]) {
         line.append(UInt8(ascii: "\""))
+        defer { line.append(UInt8(ascii: "\"")) }
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        if isPlain { return line.append(contentsOf: text.utf8) }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): line += [UInt8(ascii: "\\"), byte]
@@ -86,6 +89,5 @@ struct RelayLog {
             default: line.append(byte)
             }
         }
-        line.append(UInt8(ascii: "\""))
     }
 }

@@ -337,14 +337,13 @@ extension MCSClientSession {
     }
 
     /// Sends a packet, with everything on it that can be acknowledged.
-    private mutating func emit(_ packet: MCSPacket, into directives: inout [MCSClientDirective]) {
+    private mutating func emit(_ packet: consuming MCSPacket, into directives: inout [MCSClientDirective]) {
         let (count, overflow) = sentCount.addingReportingOverflow(1)
         guard !overflow, unconfirmedCount <= configuration.unconfirmedLimit else {
             directives += close(.protocolViolation(overflow ? "stream ids are used up" : "confirms nothing"))
             return
         }
         sentCount = count
-        var packet = packet
         if receivedCount > 0, packet.carriesAcknowledgement {
             let through = acknowledgeable
             packet.lastStreamIDReceived = through

@@ -456,9 +456,8 @@ extension MCSServerSession {
         return true
     }
 
-    private mutating func emit(_ packet: MCSPacket, into directives: inout [MCSServerDirective]) {
+    private mutating func emit(_ packet: consuming MCSPacket, into directives: inout [MCSServerDirective]) {
         guard countSent(into: &directives) else { return }
-        var packet = packet
         packet.lastStreamIDReceived = confirmable
         noteConfirmed()
         directives.append(.send(packet))

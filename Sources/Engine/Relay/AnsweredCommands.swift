@@ -38,10 +38,10 @@ public struct AnsweredCommands: Sendable {
     }
 
     private var entries: [Key: Entry] = [:]
-    /// By arrival.
-    private var order: [Key] = []
-    /// Those whose answers are kept, the oldest first.
-    private var kept: [Key] = []
+    /// By arrival. A slice, as ``kept``: its first one goes without moving the others.
+    private var order: ArraySlice<Key> = []
+    /// Those whose answers are kept, the oldest first; among them such as are forgotten.
+    private var kept: ArraySlice<Key> = []
     private var size = 0
     /// From when on every command is remembered; `nil` while none can have come.
     private var rememberedSince: Int64?
@@ -106,7 +106,8 @@ public struct AnsweredCommands: Sendable {
     private mutating func forget(_ key: Key) {
         dropAnswer(key)
         entries[key] = nil
-        if kept.first == key { kept.removeFirst() } else { kept.removeAll { $0 == key } }
+        if kept.first == key { kept.removeFirst() }
+        if kept.count > 2 * Self.limit { kept.removeAll { entries[$0]?.answer == nil } }
     }
 
     private mutating func dropAnswer(_ key: Key) {

@@ -1,5 +1,6 @@
 import NIOCore
 import PushModel
+import ServerCore
 import Synchronization
 
 /// The calls to all connections of one event loop, in order. Thread-safe.
@@ -10,6 +11,7 @@ final class DeviceCallQueue: Sendable {
     /// What is called on the loop.
     enum Call: Sendable {
         case deliver(DeviceConnectionPort, [OutgoingNotification])
+        case relay(DeviceConnectionPort, RelayedFrame)
         case other(@Sendable () -> Void)
     }
 
@@ -35,13 +37,27 @@ final class DeviceCallQueue: Sendable {
             defer { calls = [] }
             return calls
         }
+        // What is relayed to a connection leaves together.
+        var relaying: [DeviceConnectionPort] = []
         for call in due {
             switch call {
             case .deliver(let port, let notifications): port.deliverOnLoop(notifications)
+            case .relay(let port, let frame):
+                frame.complete(port.relayOnLoop(frame))
+                if relaying.last !== port { relaying.append(port) }
             case .other(let body): body()
             }
         }
+        for port in relaying { port.settleOnLoop() }
     }
+}
+
+/// What another device sends to a connection's.
+struct RelayedFrame: Sendable {
+    var bytes: [UInt8]
+    var isBulk: Bool
+    /// Told what became of it, on the connection's event loop.
+    var complete: @Sendable (RelayWriting) -> Void
 }
 
 /// The call queues of an endpoint's event loops, made when a loop has its first connection. Thread-safe.

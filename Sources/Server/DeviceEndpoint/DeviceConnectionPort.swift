@@ -39,15 +39,15 @@ final class DeviceConnectionPort: DeviceConnection {
     func waitingChanged() { onLoop { $0.waitingChanged() } }
 
     func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
-        calls.add(
-            .other { [state] in
-                if case .open(let shell) = state.value {
-                    complete(shell.relay(frame, isBulk: isBulk))
-                } else {
-                    complete(.ended)
-                }
-            })
+        calls.add(.relay(self, RelayedFrame(bytes: frame, isBulk: isBulk, complete: complete)))
     }
+
+    func relayOnLoop(_ frame: RelayedFrame) -> RelayWriting {
+        if case .open(let shell) = state.value { shell.relay(frame.bytes, isBulk: frame.isBulk) } else { .ended }
+    }
+
+    /// Writes what was relayed.
+    func settleOnLoop() { if case .open(let shell) = state.value { shell.settle() } }
 
     func superseded() {
         end(.superseded)

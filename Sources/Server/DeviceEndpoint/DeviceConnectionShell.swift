@@ -119,16 +119,18 @@ final class DeviceConnectionShell: MCSChannelPeer {
         channel?.settle()
     }
 
-    /// Writes what another device sent, or holds it for a moment while the connection is choked.
+    /// Gathers what another device sent until ``settle()``, or holds it for a moment while the connection is choked.
     func relay(_ frame: [UInt8], isBulk: Bool) -> RelayWriting {
         guard sessionID != nil, let channel, session.isLive else { return .ended }
         guard heldFrames.isEmpty, channel.isWritable else {
             return heldFrames.hold(frame, isBulk: isBulk) ? .written : .choked
         }
         perform(session.relay(frame))
-        channel.settle()
         return .written
     }
+
+    /// Writes what was gathered.
+    func settle() { channel?.settle() }
 
     func end(_ reason: MCSServerCloseReason) {
         perform(session.end(reason))

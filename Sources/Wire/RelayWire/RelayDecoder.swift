@@ -193,7 +193,7 @@ public enum RelayDecoder {
         }
 
         private mutating func text(_ length: UInt64) throws(RelayFault) -> String {
-            guard let text = String(validating: try take(length), as: UTF8.self) else {
+            guard let text = String(validUTF8: try take(length)) else {
                 throw fault("a text is not UTF-8")
             }
             return text

@@ -49,7 +49,7 @@ extension RelayRoute {
         else { return nil }
         isBulk = reader.skip(Self.bulk)
         guard reader.skip(Self.peer), let peer = reader.content(major: 3), peer.count <= 64,
-            let name = String(validating: peer, as: UTF8.self), reader.skip(Self.type)
+            let name = String(validUTF8: peer), reader.skip(Self.type)
         else { return nil }
         waits = reader.skip(Self.waits)
         if reader.skip(Self.deadline) {
