@@ -3,6 +3,7 @@ import CommandCore
 import Dispatch
 import Foundation
 import Glibc
+import Machine
 import NIOCore
 import NIOPosix
 import RegisterCommands
@@ -35,6 +36,7 @@ struct Aldaba: AsyncParsableCommand {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        KeptMemory.keep()
         guard CommandLine.arguments.dropFirst().first == AgentCommand.configuration.commandName else {
             Task.detached { await runToTheEnd() }
             dispatchMain()

@@ -113,6 +113,13 @@ static inline size_t aldaba_memory_in_use(void) {
     return told.uordblks + told.hblkhd;
 }
 
+/// How many free bytes at the end of each of its heaps the C library keeps, and from which size on a piece of memory is one that the
+/// system gives and takes by itself: mallopt(3).
+static inline void aldaba_keep_memory(int free_bytes, int mapped_from) {
+    mallopt(M_TRIM_THRESHOLD, free_bytes);
+    mallopt(M_MMAP_THRESHOLD, mapped_from);
+}
+
 /// The C library gives the system all that it keeps for later: malloc_trim(3).
 static inline void aldaba_give_back_memory(void) { malloc_trim(0); }
 
