@@ -445,7 +445,7 @@ def test_of_two_devices_of_one_name_a_command_is_for_the_one_that_is_there(devic
     away.relay("rename", "twin")
     wait_until(lambda: "away" not in here.others(), "it has its new name")
     done = here.relay("call", "ping", "--on", "twin", check=False)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert all(f"{device} (online)" in done.stderr for device in ids), done.stderr
     away.stop()
     wait_until(
@@ -453,7 +453,7 @@ def test_of_two_devices_of_one_name_a_command_is_for_the_one_that_is_there(devic
         "it is away", 20)
     assert "pong" in here.relay("call", "ping", "--on", "twin").stdout
     done = here.relay("dismiss", "twin", check=False)
-    assert done.returncode == 2 and "(offline)" in done.stderr, "what is taken out is named for certain"
+    assert done.returncode == 3 and "(offline)" in done.stderr, "what is taken out is named for certain"
 
 
 def test_a_device_that_is_taken_out_neither_sees_nor_reaches_the_others(devices):
