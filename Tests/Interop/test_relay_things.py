@@ -473,6 +473,19 @@ def test_a_device_that_is_taken_out_neither_sees_nor_reaches_the_others(devices)
     assert lost.others() == {}
 
 
+def test_a_device_that_was_away_when_another_was_taken_out_says_what_to_do(devices):
+    here, away, _ = devices("here", "away", "lost")
+    wait_until(lambda: json.loads(away.relay("status", "--json").stdout)["missing"] == 0, "all are known")
+    away.kill()
+    here.sees("away", "offline")
+    assert "away" in (done := here.relay("dismiss", "lost")).stdout + done.stderr
+    away.start()
+    wait_until(lambda: json.loads(away.relay("status", "--json").stdout)["isConnected"], "it has joined")
+    told = away.relay("devices").stderr
+    assert "2 devices of the account are not found under its key" in told and "pair this one again" in told, told
+    assert "pair this one again" in away.relay("status").stdout
+
+
 def test_the_key_can_be_read_from_a_drawn_code(devices, tmp_path):
     here = devices("here")
     drawn = here.relay("account", "show", "--qr").stdout.rstrip("\n").split("\n")

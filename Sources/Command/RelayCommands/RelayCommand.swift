@@ -28,10 +28,13 @@ package struct RelayCommand: ParsableCommand {
         @OptionGroup var agent: AgentOption
 
         func run() throws {
-            let devices = try RelayConversation(agent).devices()
+            let talk = try RelayConversation(agent)
+            let devices = try talk.devices()
             if json { return print(try JSONLine.of(devices.map(RelayDeviceView.init))) }
-            if devices.isEmpty { Terminal.write("you have no other device") }
             for device in devices { print(RelayDeviceView(device).line) }
+            guard devices.isEmpty else { return }
+            Terminal.write("you have no other device")
+            if let hint = RelayWords.missing(in: try talk.manage(.status)) { Terminal.write(hint) }
         }
     }
 
@@ -188,6 +191,7 @@ package struct RelayCommand: ParsableCommand {
             print("account   \(answer["hasAccount"] == true ? "yes" : "none; see `aldaba relay account`")")
             print("server    \(answer["isConnected"] == true ? "connected" : "not connected")")
             if answer["refusal"] != nil { print("refused   \(text("refusal"))") }
+            if let hint = RelayWords.missing(in: answer) { print("missing   \(hint)") }
         }
     }
 }

@@ -57,6 +57,15 @@ struct RelayEventView: Encodable {
 
 /// How commands end, in words.
 enum RelayWords {
+    /// What a device's status says of those of its account that it does not find; `nil` for nothing.
+    static func missing(in status: RelayMap) -> String? {
+        guard case .integer(let count)? = status["missing"], count > 0 else { return nil }
+        let who = count == 1 ? "a device of the account is" : "\(count) devices of the account are"
+        return
+            "\(who) not found under its key; if one was dismissed while this device was away, the others have another key: "
+            + "pair this one again, with `aldaba relay pair` on one of them"
+    }
+
     static func of(_ status: RelayStatus) -> String {
         switch status {
         case .success: "done"

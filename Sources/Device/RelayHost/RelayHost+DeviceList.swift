@@ -57,6 +57,12 @@ extension RelayHost {
         directives.append(.save(settings))
     }
 
+    /// How many devices of the list the server does not know under the account's key, as where that changed while this device was away.
+    var missingCount: Int64 {
+        let others = settings.list?.entries.filter { !$0.isRemoved && $0.id != ownID && known($0.id) == nil } ?? []
+        return Int64(others.count)
+    }
+
     /// This device leaves: the others learn it from this device.
     mutating func leaveList() {
         guard let ownID, let key = settings.ownKey, var list = settings.list else { return }

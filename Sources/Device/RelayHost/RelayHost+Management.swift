@@ -105,6 +105,7 @@ extension RelayHost {
         shared["programs"] = .dictionary((settings.programs ?? [:]).mapValues { .array($0.map(RelayValue.string)) })
         if case .status = management { answer["shared"] = .dictionary(shared) }
         if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
+        if devices != nil { answer["missing"] = .integer(missingCount) }
         if case .connections = management {
             answer["idle"] = .integer(idleTime.map { $0 / 1000 } ?? 0)
             answer["grace"] = .integer(lineGrace / 1000)
