@@ -16,7 +16,8 @@ extension RelayCommand {
         @Argument(help: "The service's name, or APP/SERVICE as `relay devices` lists it.") var name: String
         @Argument(help: ArgumentHelp("A text of the message, by its name.", valueName: "key=value"))
         var texts: [String] = []
-        @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
+        @Option(name: .customLong("on"), help: "The device's id or name; of several of one name the only one online.")
+        var device: String
         @Option(help: "The bundle id of the app; without it the one app that offers the service.") var app: String?
         @Option(help: "The message, a JSON object; - reads it from standard input.") var message: String?
         @Option(help: "The most bytes of the message, 262144 at most.") var limit = RelayLimits.message.bytes

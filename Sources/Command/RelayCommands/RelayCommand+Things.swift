@@ -30,7 +30,8 @@ enum RelayWaiting {
 extension RelayCommand {
     /// Which device, and which agent here.
     struct Target: ParsableArguments {
-        @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
+        @Option(name: .customLong("on"), help: "The device's id or name; of several of one name the only one online.")
+        var device: String
         @OptionGroup var agent: AgentOption
 
         /// Asks a service of the device's agent.

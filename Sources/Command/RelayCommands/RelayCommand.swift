@@ -87,7 +87,8 @@ package struct RelayCommand: ParsableCommand {
     struct Open: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Open an address on another device.")
         @Argument(help: "The address, such as https://example.org/.") var uri: String
-        @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
+        @Option(name: .customLong("on"), help: "The device's id or name; of several of one name the only one online.")
+        var device: String
         @Option(help: "The bundle id of the app that is to open it; without it the device chooses.") var app: String?
         @Option(help: "An https page that is opened there if the address cannot be.") var fallback: String?
         @Option(help: "How many seconds to wait for the device's answer, 1 to 540.") var within = 30
@@ -113,7 +114,8 @@ package struct RelayCommand: ParsableCommand {
             abstract: "Ask an app service of another device, and print its answer and the round trip.")
         @Argument(help: "The service's name, or APP/SERVICE as `relay devices` lists it; every device has `ping`.")
         var name: String
-        @Option(name: .customLong("on"), help: "The device's id, or its name where no other has it.") var device: String
+        @Option(name: .customLong("on"), help: "The device's id or name; of several of one name the only one online.")
+        var device: String
         @Option(help: "The bundle id of the app; without it the one app that offers the service.") var app: String?
         @Option(help: "The message, a JSON object; - reads it from standard input. Without it a ping.")
         var message: String?

@@ -112,8 +112,8 @@ import Testing
             count { $0.client == known.client } < 64 && count { $0.device == known.device } < 256
                 && (known.line == nil || count { $0.line == known.line } < 32)
         }
-        for number in 0..<6000 {
-            if draw(100) < (number < 3000 ? 75 : 30) {
+        for number in 0..<2400 {
+            if draw(100) < (number < 1200 ? 75 : 30) {
                 let place = draw(9)
                 let line = place < 4 ? lines[place] : nil
                 let known = Known(
