@@ -22,7 +22,9 @@ final class SharedListener: Sendable {
 
     /// Listens on an address.
     ///
-    /// - Parameter bootstrap: Makes what has the connections of one event loop.
+    /// - Parameters:
+    ///   - backlog: How many connections wait to be accepted at most.
+    ///   - bootstrap: Makes what has the connections of one event loop.
     /// - Throws: `IOError`, and what resolving the host's name throws.
     static func listen(
         host: String, port: Int, backlog: Int32, on group: any EventLoopGroup,
@@ -31,11 +33,12 @@ final class SharedListener: Sendable {
         let loops = Array(group.makeIterator())
         let listener = SharedListener(loops: loops.count)
         do {
-            let socket = try ListeningSocket.listening(
-                on: SocketAddress.makeAddressResolvingHost(host, port: port), backlog: backlog)
+            let socket = try BoundSocket.bound(to: SocketAddress.makeAddressResolvingHost(host, port: port))
             for (index, loop) in loops.enumerated() {
                 try await listener.add(bootstrap(loop), try socket.duplicate(), index)
             }
+            // NIO has let it listen with 128, whatever its option says.
+            try socket.listen(backlog: backlog)
         } catch {
             await listener.close()
             throw error

@@ -1,30 +1,34 @@
 import Glibc
 import NIOCore
 
-/// A socket that listens, by its descriptor; closed when it goes.
-struct ListeningSocket: ~Copyable {
+/// A TCP socket with an address, by its descriptor; closed when it goes.
+struct BoundSocket: ~Copyable {
     private let descriptor: Int32
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Listens on an address, also where connections of an earlier process are about to end there (SO_REUSEADDR).
+    /// Takes an address, also where connections of an earlier process are about to end there (SO_REUSEADDR).
     ///
-    /// - Parameter backlog: How many connections wait to be accepted at most.
     /// - Throws: `IOError`, with the call that failed.
-    static func listening(on address: SocketAddress, backlog: Int32) throws -> ListeningSocket {
+    static func bound(to address: SocketAddress) throws -> BoundSocket {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let new = ListeningSocket(try checked("socket", socket(Int32(address.protocol.rawValue), kind, 0)))
+        let new = BoundSocket(try checked("socket", socket(Int32(address.protocol.rawValue), kind, 0)))
         let descriptor = new.descriptor
         var yes: Int32 = 1
         _ = try checked(
             "setsockopt",
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size)))
         _ = try address.withSockAddr { try checked("bind", bind(descriptor, $0, socklen_t($1))) }
-        _ = try checked("listen", listen(descriptor, backlog))
         return new
     }
 
     deinit { close(descriptor) }
+
+    /// Listens from now on, or with another backlog.
+    ///
+    /// - Parameter backlog: How many connections wait to be accepted at most.
+    /// - Throws: `IOError`.
+    func listen(backlog: Int32) throws { _ = try Self.checked("listen", Glibc.listen(descriptor, backlog)) }
 
     /// Another descriptor of the socket, which is the caller's to close.
     ///
