@@ -102,6 +102,13 @@ def test_a_manifest_whose_program_is_not_there_is_refused(tmp_path, key):
     assert not list((tmp_path / "data").rglob("*.json"))
 
 
+def test_a_manifest_goes_into_no_other_agents_folder(tmp_path):
+    draft = tmp_path / "manifest.json"
+    draft.write_text(json.dumps({"id": "com.example.here", "team": "ALDABADEMO", "executable": "/usr/bin/sleep"}))
+    done = run_aldaba("agent", "app", "install", draft, "--agent-socket", tmp_path / "agent.sock", check=False)
+    assert done.returncode == 3 and "name it with --data" in done.stderr, done.stderr
+
+
 def certificate(folder, name, algorithm):
     key, own = folder / f"{name}.key", folder / f"{name}.pem"
     subprocess.run(

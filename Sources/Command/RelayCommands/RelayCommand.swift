@@ -191,7 +191,8 @@ package struct RelayCommand: ParsableCommand {
             print("name      \(text("name"))")
             print("device    \(text("device"))")
             print("account   \(answer["hasAccount"] == true ? "yes" : "none; see `aldaba relay account`")")
-            print("server    \(answer["isConnected"] == true ? "connected" : "not connected")")
+            let isOut = answer["hasAccount"] == true ? "not connected" : "not joined without an account"
+            print("server    \(answer["isConnected"] == true ? "connected" : isOut)")
             if answer["refusal"] != nil { print("refused   \(text("refusal"))") }
             if let hint = RelayWords.missing(in: answer) { print("missing   \(hint)") }
         }

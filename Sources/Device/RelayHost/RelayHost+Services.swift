@@ -45,8 +45,9 @@ extension RelayHost {
     /// How long a person is waited for, and an app that is being started, in milliseconds.
     static var questionPatience: Int64 { 60_000 }
     static var startPatience: Int64 { 20_000 }
-    /// How many questions are open at a time.
+    /// How many questions are open at a time, and how many commands wait until theirs can be asked.
     static var questionLimit: Int { 8 }
+    static var unaskedLimit: Int { 64 }
     /// How many apps' offers are remembered.
     static var offerLimit: Int { 64 }
     /// How long the server keeps something for a device that is away, in milliseconds.
@@ -117,24 +118,26 @@ extension RelayHost {
         let isFirst = !tasks.values.contains { $0.awaits == app }
         tasks[number]?.call = content
         tasks[number]?.awaits = app
-        tasks[number]?.deadline = min(Self.lastWord(before: route.deadline, now), now + Self.startPatience)
+        tasks[number]?.patience = min(Self.lastWord(before: route.deadline, now), now + Self.startPatience)
         // At the caller's own deadline nothing is opened any more.
         if let end = route.deadline, end <= now + Self.startPatience { tasks[number]?.fallback = nil }
         if isFirst { directives.append(.start(app: app)) }
     }
 
+    /// Asks the person, one thing of a device at a time: what comes meanwhile waits for its turn.
     private mutating func ask(
         _ content: RelayContent, _ app: String, _ service: String, _ route: RelayRoute, _ refusal: RelayOutcome,
         _ now: Int64
     ) {
-        let open = tasks.values.filter(\.isAsked)
-        guard !isDenied(route.peer, app, service), open.count < Self.questionLimit,
-            !open.contains(where: { $0.device == route.peer })
-        else { return reply(route.id, route.peer, refusal) }
+        let canAsk = canAsk(of: route.peer)
+        guard !isDenied(route.peer, app, service), canAsk || unasked.count < Self.unaskedLimit else {
+            return reply(route.id, route.peer, refusal)
+        }
         let number = add(route, nil, now)
         tasks[number]?.call = content
-        tasks[number]?.isAsked = true
-        tasks[number]?.deadline = min(Self.lastWord(before: route.deadline, now), now + Self.questionPatience)
+        tasks[number]?.isAsked = canAsk
+        tasks[number]?.patience = min(Self.lastWord(before: route.deadline, now), now + Self.questionPatience)
+        guard canAsk else { return unasked.append(number) }
         let name = members.values.first { $0.app == app }?.name ?? settings.offers?[app]?.name
         directives.append(
             .ask(
@@ -143,6 +146,34 @@ extension RelayHost {
                     device: route.peer, deviceName: self.name(of: route.peer) ?? route.peer, app: app,
                     appName: name ?? (app == Self.ownApp ? "Aldaba" : app), service: service,
                     isGuests: guests[route.peer] != nil)))
+    }
+
+    private func canAsk(of device: String) -> Bool {
+        let open = tasks.values.lazy.filter(\.isAsked)
+        return !open.contains { $0.device == device } && open.count < Self.questionLimit
+    }
+
+    /// Carries out, refuses or asks what waited for the end of another question.
+    mutating func askNext(_ now: Int64) {
+        guard !unasked.isEmpty else { return }
+        let waiting = unasked
+        unasked = []
+        for number in waiting {
+            guard let task = tasks[number] else { continue }
+            if canAsk(of: task.device) { carryOut(parked: number, now) } else { unasked.append(number) }
+        }
+    }
+
+    /// The person did not allow something: what waited for the same word has the same answer.
+    private mutating func refuse(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
+        guard let task = tasks[number], let content = task.call, let target = Self.target(of: content) else { return }
+        settle(number, outcome, now)
+        for other in unasked where tasks[other]?.device == task.device {
+            guard let content = tasks[other]?.call, let wanted = Self.target(of: content), wanted == target else {
+                continue
+            }
+            settle(other, outcome, now)
+        }
     }
 
     /// What the person says of ``Directive/ask(ticket:_:)``; `nil` where nobody could be asked, or did not say.
@@ -158,7 +189,7 @@ extension RelayHost {
         }
         apply(changed)
         guard answer == .once || answer == .always else {
-            settle(ticket, notGranted(grantee(task.device), app, service), now)
+            refuse(ticket, notGranted(grantee(task.device), app, service), now)
             return take(now)
         }
         // Allowed once, it is carried out as if it had been granted, and is not afterwards.
@@ -219,23 +250,27 @@ extension RelayHost {
     public mutating func notRunning(app: String, at now: Int64) -> [Directive] {
         for (number, task) in tasks
         where task.awaits == app && letters[LetterKey(sender: task.device, id: task.id)] == nil {
-            tasks[number]?.awaits = nil
-            let detail = "the app was started, and ended before it offered the service"
-            openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
+            stopWaiting(number, "the app was started, and ended before it offered the service", now)
         }
         return take(now)
     }
 
     /// Nobody said a word, or the app did not come, in time.
     mutating func gaveUp(_ number: Int64, _ task: Task, _ now: Int64) {
-        guard task.isAsked else {
-            tasks[number]?.awaits = nil
-            let detail = "the app was started, and did not offer the service in time"
-            return openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
+        guard task.awaits == nil else {
+            return stopWaiting(number, "the app was started, and did not offer the service in time", now)
         }
-        directives.append(.withdraw(ticket: number))
         let detail = "nobody at the device has answered whether this is allowed"
-        settle(number, RelayOutcome(.notAuthorized, detail: detail), now)
+        let outcome = RelayOutcome(.notAuthorized, detail: detail)
+        guard task.isAsked else { return settle(number, outcome, now) }
+        directives.append(.withdraw(ticket: number))
+        refuse(number, outcome, now)
+    }
+
+    private mutating func stopWaiting(_ number: Int64, _ detail: String, _ now: Int64) {
+        tasks[number]?.awaits = nil
+        tasks[number]?.patience = nil
+        openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
     }
 
     /// Remembers what an app offers, so that it is started when somebody asks for it.

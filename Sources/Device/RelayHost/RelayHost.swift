@@ -83,6 +83,8 @@ public struct RelayHost {
         var awaits: String?
         /// Whether the person is being asked.
         var isAsked = false
+        /// Until when the app, or the person's word, is waited for; `nil` where neither is.
+        var patience: Int64?
         /// The service of the agent's own that answers it.
         var ownService: String?
         /// The connection over which it is asked.
@@ -101,6 +103,8 @@ public struct RelayHost {
     /// What waited for room to be asked over connections that are closed.
     var unaskable: [UUID] = []
     var answered = AnsweredCommands()
+    /// What waits until the person has been asked something else of the same device, in its order.
+    var unasked: [Int64] = []
     var lines: [UUID: Line] = [:]
     /// When to look at the connections next.
     var linesDue: Int64?
@@ -358,7 +362,7 @@ public struct RelayHost {
         endGrants(now)
         endLines(now)
         for (number, task) in tasks {
-            if task.awaits != nil || task.isAsked, let deadline = task.deadline, deadline <= now {
+            if let patience = task.patience, patience <= now {
                 gaveUp(number, task, now)
                 continue
             }
@@ -380,6 +384,7 @@ public struct RelayHost {
 
     /// What is to be done, with the next moment at which something falls due.
     mutating func take(_ now: Int64) -> [Directive] {
+        askNext(now)
         nextLetters(now)
         sendWaiting(now)
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
@@ -387,7 +392,7 @@ public struct RelayHost {
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
             // What the system carries out ends with the system's word.
-            let end = task.isEndedHere || task.awaits != nil || task.isAsked ? task.deadline : nil
+            let end = task.isEndedHere ? task.deadline : task.patience
             next = min(next, end ?? .max, task.tellsAt ?? .max)
         }
         if next < wakesAt ?? .max {

@@ -211,4 +211,66 @@ import Testing
         }
         #expect(try replies(host.opened(ticket, RelayOutcome(.success), at: 2000)).map(\.status) == [.success])
     }
+
+    private func tickets(_ directives: [Host.Directive]) -> [Int64] {
+        directives.compactMap { if case .ask(let ticket, _) = $0 { ticket } else { nil } }
+    }
+
+    private func carriedOut(_ directives: [Host.Directive]) -> [UUID] {
+        directives.compactMap { if case .tell(1, .asked(_, let id, _, _, _)) = $0 { id } else { nil } }
+    }
+
+    private mutating func publishGranted() {
+        connect()
+        let services = ["s", "u"].map { RelayService(name: $0, access: .granted) }
+        ask(.publish(request: 1, services: services, schemes: [], attributes: [:]))
+    }
+
+    @Test("What needs the person's word while they are asked of the same device waits for its turn")
+    mutating func waitingForTheWord() throws {
+        publishGranted()
+        let ids = (0..<3).map { _ in UUID() }
+        let other = RelayContent.call(RelayCall(app: "a.b", service: "u", caller: "c", message: [:]))
+        let first = try #require(tickets(try arrive(Self.call, id: ids[0])).first)
+        for (id, content) in [(ids[1], Self.call), (ids[2], other)] {
+            let come = try arrive(content, id: id)
+            #expect(try tickets(come).isEmpty && replies(come).isEmpty)
+        }
+        let once = host.decided(first, .once, at: 1)
+        #expect(carriedOut(once) == [ids[0]])
+        let second = try #require(tickets(once).first)
+        let denied = host.decided(second, .deny, at: 2)
+        #expect(try replies(denied).map(\.status) == [.notAuthorized])
+        let third = try #require(tickets(denied).first)
+        let takenBack = try arrive(.cancel(command: ids[2]), id: UUID())
+        #expect(takenBack.contains { if case .withdraw(third) = $0 { true } else { false } })
+    }
+
+    @Test(
+        "What waits for the same word of the person has the same answer",
+        arguments: [RelayQuestion.Answer.always, .deny, nil])
+    mutating func sameWord(answer: RelayQuestion.Answer?) throws {
+        publishGranted()
+        let ids = (0..<3).map { _ in UUID() }
+        let come = try ids.flatMap { try arrive(Self.call, id: $0) }
+        let asked = tickets(come)
+        #expect(asked.count == 1)
+        let decided = host.decided(try #require(asked.first), answer, at: 1)
+        #expect(carriedOut(decided) == (answer == .always ? ids : []))
+        #expect(try replies(decided).map(\.status) == (answer == .always ? [] : ids.map { _ in .notAuthorized }))
+        #expect(tickets(decided).isEmpty)
+    }
+
+    @Test("A person who says nothing refuses all that waits; the deadline of what is allowed is the caller's own")
+    mutating func patience() throws {
+        publishGranted()
+        _ = try arrive(Self.call, id: UUID(), deadline: 300_000)
+        _ = try arrive(Self.call, id: UUID(), deadline: 300_000, at: 1_000)
+        let silence = host.due(at: 60_000)
+        #expect(try replies(silence).map(\.status) == [.notAuthorized, .notAuthorized])
+        let asked = tickets(try arrive(Self.call, id: UUID(), deadline: 300_000, at: 60_001))
+        let allowed = host.decided(try #require(asked.first), .once, at: 70_000)
+        #expect(
+            allowed.contains { if case .tell(1, .asked(_, _, _, 300_000, _)) = $0 { true } else { false } })
+    }
 }

@@ -17,12 +17,16 @@ package struct FolderOption: ParsableArguments {
             ?? .standard(environment: environment)
     }
 
+    /// Whether the folder was named, by the option or by the environment.
+    package var isNamed: Bool {
+        data != nil || ProcessInfo.processInfo.environment[ConfigurationKey.data.environmentName] != nil
+    }
+
     /// The folder, for a command that adds to it. One that was named must be there: a mistyped name begins no new one.
     ///
     /// - Throws: ``CommandFailure`` that says how to begin one.
     package func begun() throws -> DataFolder {
         let folder = folder
-        let isNamed = data != nil || ProcessInfo.processInfo.environment[ConfigurationKey.data.environmentName] != nil
         guard !isNamed || FileManager.default.fileExists(atPath: folder.root) else {
             throw CommandFailure(
                 .invalidInput,
