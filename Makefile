@@ -8,6 +8,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PACKAGES ?= .build/packages
 COMPRESSION ?= xz
+# Swift's own libraries are linked in: a call of them is no call across libraries, and no machine needs to have them.
+RELEASE := swift build -c release --static-swift-stdlib
 .PHONY: help up release install package test bench fuzz format clean packages-build packages-test packages-bench
 
 help: ## Say what there is to make
@@ -17,7 +19,7 @@ packages-build packages-test packages-bench: packages-%:
 	@Scripts/install-packages $*
 
 release: packages-build ## Build a release
-	swift build -c release --product aldaba
+	$(RELEASE) --product aldaba
 
 install: ## Install what was built under PREFIX, DESTDIR in front of it
 	Packaging/install $(BUILD) "$(DESTDIR)" $(PREFIX)
@@ -37,7 +39,7 @@ test: packages-build packages-test $(VENV)/installed ## Run all tests, the forei
 	@Scripts/run-tests
 
 bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd and the store, and the device
-	swift build -c release
+	$(RELEASE)
 	@Benchmarks/run
 	@Benchmarks/deliver
 	@Benchmarks/schedule

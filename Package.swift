@@ -676,7 +676,8 @@ let testTargets: [Target] = [
         "Device", "AppConnections",
         ["DeviceTestSupport", "AppConnections", "DeviceModel", "AgentWire", nioCore, nioPosix, nioEmbedded]),
     tests(
-        "Device", "AppConversation", ["AppConversation", "AppConnections", "Attachments", "DeviceModel", "AgentWire"]),
+        "Device", "AppConversation",
+        ["AppConversation", "AppConnections", "Attachments", "DeviceModel", "AgentWire", nioEmbedded]),
     tests(
         "Device", "InstalledApps",
         [

@@ -19,7 +19,7 @@ extension Agent {
 
     func closed(_ connection: AppConnection) { converse(.closed, connection) }
 
-    private func converse(_ event: AppConversations<AppConnection>.Event, _ connection: AppConnection) {
+    private func converse(_ event: AppConversations.Event, _ connection: AppConnection) {
         conversations.handle(event, of: connection)
         while let (speaker, directive) = conversations.next(role: { registry.role(of: $0) ?? extensions.role(of: $0) })
         {
@@ -33,8 +33,8 @@ extension Agent {
 
     /// - Returns: The event that the conversation must be told in answer; `nil` for none.
     private func follow(
-        _ directive: AppConversations<AppConnection>.Directive, of connection: AppConnection
-    ) throws -> AppConversations<AppConnection>.Event? {
+        _ directive: AppConversations.Directive, of connection: AppConnection
+    ) throws -> AppConversations.Event? {
         switch directive {
         case .admit(let hello): return admit(connection, hello)
         case .perform(let message, let app):
@@ -75,7 +75,7 @@ extension Agent {
     // MARK: The beginning
 
     /// Gives a connection the role that it asks for, or refuses it.
-    private func admit(_ connection: AppConnection, _ hello: AppHello) -> AppConversations<AppConnection>.Event {
+    private func admit(_ connection: AppConnection, _ hello: AppHello) -> AppConversations.Event {
         do {
             return try accept(connection, hello)
         } catch {
@@ -87,7 +87,7 @@ extension Agent {
 
     private func accept(
         _ connection: AppConnection, _ hello: AppHello
-    ) throws -> AppConversations<AppConnection>.Event {
+    ) throws -> AppConversations.Event {
         let app = hello.sender.app
         // A manifest may be new or another, and an installed app may have been built elsewhere since.
         try loadApps()
@@ -145,7 +145,7 @@ extension Agent {
         let store = attachments
         NIOThreadPool.singleton.submit { [weak self] state in
             guard case .active = state, let self else { return }
-            let result = AppConversations<AppConnection>.CopyResult { () throws(AttachmentFault) in
+            let result = AppConversations.CopyResult { () throws(AttachmentFault) in
                 try store.take(
                     added.request.content.attachments, of: added.app,
                     named: { try self.loop.submit { try self.namedFiles() }.wait() })

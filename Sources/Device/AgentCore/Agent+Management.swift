@@ -71,7 +71,7 @@ extension Agent {
     /// Says whether a notification of the terminal's may be shown; answers one that may not.
     func examine(
         _ added: AddedRequest, waits: Bool, _ connection: AppConnection
-    ) -> AppConversations<AppConnection>.Event {
+    ) -> AppConversations.Event {
         guard mayManage(connection) else { return .refused }
         do {
             guard let fault = try fault(of: added.request, waits: waits) else { return .approved }

@@ -47,7 +47,7 @@ public actor Agent {
     /// Decides about every event.
     var engine: AgentEngine
     /// What connections say, in its order.
-    var conversations = AppConversations<AppConnection>()
+    var conversations = AppConversations()
     /// Waits for the desktop's word whether the screen is locked.
     var screenWaiter: CheckedContinuation<Void, Never>?
     /// What waits for service extensions, and their processes.
@@ -191,6 +191,14 @@ public actor Agent {
     /// Runs a closure on the agent's loop, after everything that entered before it. Called from any thread.
     nonisolated func enter(_ body: @escaping @Sendable (isolated Agent) -> Void) {
         loop.execute { self.assumeIsolated { body($0) } }
+    }
+
+    /// Runs a closure now on the agent's loop, and from any other thread as ``enter(_:)`` does.
+    ///
+    /// Only for what the loop itself brings, which is nothing that the agent has called: the agent is not at work then.
+    nonisolated func enterAtOnce(_ body: @escaping @Sendable (isolated Agent) -> Void) {
+        guard loop.inEventLoop else { return enter(body) }
+        assumeIsolated { body($0) }
     }
 
     /// Runs a closure on the agent's loop after a while.

@@ -8,8 +8,9 @@ final class AgentDoor: AppSocketDelegate {
     init(agent: Agent) { self.agent = agent }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
-        agent.enter { $0.received(messages, from: connection) }
+        agent.enterAtOnce { $0.received(messages, from: connection) }
     }
 
+    /// Closing may be the agent's own doing, which is at work then: that it is over is taken later.
     func closed(_ connection: AppConnection) { agent.enter { $0.closed(connection) } }
 }

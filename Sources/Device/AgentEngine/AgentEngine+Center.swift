@@ -49,7 +49,7 @@ extension AgentEngine {
     /// committed before.
     package mutating func examine(
         _ added: AddedRequest, of app: BundleID, _ connection: AppConnection, _ context: Context
-    ) throws -> AppConversations<AppConnection>.Event {
+    ) throws -> AppConversations.Event {
         guard registry.role(of: connection)?.role != .serviceExtension else {
             refuseUnstarted(connection, of: app)
             return .refused

@@ -10,7 +10,7 @@ import DeviceModel
 /// refused. Every request is added in the same way: examined, its files copied, examined again, stored. The files of one app
 /// are copied one request at a time, connections have their turns in the order in which they came, and what a connection
 /// says meanwhile waits. Nothing more is read from a connection while it waits, so that at most one read of it is kept.
-package struct AppConversations<Connection: AnyObject> {
+package struct AppConversations {
     /// What became of copying a request's files.
     package typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
 
@@ -83,7 +83,7 @@ package struct AppConversations<Connection: AnyObject> {
     }
 
     private struct Line {
-        let connection: Connection
+        let connection: AppConnection
         var backlog: ArraySlice<AppMessage> = []
         var state = State.talking
         var asked: AskedRequests?
@@ -102,7 +102,7 @@ package struct AppConversations<Connection: AnyObject> {
     // MARK: Events
 
     /// Takes an event of a connection; what is to be done about it is told by ``next(role:)``.
-    package mutating func handle(_ event: Event, of connection: Connection) {
+    package mutating func handle(_ event: Event, of connection: AppConnection) {
         let id = ObjectIdentifier(connection)
         if case .received(let messages) = event {
             if case .over? = lines[id]?.state { return }
@@ -155,7 +155,8 @@ package struct AppConversations<Connection: AnyObject> {
     /// What is to be done next, and about which connection; `nil` when all that was said is taken, as far as it can be.
     ///
     /// - Parameter role: The role that a connection has now; `nil` before its hello, and once another has its role.
-    package mutating func next(role: (Connection) -> AppRole?) -> (connection: Connection, directive: Directive)? {
+    package mutating func next(role: (AppConnection) -> AppRole?) -> (connection: AppConnection, directive: Directive)?
+    {
         while let id = ready.first {
             guard let index = lines.index(forKey: id) else {
                 ready.removeFirst()

@@ -182,7 +182,7 @@ public struct MCSClientSession: Sendable {
     public mutating func relay(_ frame: [UInt8]) -> [MCSClientDirective]? {
         guard state == .live else { return nil }
         var directives: [MCSClientDirective] = []
-        emit(.dataMessage(MCSDataMessageStanza(relayed: frame)), into: &directives)
+        emit(.relayed(MCSRelayedFrame(frame)), into: &directives)
         return directives
     }
 
@@ -253,7 +253,7 @@ extension MCSClientSession {
             directives += close(.streamError(type: error.type, text: error.text))
         case .close:
             directives += close(.closedByServer)
-        case .heartbeatPing, .heartbeatAck, .login, .iq, .dataMessage, .historic:
+        case .heartbeatPing, .heartbeatAck, .login, .iq, .dataMessage, .relayed, .historic:
             directives += close(.protocolViolation("a packet came before the login's answer"))
         }
     }
@@ -263,8 +263,7 @@ extension MCSClientSession {
         case .heartbeatPing: emit(.heartbeatAck(MCSHeartbeatAck()), into: &directives)
         case .heartbeatAck, .loginResponse, .historic: break
         case .iq(let iq): receive(iq, into: &directives)
-        case .dataMessage(let stanza) where stanza.category == MCSUpstream.relayCategory:
-            directives.append(.relayed([UInt8](stanza.rawData)))
+        case .relayed(let relayed): directives.append(.relayed(relayed.frame))
         case .dataMessage(let stanza):
             guard let (name, refusal) = stanza.sendError else { return receive(stanza, into: &directives) }
             // It is acknowledged, and stands in no store: it may be lost with the device.
@@ -364,7 +363,7 @@ extension MCSPacket {
     /// Whether the packet has the field that acknowledges.
     fileprivate var carriesAcknowledgement: Bool {
         switch self {
-        case .heartbeatPing, .heartbeatAck, .loginResponse, .iq, .dataMessage: true
+        case .heartbeatPing, .heartbeatAck, .loginResponse, .iq, .dataMessage, .relayed: true
         case .login, .close, .streamError, .historic: false
         }
     }

@@ -280,7 +280,7 @@ public struct MCSServerSession: Sendable {
     public mutating func relay(_ frame: [UInt8]) -> [MCSServerDirective] {
         guard isLive else { return [] }
         var directives: [MCSServerDirective] = []
-        emit(.dataMessage(MCSDataMessageStanza(relayed: frame)), into: &directives)
+        emit(.relayed(MCSRelayedFrame(frame)), into: &directives)
         return directives
     }
 
@@ -355,15 +355,16 @@ extension MCSServerSession {
         case .heartbeatAck, .historic: break
         case .iq(let iq): receive(iq, at: time, into: &directives)
         case .dataMessage(let stanza):
-            // Nobody repeats what was relayed, so its confirmation may wait for others.
-            let isUrgent = stanza.category != MCSUpstream.relayCategory
-            if !isUrgent {
-                pingInterval = min(pingInterval, configuration.relayHeartbeatInterval)
-                answerTimeout = min(answerTimeout, configuration.relayAnswerTimeout)
-            }
-            let name = isUrgent && !stanza.persistentID.isEmpty ? stanza.persistentID : nil
-            pending.append(Pending(stream: receivedCount, isUrgent: isUrgent, name: name))
+            let name = stanza.persistentID.isEmpty ? nil : stanza.persistentID
+            pending.append(Pending(stream: receivedCount, isUrgent: true, name: name))
             directives.append(.upstream(stream: receivedCount, UpstreamMessage(stanza)))
+        case .relayed(let relayed):
+            pingInterval = min(pingInterval, configuration.relayHeartbeatInterval)
+            answerTimeout = min(answerTimeout, configuration.relayAnswerTimeout)
+            // Nobody repeats what was relayed, so its confirmation may wait for others.
+            pending.append(Pending(stream: receivedCount, isUrgent: false))
+            let message = UpstreamMessage(persistentID: "", category: MCSUpstream.relayCategory, raw: relayed.frame)
+            directives.append(.upstream(stream: receivedCount, message))
         case .close, .streamError:
             state = .closed
             directives.append(.close(.peer))

@@ -91,6 +91,20 @@ enum Protobuf {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
+    /// The varint at an index, which is moved behind it; `nil` where it does not end, or has more than 64 bits.
+    static func varint(in bytes: [UInt8], at index: inout Int) -> UInt64? {
+        var value: UInt64 = 0
+        for shift in stride(from: 0 as UInt64, to: 64, by: 7) {
+            guard index < bytes.count else { return nil }
+            let byte = bytes[index]
+            index += 1
+            guard shift < 63 || byte < 2 else { return nil }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+        }
+        return nil
+    }
+
     static func varintLength(_ value: UInt64) -> Int { max(1, (64 - value.leadingZeroBitCount + 6) / 7) }
 
     static func appendKey(_ field: Int, wireType: Int, to bytes: inout [UInt8]) {

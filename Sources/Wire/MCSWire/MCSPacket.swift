@@ -16,6 +16,8 @@ public enum MCSPacket: Hashable, Sendable {
     case iq(MCSIqStanza)
     /// A notification, or a batch of receipts.
     case dataMessage(MCSDataMessageStanza)
+    /// What devices relay to each other: a data message stanza as well.
+    case relayed(MCSRelayedFrame)
     /// The sender cannot go on, and says why.
     case streamError(MCSStreamErrorStanza)
     /// A packet of a kind that is not used any more. It counts as a packet; its body is not read, and not written.
@@ -30,7 +32,7 @@ public enum MCSPacket: Hashable, Sendable {
         case .loginResponse: .loginResponse
         case .close: .close
         case .iq: .iqStanza
-        case .dataMessage: .dataMessageStanza
+        case .dataMessage, .relayed: .dataMessageStanza
         case .streamError: .streamErrorStanza
         case .historic(let tag): tag
         }
@@ -48,6 +50,7 @@ public enum MCSPacket: Hashable, Sendable {
                 response.hasLastStreamIDReceived ? response.lastStreamIDReceived : nil
             case .iq(let iq): iq.hasLastStreamIDReceived ? iq.lastStreamIDReceived : nil
             case .dataMessage(let stanza): stanza.hasLastStreamIDReceived ? stanza.lastStreamIDReceived : nil
+            case .relayed(let relayed): relayed.lastStreamIDReceived
             case .login, .close, .streamError, .historic: nil
             }
         }
@@ -69,6 +72,9 @@ public enum MCSPacket: Hashable, Sendable {
             case .dataMessage(var stanza):
                 stanza.lastStreamIDReceived = newValue
                 self = .dataMessage(stanza)
+            case .relayed(var relayed):
+                relayed.lastStreamIDReceived = newValue
+                self = .relayed(relayed)
             case .login, .close, .streamError, .historic: break
             }
         }
@@ -82,19 +88,20 @@ extension MCSPacket {
     public func encode(
         into bytes: inout [UInt8], maximumSize: Int = MCSFrame.defaultMaximumSize
     ) throws(MCSFrameError) {
+        if case .relayed(let relayed) = self {
+            try appendHeader(size: relayed.size, maximumSize, to: &bytes)
+            return relayed.append(to: &bytes)
+        }
         let body = try encodedBody()
-        guard body.count <= maximumSize else {
-            throw .tooLarge(size: UInt32(clamping: body.count), limit: maximumSize)
-        }
-        bytes.reserveCapacity(bytes.count + body.count + 6)
-        bytes.append(tag.rawValue)
-        var size = UInt32(truncatingIfNeeded: body.count)
-        while size >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: size) | 0x80)
-            size >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: size))
+        try appendHeader(size: body.count, maximumSize, to: &bytes)
         bytes.append(contentsOf: body)
+    }
+
+    private func appendHeader(size: Int, _ maximumSize: Int, to bytes: inout [UInt8]) throws(MCSFrameError) {
+        guard size <= maximumSize else { throw .tooLarge(size: UInt32(clamping: size), limit: maximumSize) }
+        bytes.reserveCapacity(bytes.count + size + 6)
+        bytes.append(tag.rawValue)
+        Protobuf.appendVarint(UInt64(size), to: &bytes)
     }
 
     private func encodedBody() throws(MCSFrameError) -> [UInt8] {
@@ -104,7 +111,7 @@ extension MCSPacket {
             case .heartbeatAck(let message): return try message.serializedBytes()
             case .login(let message): return try message.serializedBytes()
             case .loginResponse(let message): return try message.serializedBytes()
-            case .close, .historic: return []
+            case .close, .historic, .relayed: return []
             case .iq(let message): return try message.serializedBytes()
             case .dataMessage(let message): return try message.serializedBytes()
             case .streamError(let message): return try message.serializedBytes()
@@ -127,7 +134,10 @@ extension MCSPacket {
                 _ = try MCSClose(serializedBytes: body)
                 return .close
             case .iqStanza: return .iq(try MCSIqStanza(serializedBytes: body))
-            case .dataMessageStanza: return .dataMessage(try MCSDataMessageStanza(serializedBytes: body))
+            case .dataMessageStanza:
+                if let relayed = MCSRelayedFrame(body: body) { return .relayed(relayed) }
+                let stanza = try MCSDataMessageStanza(serializedBytes: body)
+                return MCSRelayedFrame(stanza).map(MCSPacket.relayed) ?? .dataMessage(stanza)
             case .streamErrorStanza: return .streamError(try MCSStreamErrorStanza(serializedBytes: body))
             case .messageStanza, .presenceStanza, .batchPresenceStanza, .httpRequest, .httpResponse,
                 .bindAccountRequest, .bindAccountResponse, .talkMetadata:

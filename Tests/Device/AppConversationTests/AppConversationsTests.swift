@@ -2,6 +2,7 @@ import AgentWire
 import AldabaTestSupport
 import AppConnections
 import DeviceModel
+import NIOEmbedded
 import Testing
 
 @testable import AppConversation
@@ -15,14 +16,19 @@ import Testing
     }
 }
 
-/// Connections that talk, and an agent that does at once what it is told, in words.
-private struct Talk {
-    final class Connection {
-        let name: String
-        init(_ name: String) { self.name = name }
+extension AppConnection {
+    /// A connection that sends nothing, with a name for the test.
+    fileprivate convenience init(_ name: String) {
+        self.init(peer: Peer(process: 1, user: 1000, program: name), channel: EmbeddedChannel())
     }
 
-    typealias Conversations = AppConversations<Connection>
+    fileprivate var name: String { peer.program ?? "" }
+}
+
+/// Connections that talk, and an agent that does at once what it is told, in words.
+private struct Talk {
+    typealias Connection = AppConnection
+    typealias Conversations = AppConversations
 
     var conversations = Conversations()
     var roles: [String: AppRole] = [:]
@@ -96,7 +102,7 @@ private func request(_ identifier: String, _ files: [String]) -> NotificationReq
     return NotificationRequest(identifier: identifier, content: content)
 }
 
-private func copies(_ paths: String...) -> AppConversations<Talk.Connection>.Event {
+private func copies(_ paths: String...) -> AppConversations.Event {
     .copied(
         .success(
             AttachmentStore.Taken(

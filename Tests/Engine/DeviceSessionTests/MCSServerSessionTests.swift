@@ -296,7 +296,7 @@ import Testing
 
     @Test func `a device that relays is asked after half a minute, and is gone after 75 seconds of silence`() {
         var session = live()
-        _ = session.received(.dataMessage(MCSDataMessageStanza(relayed: [1])), at: at(0))
+        _ = session.received(.relayed(MCSRelayedFrame([1])), at: at(0))
         _ = session.recorded(stream: 2, durable: true, at: at(0))
         #expect(packets(session.tick(at: at(30_000))).contains { $0.tag == .heartbeatPing })
         #expect(!session.tick(at: at(74_999)).contains(.close(.silent)))

@@ -41,7 +41,7 @@ import Testing
         _ = session.refused(stream: 2, persistentID: "a", UpstreamRefusal(code: 404, reason: "nobody"))
         _ = session.received(upstream("", category: "c"), at: at(1))
         _ = session.recorded(stream: 3, durable: true, at: at(2))
-        _ = session.received(upstream("r", category: MCSUpstream.relayCategory), at: at(1))
+        _ = session.received(.relayed(MCSRelayedFrame([1])), at: at(1))
         _ = session.recorded(stream: 4, durable: true, at: at(2))
         #expect(session.unprovenUpstream == [])
     }
