@@ -157,11 +157,7 @@ struct AgentCommand: AsyncParsableCommand {
                     throw CommandFailure(.invalidInput, "\(manifest): \(error)")
                 }
                 if let fault = read.missingProgram() { throw CommandFailure(.invalidInput, "\(manifest): \(fault)") }
-                guard agent.agentSocket == nil || agent.location.isNamed else {
-                    throw CommandFailure(
-                        .invalidInput, "the manifest goes into the data folder of that agent; name it with --data")
-                }
-                try agent.location.begun().make()
+                try agent.begunFolder().make()
                 let folder = AppFolder(path: agent.location.folder.manifests)
                 try print(folder.install(read))
                 if read.provesBySecret { print(folder.secretPath(of: read.id)) }

@@ -12,13 +12,8 @@ import RelayWire
 
 /// What follows from what the host decides.
 extension DeviceRelay {
-    /// Follows directives in their order; the log comes last, since nobody waits for it.
     func follow(_ directives: [RelayHost.Directive]) {
-        for directive in directives {
-            if case .note = directive { continue }
-            follow(directive)
-        }
-        for case .note(let entry) in directives { note(entry) }
+        for directive in directives { follow(directive) }
     }
 
     private func follow(_ directive: RelayHost.Directive) {

@@ -118,7 +118,7 @@ extension RelayHost {
     @discardableResult
     mutating func keep(_ outcome: RelayOutcome, of id: UUID, from device: String) -> [UInt8]? {
         if let what = described.removeValue(forKey: id) {
-            directives.append(.note(RelayLogEntry(device: device, what: what, status: outcome.status, id: id)))
+            log(RelayLogEntry(device: device, what: what, status: outcome.status, id: id))
         }
         if letterSettled(LetterKey(sender: device, id: id), outcome) { return nil }
         guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return nil }

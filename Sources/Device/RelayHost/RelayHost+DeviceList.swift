@@ -32,8 +32,7 @@ extension RelayHost {
     /// Another device tells its list.
     mutating func heard(_ list: RelayDeviceList, _ signature: [UInt8], from device: String, _ now: Int64) {
         guard settings.account?.hasSigned(list, signature) == true else {
-            return directives.append(
-                .note(RelayLogEntry(device: device, what: "a device list that is not the account's", status: .denied)))
+            return log(RelayLogEntry(device: device, what: "a device list that is not the account's", status: .denied))
         }
         let own = settings.list ?? RelayDeviceList()
         let merged = own.merged(with: list)

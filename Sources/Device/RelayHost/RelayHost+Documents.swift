@@ -28,7 +28,7 @@ extension RelayHost {
             case .tell(let client, let request, let news):
                 directives.append(.tell(client, .told(request: request, news)))
             case .note(let what, let status):
-                directives.append(.note(RelayLogEntry(device: "", what: what, status: status)))
+                log(RelayLogEntry(device: "", what: what, status: status))
             }
         }
     }

@@ -65,7 +65,7 @@ extension RelayHost {
         let status = outcome.status
         guard let ended = ledger.letterEnded(id, status, detail: outcome.detail, from: device) else { return false }
         let entry = RelayLogEntry(device: ended.device, what: ended.what, status: status, id: id, asker: ended.asker)
-        directives.append(.note(entry))
+        log(entry)
         return true
     }
 
@@ -128,8 +128,7 @@ extension RelayHost {
         guard case .call(var call)? = try? RelayContent(letter.body), call.connection == nil else {
             directives.append(.send(.letterTaken(from: letter.peer, id: letter.id)))
             let what = "a letter that cannot be read"
-            return directives.append(
-                .note(RelayLogEntry(device: letter.peer, what: what, status: .denied, id: letter.id)))
+            return log(RelayLogEntry(device: letter.peer, what: what, status: .denied, id: letter.id))
         }
         call.isOneWay = true
         let lane = LetterLane(device: letter.peer, app: call.app)

@@ -140,7 +140,7 @@ extension RelayHost {
         changed.forget(device)
         withDocuments { $0.move(from: account) }
         apply(changed)
-        directives.append(.note(RelayLogEntry(device: device, what: "taken out here", status: .success)))
+        log(RelayLogEntry(device: device, what: "taken out here", status: .success))
         directives.append(
             .tell(
                 client,
@@ -154,8 +154,7 @@ extension RelayHost {
     mutating func rekeyed(_ text: String, _ proof: [UInt8], by device: String) {
         guard let key = AccountKey(text: text), let account = settings.account else { return }
         guard account.isSucceeded(by: key, proof) else {
-            return directives.append(
-                .note(RelayLogEntry(device: device, what: "an account key that is not the next", status: .denied)))
+            return log(RelayLogEntry(device: device, what: "an account key that is not the next", status: .denied))
         }
         var changed = settings
         changed.account = key

@@ -132,6 +132,8 @@ public struct RelayHost {
     var tasks: [Int64: Task] = [:]
     var lastTask: Int64
     var directives: [Directive] = []
+    /// What is to be noted, after all directives: nobody waits for the log.
+    var notes: [RelayLogEntry] = []
     /// The person's devices as the server told them; `nil` while there is no session.
     var devices: [String: RelayDevice]?
     /// Those of them whose apps the server has yet to tell.
@@ -399,7 +401,11 @@ public struct RelayHost {
             wakesAt = next
             directives.append(.wake(after: max(1, next - now)))
         }
-        defer { directives = [] }
+        for entry in notes { directives.append(.note(entry)) }
+        defer {
+            directives = []
+            notes = []
+        }
         return directives
     }
 
@@ -421,12 +427,14 @@ public struct RelayHost {
         note(id, command, outcome.status)
     }
 
+    /// Notes what happened, behind all that is to be done.
+    mutating func log(_ entry: RelayLogEntry) { notes.append(entry) }
+
     /// Notes what was asked of another device.
     mutating func note(_ id: UUID, _ command: CommandLedger.Command, _ status: RelayStatus) {
-        directives.append(
-            .note(
-                RelayLogEntry(
-                    device: command.device, what: command.what, status: status, id: id, asker: command.asker)))
+        log(
+            RelayLogEntry(
+                device: command.device, what: command.what, status: status, id: id, asker: command.asker))
     }
 
     /// Sends something to another device, without a command of its own.

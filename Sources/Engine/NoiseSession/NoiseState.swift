@@ -66,23 +66,22 @@ public struct NoiseCipher: Sendable {
         sinceNewKey.bytes += UInt64(size)
     }
 
-    private func nonce(_ count: UInt64) throws(NoiseFault) -> ChaChaPoly.Nonce {
+    private func nonce(_ count: UInt64) throws(NoiseFault) -> [UInt8] {
         // The greatest counter is kept for rekeying.
         guard count < .max else { throw .exhausted }
-        var bytes = [UInt8](repeating: 0, count: 12)
+        var bytes = [UInt8](repeating: 0, count: Self.nonceLength)
         for index in 0..<8 { bytes[4 + index] = UInt8(truncatingIfNeeded: count >> UInt64(8 * index)) }
-        guard let nonce = try? ChaChaPoly.Nonce(data: bytes) else { throw .exhausted }
-        return nonce
+        return bytes
     }
 
     /// The message as it goes on its way.
     ///
     /// - Parameter context: What both sides know, and the message is bound to.
     public mutating func seal(_ message: [UInt8], context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
-        let nonce = try nonce(count)
-        guard let box = try? ChaChaPoly.seal(message, using: key, nonce: nonce, authenticating: context) else {
-            throw .exhausted
-        }
+        let bytes = try nonce(count)
+        guard let nonce = try? ChaChaPoly.Nonce(data: bytes),
+            let box = try? ChaChaPoly.seal(message, using: key, nonce: nonce, authenticating: context)
+        else { throw .exhausted }
         count += 1
         carried(message.count)
         return Array(box.combined.dropFirst(Self.nonceLength))
@@ -98,8 +97,9 @@ public struct NoiseCipher: Sendable {
         guard sealed.count >= Self.overhead else { throw .truncated }
         let place = place ?? count
         guard place >= count else { throw .notAuthentic }
-        var combined = Data(try nonce(place))
-        combined.append(contentsOf: sealed)
+        var combined = try nonce(place)
+        combined.reserveCapacity(Self.nonceLength + sealed.count)
+        combined += sealed
         guard let box = try? ChaChaPoly.SealedBox(combined: combined),
             let message = try? ChaChaPoly.open(box, using: key, authenticating: context)
         else { throw .notAuthentic }

@@ -17,6 +17,17 @@ package struct AgentOption: ParsableArguments {
     /// Made by the parser, which fills it in.
     package init() {}
 
+    /// The data folder, for a command that adds to it and then tells the agent.
+    ///
+    /// - Throws: ``CommandFailure`` where an agent's socket was named and its folder was not, and as
+    ///   ``FolderOption/begun()`` does.
+    package func begunFolder() throws -> DataFolder {
+        guard agentSocket == nil || location.isNamed else {
+            throw CommandFailure(.invalidInput, "this goes into the data folder of that agent; name it with --data")
+        }
+        return try location.begun()
+    }
+
     /// The sockets to try, the likeliest first.
     private var candidates: [String] {
         let environment = ProcessInfo.processInfo.environment
