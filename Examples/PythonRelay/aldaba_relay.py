@@ -77,7 +77,12 @@ class Relay:
         self._ended = {}
         self._received = bytearray()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.connect(path or self.default_path())
+        path = path or self.default_path()
+        try:
+            self._socket.connect(path)
+        except OSError as error:
+            self._socket.close()
+            raise AgentError(f"no agent answers at {path}: {error.strerror}; ALDABA_AGENT_SOCKET names another") from error
         hello = {"type": "hello", "version": 1, "app": app, "role": role}
         if secret is not None:
             hello["secret"] = secret.strip()
@@ -88,8 +93,10 @@ class Relay:
 
     @staticmethod
     def default_path():
-        named = os.environ.get("ALDABA_AGENT_SOCKET")
-        return named or os.path.join(os.environ["XDG_RUNTIME_DIR"], "aldaba", "agent.sock")
+        named, folder = os.environ.get("ALDABA_AGENT_SOCKET"), os.environ.get("XDG_RUNTIME_DIR")
+        if not named and not folder:
+            raise AgentError("neither ALDABA_AGENT_SOCKET nor XDG_RUNTIME_DIR says where the agent's socket is")
+        return named or os.path.join(folder, "aldaba", "agent.sock")
 
     def __enter__(self):
         return self
@@ -144,18 +151,21 @@ class Relay:
             notice = self.next_notice()
             if notice["type"] == "asked":
                 question = Question(notice)
-                try:
-                    answered = answer(question)
-                    self.answer(question, {} if question.one_way else answered)
-                except MessageFault as fault:
-                    self.fail(question, str(fault))
-                except (AgentError, ConnectionError):
-                    raise
-                except Exception as error:
-                    traceback.print_exc()
-                    self.fail(question, f"the service could not answer: {type(error).__name__}")
+                self._serve(question, answer)
                 if count is not None:
                     count -= 1
+
+    def _serve(self, question, answer):
+        try:
+            answered = answer(question)
+        except Exception as error:
+            # Also where it is a connection of the function's own that is lost: the agent's is another.
+            traceback.print_exc()
+            return self.fail(question, f"the service could not answer: {type(error).__name__}")
+        try:
+            self.answer(question, {} if question.one_way else answered)
+        except MessageFault as fault:
+            self.fail(question, str(fault))
 
     def answer(self, question, message, limit=DEFAULT_LIMIT):
         encode(message, min(limit, HARD_LIMIT))
@@ -181,17 +191,19 @@ class Relay:
         """
         self._command({"type": "watch", "filters": [dict(filter) for filter in filters]})
         found = []
-        while True:
-            notice = self._relay_notice(seconds)
-            if notice["type"] == "added":
-                found.append(notice["device"])
-            elif notice["type"] == "watchFailed":
-                raise RelayError("networkUnavailable", notice["reason"])
-            elif notice["type"] == "enumerationCompleted":
-                self._command({"type": "unwatch"})
-                return found
-            else:
-                self._keep(notice)
+        try:
+            while True:
+                notice = self._relay_notice(seconds)
+                if notice["type"] == "added":
+                    found.append(notice["device"])
+                elif notice["type"] == "watchFailed":
+                    raise RelayError("networkUnavailable", notice["reason"])
+                elif notice["type"] == "enumerationCompleted":
+                    return found
+                else:
+                    self._keep(notice)
+        finally:
+            self._command({"type": "unwatch"})
 
     def find(self, device, seconds=10):
         """A device of another person's that offers something to anyone, by its id; it can be asked from now on."""

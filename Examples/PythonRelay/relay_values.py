@@ -16,6 +16,8 @@ FRAME_LIMIT = 320 << 10
 DEPTH = 16
 ENTRIES = 4096
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+# In milliseconds; so far a double of seconds tells them apart.
+FARTHEST_DATE = 4 * 10**15
 
 
 class MessageFault(ValueError):
@@ -163,6 +165,8 @@ class _Writer:
             raise MessageFault(f"{path}: the date has no time zone")
         else:
             milliseconds = round((value - EPOCH) / timedelta(milliseconds=1))
+        if not isinstance(milliseconds, int) or abs(milliseconds) > FARTHEST_DATE:
+            raise MessageFault(f"{path}: a date is a whole number of milliseconds, at most {FARTHEST_DATE} from 1970")
         self.parts.append(b"\xc1")
         if milliseconds % 1000 == 0:
             self.integer(milliseconds // 1000, path)

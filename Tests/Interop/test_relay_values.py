@@ -104,11 +104,46 @@ def test_a_document_is_called_one_where_it_is_too_large():
     assert str(refused.value) == "the document's content has 9009 bytes; at most 8192 are allowed"
 
 
+def test_an_error_of_the_services_own_connection_is_answered(capsys):
+    relay = Relay.__new__(Relay)  # without a connection
+    said = []
+    relay._request = said.append
+    relay._notices = deque(
+        {"type": "asked", "call": call, "id": uuid.UUID(int=call), "device": "1", "app": "a", "service": "s",
+         "caller": "c", "message": {}} for call in (1, 2))
+
+    def answer(question):
+        if question.call == 1:
+            raise ConnectionRefusedError("the lamp is off")
+        return {"ok": True}
+
+    relay.serve(answer, count=2)
+    assert [request["outcome"]["status"] for request in said] == ["failed", "success"]
+    assert "the lamp is off" in capsys.readouterr().err
+
+
+def test_an_agent_that_is_not_there_is_named(tmp_path, monkeypatch):
+    with pytest.raises(AgentError) as missing:
+        Relay("com.example.app", path=str(tmp_path / "agent.sock"))
+    assert str(tmp_path / "agent.sock") in str(missing.value)
+    monkeypatch.delenv("ALDABA_AGENT_SOCKET", raising=False)
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    with pytest.raises(AgentError, match="XDG_RUNTIME_DIR"):
+        Relay("com.example.app")
+
+
 def test_a_commands_id_may_be_a_text():
     assert _command_id(str(uuid.UUID(int=7))) == uuid.UUID(int=7)
 
 
-@pytest.mark.parametrize("milliseconds", [274_877_906_944_000, -(1 << 62), (1 << 53) * 1000])
+@pytest.mark.parametrize("milliseconds", [0.5, 4 * 10**15 + 1, -(1 << 62)])
+def test_a_date_that_no_device_reads_is_refused_with_its_place(milliseconds):
+    with pytest.raises(MessageFault) as refused:
+        encode({"n": {"when": FarDate(milliseconds)}})
+    assert str(refused.value).startswith("n.when: a date is a whole number of milliseconds")
+
+
+@pytest.mark.parametrize("milliseconds", [274_877_906_944_000, -4 * 10**15, 4 * 10**15])
 def test_a_date_beyond_the_years_of_datetime_is_kept(milliseconds):
     data = encode({"n": FarDate(milliseconds)})
     assert decode(data) == {"n": FarDate(milliseconds)}

@@ -11,6 +11,5 @@ final class AgentDoor: AppSocketDelegate {
         agent.enterAtOnce { $0.received(messages, from: connection) }
     }
 
-    /// Closing may be the agent's own doing, which is at work then: that it is over is taken later.
-    func closed(_ connection: AppConnection) { agent.enter { $0.closed(connection) } }
+    func closed(_ connection: AppConnection) { agent.enterAtOnce { $0.closed(connection) } }
 }

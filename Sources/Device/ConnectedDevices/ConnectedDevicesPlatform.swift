@@ -295,7 +295,8 @@ public final class RemoteSystemAppRegistration: Sendable {
             opened: nil, AppServiceInfo(name: asked.service, packageId: asked.app), client: client)
         provider.connectionDidOpen(
             AppServiceConnectionOpenedInfo(
-                connection: connection, remoteSystemId: device, callerAppId: asked.caller))
+                connection: connection, remoteSystemId: device,
+                callerAppId: asked.caller.isEmpty ? nil : asked.caller))
         connection.receive(asked, id: id, call: call)
     }
 

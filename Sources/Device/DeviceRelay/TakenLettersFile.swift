@@ -93,9 +93,16 @@ final class TakenLettersFile: Sendable {
         guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
         let bytes = Array(text.utf8)
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard end >= 0 else { throw failure() }
         guard bytes.withUnsafeBytes({ Glibc.write(descriptor, $0.baseAddress, $0.count) }) == bytes.count,
             fdatasync(descriptor) == 0
-        else { throw failure() }
+        else {
+            let failure = failure()
+            // What is written next begins a line.
+            _ = ftruncate(descriptor, end)
+            throw failure
+        }
         guard !anew || rename(path, self.path) == 0 else { throw failure() }
     }
 

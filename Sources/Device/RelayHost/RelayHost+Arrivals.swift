@@ -20,6 +20,8 @@ extension RelayHost {
                 outcome = RelayOutcome(.outcomeUnknown, detail: "the connection was closed before it was asked again")
             }
             if ledger[id] == nil, letterEnded(id, outcome, from: route.peer) { break }
+            // A file that the other device had asked for is of no command here.
+            if ledger[id] == nil, outgoing[id]?.device == route.peer { outgoingEnded(id) }
             end(id, outcome, from: route.peer, now)
         case .close(let id, let reason):
             if lines[id]?.device == route.peer {
@@ -245,6 +247,9 @@ extension RelayHost {
     ) {
         if let refusal = refusal(of: service, app, to: route.peer) {
             return park(content, app, service, route, refusal, now)
+        }
+        guard lines[route.id] == nil else {
+            return reply(route.id, route.peer, RelayOutcome(.failed, detail: "a connection of this id is open"))
         }
         guard lines.count < Self.taskLimit else {
             return reply(

@@ -40,6 +40,7 @@ extension RelayHost {
 
     /// The session is over, and with it all that was said with others.
     mutating func forgetOthers() {
+        for guest in guests.keys { forgetParked(of: guest) }
         guests = [:]
         hosts = [:]
         let askers = finds.values.flatMap { $0 }
@@ -52,6 +53,8 @@ extension RelayHost {
     mutating func visited(_ device: RelayDevice) {
         guard device.key.count == 32, devices?[device.id] == nil, device.id != ownID else { return }
         guard guests.count < RelayDevice.guestLimit || guests[device.id] != nil else { return }
+        // With another key it is another device: nobody was asked about that.
+        if let known = guests[device.id], known.key != device.key { forgetParked(of: device.id) }
         guests[device.id] = device
     }
 

@@ -47,6 +47,8 @@ extension RelayHost {
             appStreamEnded(id)
             if let command = ledger.end(id, .cancelled, at: now) { note(id, command, .cancelled) }
         }
+        finds = finds.mapValues { $0.filter { $0.client != client } }.filter { !$0.value.isEmpty }
+        recalls = recalls.mapValues { $0.filter { $0.client != client } }.filter { !$0.value.isEmpty }
         if pairing?.client == client { endPairing() }
         withDocuments { $0.ended(client) }
         for (id, line) in lines where line.client == client {
@@ -125,6 +127,7 @@ extension RelayHost {
             answer(client, number, outcome, id: id)
         }
         if let refusal = ledger.refusal(of: id, mark) { return answer(client, number, refusal, id: id) }
+        if case .open = order, lines[id] != nil { return refuse(.failed, "a connection of this id is open") }
         var connection: UUID?
         if case .send(let id, _) = order {
             guard let line = lines[id], line.client == client else { return refuse(.connectionClosed) }

@@ -45,9 +45,10 @@ extension RelayHost {
     /// How long a person is waited for, and an app that is being started, in milliseconds.
     static var questionPatience: Int64 { 60_000 }
     static var startPatience: Int64 { 20_000 }
-    /// How many questions are open at a time, and how many commands wait until theirs can be asked.
+    /// How many questions are open at a time.
     static var questionLimit: Int { 8 }
-    static var unaskedLimit: Int { 64 }
+    /// How many commands of one device wait until theirs can be asked: of a device of the person's, and of another's.
+    static var unaskedLimits: (own: Int, guests: Int) { (64, 4) }
     /// How many apps' offers are remembered.
     static var offerLimit: Int { 64 }
     /// How long the server keeps something for a device that is away, in milliseconds.
@@ -130,9 +131,10 @@ extension RelayHost {
         _ now: Int64
     ) {
         let canAsk = canAsk(of: route.peer)
-        guard !isDenied(route.peer, app, service), canAsk || unasked.count < Self.unaskedLimit else {
-            return reply(route.id, route.peer, refusal)
-        }
+        let limit = guests[route.peer] == nil ? Self.unaskedLimits.own : Self.unaskedLimits.guests
+        guard !isDenied(route.peer, app, service),
+            canAsk || unasked.count(where: { tasks[$0]?.device == route.peer }) < limit
+        else { return reply(route.id, route.peer, refusal) }
         let number = add(route, nil, now)
         tasks[number]?.call = content
         tasks[number]?.isAsked = canAsk
@@ -227,7 +229,12 @@ extension RelayHost {
     }
 
     private mutating func carryOut(parked number: Int64, _ now: Int64) {
-        guard let task = tasks.removeValue(forKey: number), let content = task.call else { return }
+        guard let task = tasks[number], let content = task.call else { return }
+        // Timers stand still while the machine is suspended.
+        guard task.deadline.map({ $0 > now }) ?? true else {
+            return settle(number, RelayOutcome(.expired, detail: "its deadline came before it was allowed"), now)
+        }
+        tasks[number] = nil
         let route = RelayRoute(peer: task.device, id: task.id, deadline: task.deadline, body: [])
         switch content {
         case .launch(let launch): take(launch, route, now)

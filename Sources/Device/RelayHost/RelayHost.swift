@@ -221,10 +221,7 @@ public struct RelayHost {
         failPairing("the way to the server was lost")
         lettersLost(now)
         withDocuments { $0.lost() }
-        let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
-        let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
-        let commands = ledger.underWay().compactMap { ledger[$0]?.device }
-        for device in Set(files + others + commands).subtracting(direct) {
+        for device in devicesUnderWay.subtracting(direct) {
             lost(device, "the way to the server was lost", now)
         }
         for client in members.keys { tellWatcher(client) }
@@ -302,13 +299,37 @@ public struct RelayHost {
         }
         lost(device, "the device went away before it answered", isForGood: true, now)
         // Nobody waits for what its apps asked here.
-        for (number, task) in tasks where task.device == device && task.client != nil { forget(number, task) }
+        for (number, task) in tasks where task.device == device && task.client != nil { giveUp(number, task) }
+        forgetParked(of: device)
+    }
+
+    /// What waits for the person's word, or for an app, is not carried out for a device that has gone: who comes back may be another.
+    mutating func forgetParked(of device: String) {
+        for (number, task) in tasks where task.device == device && task.call != nil {
+            if task.isAsked { directives.append(.withdraw(ticket: number)) }
+            giveUp(number, task)
+        }
+    }
+
+    private mutating func giveUp(_ number: Int64, _ task: Task) {
+        forget(number, task)
+        _ = keep(RelayOutcome(.cancelled), of: task.id, from: task.device)
+        appStreamEnded(task.id, isLost: true)
+    }
+
+    /// The devices with which something is under way.
+    private var devicesUnderWay: Set<String> {
+        let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
+        let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
+        return Set(files + others + ledger.underWay().compactMap { ledger[$0]?.device })
     }
 
     /// This device belongs to its account no more: nobody answers it.
     mutating func endAll(_ detail: String, _ now: Int64) {
-        for device in Set(ledger.underWay().compactMap { ledger[$0]?.device }) {
+        for device in devicesUnderWay {
             lost(device, detail, isForGood: true, now)
+            forgetParked(of: device)
+            for (id, file) in outgoing where file.device == device && ledger[id] == nil { outgoingEnded(id) }
         }
         for id in ledger.underWay() {
             let hasLeft = ledger[id].map { $0.life != .requesting } ?? false
@@ -343,6 +364,7 @@ public struct RelayHost {
             return
         }
         if endNotTold(id, reason) || ledger[id] == nil && letterEnded(id, outcome) { return }
+        if ledger[id] == nil { outgoingEnded(id) }
         if !askAgain(id, reason, now) { end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now) }
     }
 

@@ -56,8 +56,7 @@ extension RelayDirectory {
             directives += Self.tellChanges(&account)
             accounts[next.account] = account
         }
-        // A timer may be a little early.
-        return directives + (untold.first.map { [.wake(at: $0.at)] } ?? [])
+        return directives
     }
 
     /// What a device is to be told before something of another one comes to it: mostly nothing.

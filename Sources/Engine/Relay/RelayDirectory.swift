@@ -88,6 +88,9 @@ public struct RelayDirectory: Sendable {
     private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
     private var meetings = RelayMeetings()
     private var visits = RelayVisits()
+    /// The account in memory of which each device is.
+    private var belongs: [String: AccountID] = [:]
+    private var founders = AccountFounders()
     /// The session in which each device has said hello.
     var homes: [String: RelaySession] = [:]
     var waiting = WaitingRoutes()
@@ -126,7 +129,11 @@ public struct RelayDirectory: Sendable {
         guard described.weight.fits(RelayDevice.largest) else {
             return [.send(.refused("this device tells of itself more than 300 KiB"), to: session)]
         }
+        guard accounts[id] != nil || founders.mayFound(session.device, at: now) else {
+            return [.send(.refused("this device has begun too many accounts; it may begin more tomorrow"), to: session)]
+        }
         if let other = accountOf[session], other != id { directives += goodbye(session) }
+        if let other = belongs[session.device], other != id { directives += depart(session.device, from: other) }
         var device = described
         device.id = session.device
         device.presence = .online
@@ -141,6 +148,7 @@ public struct RelayDirectory: Sendable {
                 return directives + [.send(.refused(why), to: session)]
             }
             Self.remove(away.key, &account)
+            belongs[away.key] = nil
             directives.append(.forget(device: away.key))
         }
         let isNew = known?.session != session
@@ -153,6 +161,7 @@ public struct RelayDirectory: Sendable {
         account.entries[device.id] = Entry(
             device: device, session: session, since: now, wake: wake, changedAt: known?.changedAt ?? 0,
             watcher: isNew ? nil : known?.watcher)
+        belongs[device.id] = id
         accountOf[session] = id
         homes[session.device] = session
         // Who heard of an interruption hears that it is over, also where nothing else is new.
@@ -179,10 +188,22 @@ public struct RelayDirectory: Sendable {
         guard let id, var account = accounts[id], account.entries[session.device]?.session == session else {
             return parted
         }
-        Self.remove(session.device, &account)
+        return parted + remove(session.device, &account, id)
+    }
+
+    /// A device is of another account now, which it said in another session: the one that it was of hears that it has left.
+    private mutating func depart(_ device: String, from id: AccountID) -> [Directive] {
+        guard var account = accounts[id], let entry = account.entries[device] else { return [] }
+        let parted = entry.session.map { leave($0) } ?? []
+        return parted + remove(device, &account, id)
+    }
+
+    private mutating func remove(_ device: String, _ account: inout Account, _ id: AccountID) -> [Directive] {
+        Self.remove(device, &account)
+        belongs[device] = nil
         let directives = Self.tellChanges(&account)
         keep(account, id)
-        return parted + directives + [.forget(device: session.device)]
+        return directives + [.forget(device: device)]
     }
 
     /// A device takes another from its account. Whoever knows the account's key may come back: the devices that stay need
@@ -192,6 +213,7 @@ public struct RelayDirectory: Sendable {
             return []
         }
         Self.remove(device, &account)
+        belongs[device] = nil
         var directives = Self.tellChanges(&account)
         if let own = entry.session {
             directives.append(.send(.removed(revision: account.revision, device: device), to: own))
@@ -213,12 +235,13 @@ public struct RelayDirectory: Sendable {
         guard accounts[id] == nil, !devices.isEmpty else { return [] }
         var account = newAccount()
         var mayReturn = false
-        for kept in devices.prefix(Self.deviceLimit) {
+        for kept in devices.prefix(Self.deviceLimit) where belongs[kept.device.id] == nil {
             let wasHere = kept.device.presence == .online
             let end = wasHere ? now + Self.grace : nil
             let device = wasHere ? kept.device : away(kept.device, kept.wake)
             account.entries[device.id] = Entry(
                 device: device, session: nil, graceEnd: end, since: kept.seen, wake: kept.wake)
+            belongs[device.id] = id
             if let end {
                 mayReturn = true
                 absences.append((end, id, device.id))
@@ -274,10 +297,16 @@ public struct RelayDirectory: Sendable {
         return directives + tellDue(at: now) + waiting.due(at: now)
     }
 
+    /// When to call ``due(at:)`` next, where anything falls due.
+    public var nextMoment: Int64? {
+        [absences.first?.end, untold.first?.at, waiting.nextMoment].compactMap { $0 }.min()
+    }
+
     /// Keeps an account while one of its devices is there, or may be back in a moment.
     private mutating func keep(_ account: Account, _ id: AccountID) {
         let isInUse = account.entries.values.contains { $0.session != nil || $0.graceEnd != nil }
         accounts[id] = isInUse ? account : nil
+        if !isInUse { for device in account.entries.keys where belongs[device] == id { belongs[device] = nil } }
     }
 
     static func tell(_ frame: RelayFrame, _ account: Account, but sender: RelaySession? = nil) -> [Directive] {
@@ -293,10 +322,13 @@ public struct RelayDirectory: Sendable {
             let host = homes[device], let id = accountOf[host], id != own,
             let seen = accounts[id]?.entries[device]?.device.seenByOthers
         else { return nothing }
+        // The host has heard of a visitor that it has already.
+        let isKnown = visits.partner(of: session, device) == host
         let ended = visits.begin(session, host).map {
             Directive.send(.removed(revision: 0, device: $0.lost), to: $0.session)
         }
-        return ended + [.send(.visited(visitor.asGuest), to: host), .send(.found(seen), to: session)]
+        let visited = isKnown ? [] : [Directive.send(.visited(visitor.asGuest), to: host)]
+        return ended + visited + [.send(.found(seen), to: session)]
     }
 
     /// A session belongs to no account any more; those who talked with it hear of that.

@@ -23,6 +23,7 @@ final class DeviceConnectionSurroundings: Sendable {
     let metrics: DeviceEndpointMetrics
     let logger: Logger
     let doubts = UpstreamDoubts()
+    let heldRoom = HeldRoom()
     let logins: LoginGate
 
     init(
@@ -72,7 +73,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var webReading: Int?
     private var webReadings = 0
     /// What other devices sent while the connection was choked.
-    private var heldFrames = HeldFrames()
+    private var heldFrames: HeldFrames
     /// How many items came upstream, since the login, of notifications that are unknown or another device's.
     private var foreignItems = 0
     /// A session that sends more of them is ended. Some are to be expected: retention may have deleted notifications
@@ -92,6 +93,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         self.port = port
         session = MCSServerSession(configuration: surroundings.configuration, at: .now())
         flow = DeliveryFlow(room: surroundings.configuration.windowLimit)
+        heldFrames = HeldFrames(room: surroundings.heldRoom)
     }
 
     // MARK: From the gateway, by way of the port
@@ -466,7 +468,7 @@ extension DeviceConnectionShell {
         if !attempts.isEmpty { surroundings.gateway.attempts(attempts, became: .unacknowledged) }
         surroundings.doubts.note(session.unprovenUpstream, of: sessionID.device)
         self.sessionID = nil
-        heldFrames = HeldFrames()
+        heldFrames.drop()
         surroundings.sessions?.closed(sessionID)
         surroundings.gateway.close(sessionID)
     }

@@ -1,3 +1,26 @@
+import Synchronization
+
+/// How many bytes are held for all connections of an endpoint together. Thread-safe.
+final class HeldRoom: Sendable {
+    /// The most bytes.
+    static let limit = 512 << 20
+
+    private let taken = Atomic(0)
+
+    /// - Returns: `false` when there is no room for so many bytes.
+    func take(_ count: Int) -> Bool {
+        if taken.wrappingAdd(count, ordering: .relaxed).newValue <= Self.limit { return true }
+        give(count)
+        return false
+    }
+
+    /// These bytes are not held any more.
+    func give(_ count: Int) { taken.wrappingSubtract(count, ordering: .relaxed) }
+
+    /// How many bytes are held.
+    var count: Int { taken.load(ordering: .relaxed) }
+}
+
 /// What other devices sent while the connection was choked, in order; pieces of large things after everything else.
 struct HeldFrames {
     /// The most bytes that are held of messages.
@@ -36,16 +59,32 @@ struct HeldFrames {
         }
     }
 
+    private let room: HeldRoom
     private var messages = Queue(limit: limit)
     private var pieces = Queue(limit: bulkLimit)
+
+    /// - Parameter room: What is shared with other connections.
+    init(room: HeldRoom) { self.room = room }
 
     var isEmpty: Bool { messages.isEmpty && pieces.isEmpty }
 
     /// - Returns: `false` when too much is held already.
     mutating func hold(_ frame: [UInt8], isBulk: Bool) -> Bool {
-        isBulk ? pieces.add(frame) : messages.add(frame)
+        guard room.take(frame.count) else { return false }
+        if isBulk ? pieces.add(frame) : messages.add(frame) { return true }
+        room.give(frame.count)
+        return false
     }
 
     /// Takes out what has waited longest.
-    mutating func next() -> [UInt8]? { messages.next() ?? pieces.next() }
+    mutating func next() -> [UInt8]? {
+        guard let frame = messages.next() ?? pieces.next() else { return nil }
+        room.give(frame.count)
+        return frame
+    }
+
+    /// Gives up what is held.
+    mutating func drop() {
+        while next() != nil {}
+    }
 }

@@ -23,6 +23,10 @@ extension RelayCentre {
     // MARK: Posting
 
     func post(_ letter: RelayLetter, from sender: RelaySession, at now: Int64) {
+        // The sender's name, under which it goes on, may be longer than the receiver's.
+        guard letter.body.count <= RelayLetter.bodyLimit else {
+            return tell(sender, .undelivered(id: letter.id, .tooLarge))
+        }
         let posting = state.withLock { $0.directory.posting(letter, from: sender, at: now) }
         let account: RelayDirectory.AccountID
         switch posting {

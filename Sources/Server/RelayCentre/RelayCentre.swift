@@ -23,6 +23,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         /// Whose descriptions a session is still to be given, and whether one is on its way.
         var describing: [RelaySession: (rest: [String], isUnderWay: Bool)] = [:]
         var waker: (any RelayWaker)?
+        /// The moment for which the timer is set that counts; one that comes for another moment does nothing.
+        var wakesAt: Int64?
         /// How many pushes have no answer yet.
         var pushes = 0
     }
@@ -181,8 +183,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     /// Writes a frame; its sender is told where it could not be written. A session that ended under way is one that is not there.
     private func forward(_ route: RelayRoute, _ connection: any DeviceConnection, from sender: RelaySession) {
-        // What was read from a frame can be written as one.
-        guard let bytes = encoded(.route(route)) else { return }
+        // The sender's name may be longer than that of the receiver, which stood in its place.
+        guard let bytes = encoded(.route(route)) else { return tell(sender, .undelivered(id: route.id, .tooLarge)) }
         (route.isBulk ? forwardedPieces : forwardedMessages).increment()
         connection.relay(bytes, isBulk: route.isBulk) { [weak self] outcome in
             switch outcome {
@@ -240,16 +242,18 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             case .forget(let device):
                 register.forget(device)
                 endLetters(for: device)
-            case .wake(let moment): wake(at: moment)
+            case .wake(let moment): wake(at: moment, &state)
             case .push(let push):
-                wake(at: push.until)
+                wake(at: push.until, &state)
                 self.push(push, &state)
             }
         }
     }
 
-    private func wake(at moment: Int64) {
-        schedule(max(1, moment - clock().rawValue)) { [weak self] in self?.lookForAbsent() }
+    private func wake(at moment: Int64, _ state: inout State) {
+        if let next = state.wakesAt, next <= moment { return }
+        state.wakesAt = moment
+        schedule(max(1, moment - clock().rawValue)) { [weak self] in self?.lookForAbsent(at: moment) }
     }
 
     // MARK: Devices that do not take what they are told
@@ -341,9 +345,14 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         }
     }
 
-    private func lookForAbsent() {
+    private func lookForAbsent(at moment: Int64) {
         let now = clock().rawValue
-        state.withLock { follow($0.directory.due(at: now), &$0) }
+        state.withLock { state in
+            guard state.wakesAt == moment else { return }
+            state.wakesAt = nil
+            follow(state.directory.due(at: now), &state)
+            if let next = state.directory.nextMoment { wake(at: next, &state) }
+        }
     }
 }
 

@@ -160,28 +160,33 @@ extension RelayDatabase: LetterStore {
 
     func add(_ job: LetterJobs.Job) {
         guard let begins = letterJobs.add(job) else { return letterJobs.told.async { job.fail(TooMuch()) } }
-        if begins { queue.asyncWriteWithoutTransaction { [self] _ in runLetterJobs() } }
+        if begins { continueLetterJobs() }
     }
 
-    /// Does what waits, in transactions of some steps each.
-    func runLetterJobs() {
-        while true {
-            let jobs = letterJobs.take()
-            guard !jobs.isEmpty else { return }
-            do {
-                var known: [@Sendable () -> Void] = []
-                try queue.unsafeReentrantWrite { database in
-                    try database.inTransaction(.immediate) {
-                        for job in jobs { known.append(try job.run(database, letterJobs)) }
-                        return .commit
-                    }
+    private func continueLetterJobs() {
+        queue.asyncWriteWithoutTransaction { [self] _ in if runLetterJobs() { continueLetterJobs() } }
+    }
+
+    /// Does some of what waits, in one transaction. Others may have the file before the rest is done.
+    ///
+    /// - Returns: Whether anything waited.
+    func runLetterJobs() -> Bool {
+        let jobs = letterJobs.take()
+        guard !jobs.isEmpty else { return false }
+        do {
+            var known: [@Sendable () -> Void] = []
+            try queue.unsafeReentrantWrite { database in
+                try database.inTransaction(.immediate) {
+                    for job in jobs { known.append(try job.run(database, letterJobs)) }
+                    return .commit
                 }
-                letterJobs.told.async { [known] in for tell in known { tell() } }
-            } catch {
-                logger.error("Letters were not written or read.", metadata: ["error": "\(error)"])
-                letterJobs.told.async { for job in jobs { job.fail(error) } }
             }
+            letterJobs.told.async { [known] in for tell in known { tell() } }
+        } catch {
+            logger.error("Letters were not written or read.", metadata: ["error": "\(error)"])
+            letterJobs.told.async { for job in jobs { job.fail(error) } }
         }
+        return true
     }
 
     static let removal = "DELETE FROM relay_letter WHERE device = ? AND sender = ? AND id = ?"

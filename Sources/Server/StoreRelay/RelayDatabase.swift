@@ -53,7 +53,7 @@ package final class RelayDatabase: RelayRegister {
     /// Writes what waits and closes the file.
     package func close() throws {
         write()
-        runLetterJobs()
+        while runLetterJobs() {}
         try queue.close()
     }
 

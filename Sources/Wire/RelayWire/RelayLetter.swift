@@ -3,6 +3,8 @@ import Foundation
 /// A message from an app on one device to an app on another that wants no answer, and that the server keeps while the other device is
 /// away. The server reads all of it but the body.
 public struct RelayLetter: Hashable, Sendable {
+    /// The most bytes of a body: its frame has room for any device's id.
+    public static let bodyLimit = RelayLimits.frame.bytes - 1024
     /// How long one is kept unless its sender says otherwise, in milliseconds: a day.
     public static let usualAge: Int64 = 86_400_000
     /// How long one is kept at most, in milliseconds: 28 days.

@@ -112,6 +112,33 @@ import Testing
         #expect(try say(Self.call, from: "9").isEmpty)
     }
 
+    @Test(
+        "What a guest wanted that has gone is not carried out, whatever the person says then",
+        arguments: [RelayQuestion.Answer.once, .deny, nil], [true, false])
+    mutating func goneGuests(answer: RelayQuestion.Answer?, isSessionLost: Bool) throws {
+        begin(.anyone)
+        let asked = try #require(question(try say(Self.call)))
+        #expect(try question(say(Self.call)) == nil)
+        let gone =
+            isSessionLost
+            ? host.sessionClosed(at: 1) : host.received(.removed(revision: 0, device: "7"), at: 1)
+        #expect(gone.contains(.withdraw(ticket: asked.ticket)))
+        let decided = host.decided(asked.ticket, answer, at: 2)
+        #expect(!isAsked(decided) && question(decided) == nil)
+        #expect(!isAsked(host.due(at: 80_000)))
+        #expect(host.settings.grants.isEmpty && host.settings.denials == nil)
+    }
+
+    @Test("A guest that comes with another key under its id has asked nothing yet")
+    mutating func anotherKey() throws {
+        begin(.anyone)
+        let asked = try #require(question(try say(Self.call)))
+        let visited = host.received(.visited(Self.guest(key: 2)), at: 1)
+        #expect(visited.contains(.withdraw(ticket: asked.ticket)))
+        #expect(!isAsked(host.decided(asked.ticket, .always, at: 2)))
+        #expect(host.settings.grants.isEmpty)
+    }
+
     @Test("A device of another person's is found, and only its services are asked")
     mutating func asking() {
         begin(.off)

@@ -233,6 +233,25 @@ import Testing
         host.settings.programs = ["x": ["/bin/true"]]
     }
 
+    @Test("A file that another device asked for is over with that device's word, and leaves room for others")
+    mutating func given() throws {
+        connect()
+        for number in 0..<40 {
+            let isGiven = host.give("/tmp/photo", RelayOffer(name: "photo", size: 1, modified: 1), to: "9")
+            #expect(isGiven, "the file \(number)")
+            let offers = host.take(0).compactMap { directive -> UUID? in
+                if case .send(.route(let route)) = directive { route.id } else { nil }
+            }
+            let id = try #require(offers.first)
+            let outcome = RelayOutcome(number % 2 == 0 ? .success : .resourceLimits)
+            let ended =
+                number % 3 == 0
+                ? host.received(.undelivered(id: id, .overloaded), at: 1)
+                : try arrive(.outcome(command: id, outcome), at: 1)
+            #expect(ended.contains(.file(stream: id, .leave)))
+        }
+    }
+
     @Test("The person is asked once at a time; once is once, always is kept, and a denial is remembered")
     mutating func asking() throws {
         offerPrograms()

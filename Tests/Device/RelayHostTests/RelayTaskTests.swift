@@ -273,4 +273,38 @@ import Testing
         #expect(
             allowed.contains { if case .tell(1, .asked(_, _, _, 300_000, _)) = $0 { true } else { false } })
     }
+
+    @Test("What is allowed after its deadline, as after a suspension, is not carried out any more")
+    mutating func allowedTooLate() throws {
+        publishGranted()
+        let asked = tickets(try arrive(Self.call, id: UUID(), deadline: 30_000))
+        let late = host.decided(try #require(asked.first), .once, at: 9_000_000)
+        #expect(carriedOut(late).isEmpty)
+        #expect(try replies(late).map(\.status) == [.expired])
+    }
+
+    @Test("A connection's id is that of one connection, whoever opens another under it")
+    mutating func connectionIDs() throws {
+        connect()
+        ask(.publish(request: 1, services: [Self.service], schemes: [], attributes: [:]))
+        let id = UUID()
+        let open = RelayContent.open(app: "a.b", service: "s", caller: "c")
+        #expect(try replies(try arrive(open, id: id)).map(\.status) == [.success])
+        let stranger = RelayDevice(id: "8", name: "other", kind: "phone")
+        _ = host.received(.changed(revision: 2, stranger), at: 1)
+        let taken = host.received(
+            .route(RelayRoute(peer: "8", id: id, deadline: 1000, body: try open.encoded())), at: 1)
+        #expect(try replies(taken).map(\.status) == [.failed])
+        #expect(!taken.contains { if case .tell(1, .opened) = $0 { true } else { false } })
+    }
+
+    @Test("An app hears that its connections are closed when this device leaves its account")
+    mutating func leaving() throws {
+        connect()
+        ask(.publish(request: 1, services: [Self.service], schemes: [], attributes: [:]))
+        let id = UUID()
+        _ = try arrive(.open(app: "a.b", service: "s", caller: "c"), id: id)
+        let left = host.take(.manage(request: 9, .leave), from: 7, app: "t", name: "T", isTerminal: true, at: 2)
+        #expect(left.contains { if case .tell(1, .closed(id, _)) = $0 { true } else { false } })
+    }
 }
