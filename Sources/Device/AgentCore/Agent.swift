@@ -193,14 +193,6 @@ public actor Agent {
         loop.execute { self.assumeIsolated { body($0) } }
     }
 
-    /// Runs a closure now on the agent's loop, and from any other thread as ``enter(_:)`` does.
-    ///
-    /// Only for what the loop itself brings, which is nothing that the agent has called: the agent is not at work then.
-    nonisolated func enterAtOnce(_ body: @escaping @Sendable (isolated Agent) -> Void) {
-        guard loop.inEventLoop else { return enter(body) }
-        assumeIsolated { body($0) }
-    }
-
     /// Runs a closure on the agent's loop after a while.
     nonisolated func enter(after delay: Duration, _ body: @escaping @Sendable (isolated Agent) -> Void) {
         loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.assumeIsolated { body($0) } }

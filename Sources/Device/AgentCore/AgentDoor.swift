@@ -8,8 +8,8 @@ final class AgentDoor: AppSocketDelegate {
     init(agent: Agent) { self.agent = agent }
 
     func received(_ messages: [AppMessage], from connection: AppConnection) {
-        agent.enterAtOnce { $0.received(messages, from: connection) }
+        agent.enter { $0.received(messages, from: connection) }
     }
 
-    func closed(_ connection: AppConnection) { agent.enterAtOnce { $0.closed(connection) } }
+    func closed(_ connection: AppConnection) { agent.enter { $0.closed(connection) } }
 }

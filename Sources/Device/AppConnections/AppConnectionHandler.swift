@@ -20,7 +20,6 @@ final class AppConnectionHandler: ChannelDuplexHandler {
     private var decoder = AgentFrameDecoder()
     private var messages: [AppMessage] = []
     private var wantsRead = false
-    private var isFlushing = false
     private var helloTimer: Scheduled<Void>?
 
     init(connection: AppConnection, delegate: any AppSocketDelegate, spoke: @escaping () -> Void) {
@@ -38,8 +37,7 @@ final class AppConnectionHandler: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         helloTimer?.cancel()
-        // Closing may be the agent's own doing, which is at work then.
-        context.eventLoop.execute { [delegate, connection] in delegate.closed(connection) }
+        delegate.closed(connection)
         context.fireChannelInactive()
     }
 
@@ -61,8 +59,7 @@ final class AppConnectionHandler: ChannelDuplexHandler {
         }
         let batch = messages
         messages = []
-        guard isFlushing else { return delegate.received(batch, from: connection) }
-        context.eventLoop.execute { [delegate, connection] in delegate.received(batch, from: connection) }
+        delegate.received(batch, from: connection)
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
@@ -94,14 +91,6 @@ final class AppConnectionHandler: ChannelDuplexHandler {
             }
         }
         context.write(wrapOutboundOut(buffer), promise: promise)
-    }
-
-    /// Where a write fails NIO reads what has come within this call, which the agent's own work may have made: the agent is told of it
-    /// later.
-    func flush(context: ChannelHandlerContext) {
-        isFlushing = true
-        context.flush()
-        isFlushing = false
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

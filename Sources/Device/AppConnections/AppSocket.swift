@@ -7,8 +7,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// What the connections of apps tell the agent. Called on the network's event loops, and never within a call of a connection's own
-/// methods; must not block.
+/// What the connections of apps tell the agent. Called on the network's event loops; must not block.
 package protocol AppSocketDelegate: AnyObject, Sendable {
     /// What one read brought, in order. Nothing more is read until ``AppConnection/resume()``.
     func received(_ messages: [AppMessage], from connection: AppConnection)
