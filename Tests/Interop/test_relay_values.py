@@ -4,6 +4,7 @@ import random
 import struct
 import sys
 import uuid
+from collections import deque
 from datetime import datetime, timedelta, timezone
 
 import cbor2
@@ -12,7 +13,7 @@ import pytest
 from aldaba_process import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonRelay"))
-from aldaba_relay import Relay, _command_id  # noqa: E402
+from aldaba_relay import AgentError, Relay, _command_id  # noqa: E402
 from relay_values import FarDate, MessageFault, decode, encode  # noqa: E402
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
