@@ -119,6 +119,7 @@ extension RelayHost {
         let isFirst = !tasks.values.contains { $0.awaits == app }
         tasks[number]?.call = content
         tasks[number]?.awaits = app
+        tasks[number]?.isAllowed = isAllowing
         tasks[number]?.patience = min(Self.lastWord(before: route.deadline, now), now + Self.startPatience)
         // At the caller's own deadline nothing is opened any more.
         if let end = route.deadline, end <= now + Self.startPatience { tasks[number]?.fallback = nil }
@@ -194,11 +195,8 @@ extension RelayHost {
             refuse(ticket, notGranted(grantee(task.device), app, service), now)
             return take(now)
         }
-        // Allowed once, it is carried out as if it had been granted, and is not afterwards.
-        let kept = settings
-        settings.grants.insert(grant)
+        tasks[ticket]?.isAllowed = true
         carryOut(parked: ticket, now)
-        settings = kept
         return take(now)
     }
 
@@ -235,6 +233,16 @@ extension RelayHost {
             return settle(number, RelayOutcome(.expired, detail: "its deadline came before it was allowed"), now)
         }
         tasks[number] = nil
+        // Allowed once, it is carried out as if it had been granted, and is not afterwards.
+        let kept = settings.grants
+        if task.isAllowed, let (app, service) = Self.target(of: content) {
+            settings.grants.insert(RelaySettings.Grant(device: grantee(task.device), app: app, service: service))
+        }
+        isAllowing = task.isAllowed
+        defer {
+            settings.grants = kept
+            isAllowing = false
+        }
         let route = RelayRoute(peer: task.device, id: task.id, deadline: task.deadline, body: [])
         switch content {
         case .launch(let launch): take(launch, route, now)

@@ -83,6 +83,8 @@ public struct RelayHost {
         var awaits: String?
         /// Whether the person is being asked.
         var isAsked = false
+        /// Whether the person has allowed it, this once or for good.
+        var isAllowed = false
         /// Until when the app, or the person's word, is waited for; `nil` where neither is.
         var patience: Int64?
         /// The service of the agent's own that answers it.
@@ -105,6 +107,8 @@ public struct RelayHost {
     var answered = AnsweredCommands()
     /// What waits until the person has been asked something else of the same device, in its order.
     var unasked: [Int64] = []
+    /// Whether what is being carried out was allowed by the person.
+    var isAllowing = false
     var lines: [UUID: Line] = [:]
     /// When to look at the connections next.
     var linesDue: Int64?

@@ -309,6 +309,25 @@ import Testing
         )
     }
 
+    @Test("What was allowed once is not asked again when the app has been started for it")
+    mutating func allowedAndStarted() throws {
+        connect()
+        let offer = RelayRequest.publish(
+            request: 1, services: [RelayService(name: "s", access: .granted)], schemes: [], attributes: [:])
+        _ = host.take(offer, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
+        _ = host.ended(1, at: 0)
+        func isAsked(_ directives: [Host.Directive]) -> Bool {
+            directives.contains { if case .tell(2, .asked) = $0 { true } else { false } }
+        }
+        let question = try #require(ticket(try arrive(Self.question, deadline: 100_000)))
+        let allowed = host.decided(question, .once, at: 1)
+        #expect(allowed.contains(.start(app: "a.b")))
+        let started = host.take(offer, from: 2, app: "a.b", name: "A", isTerminal: false, at: 2)
+        #expect(isAsked(started) && ticket(started) == nil)
+        #expect(host.settings.grants.isEmpty)
+        #expect(ticket(try arrive(Self.question, deadline: 100_000, at: 3)) != nil)
+    }
+
     @Test("A started app that ends, or whose program cannot be started, is not waited for")
     mutating func endedAtOnce() throws {
         offerAndEnd()
