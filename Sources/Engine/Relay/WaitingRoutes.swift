@@ -107,6 +107,11 @@ struct WaitingRoutes: Sendable {
         while let next = ends.first, next.at <= now {
             let all = routes[next.device] ?? []
             let late = all.filter { $0.until <= now }
+            // Each turn takes an end away, so that there is a last one.
+            guard !late.isEmpty else {
+                ends.removeFirst()
+                continue
+            }
             gone(late, next.device)
             let device = next.device
             directives += late.map { Self.ended($0, $0.isForWaking ? .asleep : .expired) }
