@@ -1,0 +1,187 @@
+"""Loads of a tenant, or of a device, with a credential of its own."""
+
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from pathlib import Path
+
+import probes
+from mcs_client import DATA
+from running import load
+from world import http
+
+
+def put(link, tenant, name, key, **document):
+    """Puts an installation; returns the status."""
+    return link.ask(http(
+        "PUT", f"/v1/hubs/{tenant.hub}/installations/{name}", {"platform": "aldaba"} | document, authorization=key))[0]
+
+
+@load()
+def expressions(run):
+    """Audiences of 1,000 terms of $LastSeen over 20,000 installations, eight connections of one hub's key."""
+    tenant = run.target.neighbour
+    file = Path(run.target.told["data"]) / "installations.jsonl"
+    file.write_text("".join(
+        json.dumps({"installationId": f"i{number}", "platform": "apns", "pushChannel": f"{number:064x}", "tags": ["all"]}) + "\n"
+        for number in range(20_000)))
+    run.target.aldaba("hub", "import", tenant.hub, file)
+    # No term holds, so that none after it is left out.
+    expression = " || ".join(f"$LastSeen:{{>{9000 + number}d}}" for number in range(1000))
+    request = http(
+        "POST", f"/v1/hubs/{tenant.hub}/audience", {"expression": expression},
+        authorization=run.target.hub_key(tenant, "Manage"))
+
+    def worker(_):
+        with run.link() as link:
+            while True:
+                yield link.ask(request)[0]
+
+    return 8, worker
+
+
+@load()
+def installations(run):
+    """New installations with 60 new tags each, put by a key that may only do that, eight connections."""
+    tenant = run.target.neighbour
+    key = run.target.hub_key(tenant, "Listen")
+
+    def worker(_):
+        with run.link() as link:
+            while True:
+                name = uuid.uuid4().hex
+                tags = [f"{name}-{number}" for number in range(60)]
+                yield put(link, tenant, name, key, pushChannel=name, tags=tags)
+
+    return 8, worker
+
+
+@load()
+def previews(run):
+    """Previews of a template of 9,000 properties of 50 KB, four connections."""
+    tenant = run.target.neighbour
+    key = run.target.hub_key(tenant, "Listen,Send")
+    template = {"t": {"body": json.dumps({"aps": {"alert": "$(p)" * 9000}})}}
+    with run.link() as link:
+        status = put(link, tenant, "large", key, pushChannel="x", templates=template)
+    request = http(
+        "POST", f"/v1/hubs/{tenant.hub}/preview", {"installationId": "large", "properties": {"p": "x" * 50_000}},
+        authorization=key)
+
+    def worker(_):
+        if status not in (200, 201):  # Where the template itself is refused there is nothing to preview.
+            yield f"template refused with {status}"
+            return
+        with run.link() as link:
+            while True:
+                yield link.ask(request)[0]
+
+    return 4, worker
+
+
+@load()
+def member_template(run):
+    """Template sends to 16 installations and one whose template renders too large; the answers say how many received theirs."""
+    tenant = run.target.neighbour
+    key = run.target.hub_key(tenant, "Listen,Send,Manage,Report")
+    good = {"t": {"body": json.dumps({"aps": {"alert": "$(p)"}})}}
+    large = {"t": {"body": json.dumps({"aps": {"alert": "$(p)" * 1000}})}}
+    with run.link() as link:
+        for number, token in enumerate(tenant.tokens):
+            put(link, tenant, f"good{number}", key, pushChannel=token, templates=good)
+        put(link, tenant, "large", key, pushChannel="x", templates=large)
+    campaigns = f"/v1/hubs/{tenant.hub}/campaigns"
+    ends = ("Completed", "Abandoned", "NoTargetFound", "Canceled")
+
+    def worker(_):
+        with run.link() as link:
+            while True:
+                status, body = link.ask(http("POST", campaigns, {"properties": {"p": "x" * 10}}, authorization=key))
+                if status not in (200, 201):
+                    yield status
+                    continue
+                path = f"{campaigns}/{json.loads(body)['id']}/report"
+                while (report := json.loads(link.ask(http("GET", path, authorization=key))[1]))["state"] not in ends:
+                    time.sleep(0.05)
+                received = sum(report["ends"].get(end, 0) for end in ("accepted", "waiting", "delivered"))
+                yield f"{report['state']}: {received} of 17 received theirs"
+
+    return 2, worker
+
+
+@load(probes=[probes.ReportStream, probes.UpstreamStream])
+def streams(run):
+    """As many streams of reports and of upstream messages as one team is given, 48 and 300 are asked for."""
+    tenant = run.target.neighbour
+    report = f"/v1/hubs/{tenant.hub}/campaigns/{probes.scheduled(run.target, tenant)}/live"
+    kept, paths = [], [report] * 48 + ["/v1/upstream"] * 300
+
+    def worker(number):
+        for path in paths[number::12]:
+            link = run.link()
+            kept.append(link)
+            link.socket.sendall(http("GET", path, authorization=tenant.bearer))
+            yield f"{path.rsplit('/')[-1]} {link.head()[0]}"
+
+    return 12, worker
+
+
+@load(probes=[probes.Upload])
+def uploads(run):
+    """Eight uploads of files by one team that come a byte a second."""
+    head = http("POST", "/v1/media", **{"content-length": 1 << 20, "authorization": run.target.neighbour.bearer})
+
+    def worker(number):
+        with run.link() as link:
+            link.socket.sendall(head + b"GIF89a" + bytes([number]))
+            for _ in range(1 << 20):
+                time.sleep(1)
+                link.socket.sendall(b"x")
+                yield "byte"
+
+    return 8, worker
+
+
+@load(probes=[probes.Webhook])
+def webhook(run):
+    """A hub whose webhook never answers, and two campaigns a second whose ends it is to hear of."""
+    tenant = run.target.neighbour
+    silent = socket.create_server(("127.0.0.1", 0), backlog=128)
+    kept = []
+
+    def accept():
+        while True:
+            kept.append(silent.accept())
+
+    threading.Thread(target=accept, daemon=True).start()
+    key = run.target.hub_key(tenant, "Manage,Send")
+    run.target.ask(
+        "PUT", f"/v1/hubs/{tenant.hub}/webhook", {"url": f"http://127.0.0.1:{silent.getsockname()[1]}/"}, key)
+    request = http("POST", f"/v1/hubs/{tenant.hub}/campaigns", {"content": {"title": "x"}}, authorization=key)
+
+    def worker(_):
+        with run.link() as link:
+            while True:
+                yield link.ask(request)[0]
+                time.sleep(0.5)
+
+    return 1, worker
+
+
+@load(probes=[probes.Pairing])
+def pairing(run):
+    """1,024 devices that name a place to pair at, and nobody comes."""
+    devices = [probes.log_in(run.target, each) for each in run.target.enrol(1024)]
+
+    def worker(number):
+        for device in devices[number::8]:
+            probes.meet(device, os.urandom(32))
+            try:
+                yield f"refused {device.receive_kind(DATA, 0.01).message.get(21)[-60:]}"
+            except TimeoutError:
+                yield "waits"
+
+    return 8, worker

@@ -1,0 +1,100 @@
+"""Loads: how one is written, and how it runs in a process of its own.
+
+A load is a function with the decorator `load`. It prepares what it needs and returns how many workers there are, and a worker: a
+generator function of the worker's number that yields an answer (a status, or a word) for each thing that it has done. A worker
+whose connection ends begins anew. The first line of the function's documentation is the one in the list of loads.
+"""
+
+import functools
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections import Counter
+
+from mcs_client import Closed
+from world import Link, Target
+
+ADDRESS = "127.0.0.9"  # the loads' own, so that what bounds an address does not bound the bystander
+NICENESS = 10  # the bystander's program does not wait for the load's
+MOST_ANSWERS = 50_000_000
+LOADS = {}
+
+
+class Load:
+    """A load by its name; `probes` are measured beside those of every load."""
+
+    def __init__(self, function, probes, arguments=()):
+        self.name = "-".join([function.__name__, *map(str, arguments)]).replace("_", "-")
+        self.line = function.__doc__.strip().split("\n")[0]
+        self.probes = probes
+        self.prepare = lambda run: function(run, *arguments)
+
+
+def load(probes=(), variants=()):
+    """Makes a function a load, or one load of each of its variants."""
+    def add(function):
+        for made in [Load(function, probes, [each]) for each in variants] or [Load(function, probes)]:
+            LOADS[made.name] = made
+        return function
+
+    return add
+
+
+class Run:
+    """A run of a load: until when, and what was answered."""
+
+    def __init__(self, target, seconds):
+        self.target, self.seconds = target, seconds
+        self.answers = Counter()
+        self._end = None
+        self._lock = threading.Lock()
+
+    def link(self, timeout=30):
+        """A new connection to the control port."""
+        return Link(self.target, timeout)
+
+    def note(self, answer, count=1):
+        with self._lock:
+            self.answers[str(answer)] += count
+
+    def is_over(self):
+        return time.monotonic() >= self._end or self.answers.total() >= MOST_ANSWERS
+
+    def go(self, count, worker):
+        """Runs the workers until the time is over; who waits for an answer then is not waited for."""
+        self._end = time.monotonic() + self.seconds
+        for number in range(count):
+            threading.Thread(target=self._work, args=(worker, number), daemon=True).start()
+        while not self.is_over():
+            time.sleep(0.05)
+        with self._lock:
+            return dict(self.answers)
+
+    def _work(self, worker, number):
+        while not self.is_over():
+            try:
+                for answer in worker(number):
+                    self.note(answer)
+                    if self.is_over():
+                        return
+                return
+            except (OSError, Closed, ValueError) as fault:
+                self.note("timeout" if isinstance(fault, TimeoutError) else "closed")
+                time.sleep(0.02)
+
+
+def run_load(name):
+    """The process of a load: reads the target, says `ready`, waits for a line, runs, prints its answers, and ends."""
+    os.nice(NICENESS)
+    socket.create_connection = functools.partial(socket.create_connection, source_address=(ADDRESS, 0))
+    told = json.loads(sys.stdin.readline())
+    run = Run(Target(told["target"]), told["seconds"])
+    count, worker = LOADS[name].prepare(run)
+    print("ready", flush=True)
+    if sys.stdin.readline():
+        print(json.dumps(run.go(count, worker)), flush=True)
+    # Threads that wait for the server are not waited for, and their connections end here.
+    os._exit(0)
