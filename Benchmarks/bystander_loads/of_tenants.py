@@ -11,12 +11,12 @@ from pathlib import Path
 import probes
 from mcs_client import DATA
 from running import load
-from world import http
+from target import http
 
 
-def put(link, tenant, name, key, **document):
+def put(connection, tenant, name, key, **document):
     """Puts an installation; returns the status."""
-    return link.ask(http(
+    return connection.ask(http(
         "PUT", f"/v1/hubs/{tenant.hub}/installations/{name}", {"platform": "aldaba"} | document, authorization=key))[0]
 
 
@@ -26,19 +26,19 @@ def expressions(run):
     tenant = run.target.neighbour
     file = Path(run.target.told["data"]) / "installations.jsonl"
     file.write_text("".join(
-        json.dumps({"installationId": f"i{number}", "platform": "apns", "pushChannel": f"{number:064x}", "tags": ["all"]}) + "\n"
+        json.dumps({"installationId": f"i{number}", "platform": "apns", "pushChannel": f"{number:064x}"}) + "\n"
         for number in range(20_000)))
     run.target.aldaba("hub", "import", tenant.hub, file)
-    # No term holds, so that none after it is left out.
+    # No term holds, so that all are looked at.
     expression = " || ".join(f"$LastSeen:{{>{9000 + number}d}}" for number in range(1000))
     request = http(
         "POST", f"/v1/hubs/{tenant.hub}/audience", {"expression": expression},
         authorization=run.target.hub_key(tenant, "Manage"))
 
     def worker(_):
-        with run.link() as link:
+        with run.connection() as connection:
             while True:
-                yield link.ask(request)[0]
+                yield connection.ask(request)[0]
 
     return 8, worker
 
@@ -50,64 +50,67 @@ def installations(run):
     key = run.target.hub_key(tenant, "Listen")
 
     def worker(_):
-        with run.link() as link:
+        with run.connection() as connection:
             while True:
                 name = uuid.uuid4().hex
                 tags = [f"{name}-{number}" for number in range(60)]
-                yield put(link, tenant, name, key, pushChannel=name, tags=tags)
+                yield put(connection, tenant, name, key, pushChannel=name, tags=tags)
 
     return 8, worker
 
 
+def repeated(count):
+    """A template that has the property p so many times."""
+    return {"t": {"body": json.dumps({"aps": {"alert": f"{{{'+'.join(['$(p)'] * count)}}}" if count > 1 else "$(p)"}})}}
+
+
 @load()
 def previews(run):
-    """Previews of a template of 9,000 properties of 50 KB, four connections."""
+    """Previews of a template of 9,000 properties of 50 KB each, four connections."""
     tenant = run.target.neighbour
     key = run.target.hub_key(tenant, "Listen,Send")
-    template = {"t": {"body": json.dumps({"aps": {"alert": "$(p)" * 9000}})}}
-    with run.link() as link:
-        status = put(link, tenant, "large", key, pushChannel="x", templates=template)
+    template = repeated(9000)
+    with run.connection() as connection:
+        status = put(connection, tenant, "large", key, pushChannel="x", templates=template)
     request = http(
         "POST", f"/v1/hubs/{tenant.hub}/preview", {"installationId": "large", "properties": {"p": "x" * 50_000}},
         authorization=key)
 
     def worker(_):
-        if status not in (200, 201):  # Where the template itself is refused there is nothing to preview.
+        if status not in (200, 201):
+            # Without the template there is nothing to preview.
             yield f"template refused with {status}"
             return
-        with run.link() as link:
+        with run.connection() as connection:
             while True:
-                yield link.ask(request)[0]
+                yield connection.ask(request)[0]
 
     return 4, worker
 
 
 @load()
 def member_template(run):
-    """Template sends to 16 installations and one whose template renders too large; the answers say how many received theirs."""
+    """Template sends to 15 installations and one whose template renders too large; the answers say who received it."""
     tenant = run.target.neighbour
     key = run.target.hub_key(tenant, "Listen,Send,Manage,Report")
-    good = {"t": {"body": json.dumps({"aps": {"alert": "$(p)"}})}}
-    large = {"t": {"body": json.dumps({"aps": {"alert": "$(p)" * 1000}})}}
-    with run.link() as link:
+    with run.connection() as connection:
         for number, token in enumerate(tenant.tokens):
-            put(link, tenant, f"good{number}", key, pushChannel=token, templates=good)
-        put(link, tenant, "large", key, pushChannel="x", templates=large)
+            put(connection, tenant, f"i{number}", key, pushChannel=token, templates=repeated(1 if number else 1000))
     campaigns = f"/v1/hubs/{tenant.hub}/campaigns"
     ends = ("Completed", "Abandoned", "NoTargetFound", "Canceled")
 
     def worker(_):
-        with run.link() as link:
+        with run.connection() as connection:
             while True:
-                status, body = link.ask(http("POST", campaigns, {"properties": {"p": "x" * 10}}, authorization=key))
+                status, body = connection.ask(http("POST", campaigns, {"properties": {"p": "x" * 10}}, authorization=key))
                 if status not in (200, 201):
                     yield status
                     continue
                 path = f"{campaigns}/{json.loads(body)['id']}/report"
-                while (report := json.loads(link.ask(http("GET", path, authorization=key))[1]))["state"] not in ends:
+                while (report := json.loads(connection.ask(http("GET", path, authorization=key))[1]))["state"] not in ends:
                     time.sleep(0.05)
                 received = sum(report["ends"].get(end, 0) for end in ("accepted", "waiting", "delivered"))
-                yield f"{report['state']}: {received} of 17 received theirs"
+                yield f"{report['state']}: {received} of {len(tenant.tokens)} received it"
 
     return 2, worker
 
@@ -121,10 +124,10 @@ def streams(run):
 
     def worker(number):
         for path in paths[number::12]:
-            link = run.link()
-            kept.append(link)
-            link.socket.sendall(http("GET", path, authorization=tenant.bearer))
-            yield f"{path.rsplit('/')[-1]} {link.head()[0]}"
+            connection = run.connection()
+            kept.append(connection)
+            connection.socket.sendall(http("GET", path, authorization=tenant.bearer))
+            yield f"{path.rsplit('/')[-1]} {connection.head()[0]}"
 
     return 12, worker
 
@@ -135,11 +138,11 @@ def uploads(run):
     head = http("POST", "/v1/media", **{"content-length": 1 << 20, "authorization": run.target.neighbour.bearer})
 
     def worker(number):
-        with run.link() as link:
-            link.socket.sendall(head + b"GIF89a" + bytes([number]))
+        with run.connection() as connection:
+            connection.socket.sendall(head + b"GIF89a" + bytes([number]))
             for _ in range(1 << 20):
                 time.sleep(1)
-                link.socket.sendall(b"x")
+                connection.socket.sendall(b"x")
                 yield "byte"
 
     return 8, worker
@@ -163,9 +166,9 @@ def webhook(run):
     request = http("POST", f"/v1/hubs/{tenant.hub}/campaigns", {"content": {"title": "x"}}, authorization=key)
 
     def worker(_):
-        with run.link() as link:
+        with run.connection() as connection:
             while True:
-                yield link.ask(request)[0]
+                yield connection.ask(request)[0]
                 time.sleep(0.5)
 
     return 1, worker
@@ -173,7 +176,7 @@ def webhook(run):
 
 @load(probes=[probes.Pairing])
 def pairing(run):
-    """1,024 devices that name a place to pair at, and nobody comes."""
+    """1,024 devices that each wait for another to pair with."""
     devices = [probes.log_in(run.target, each) for each in run.target.enrol(1024)]
 
     def worker(number):

@@ -1,4 +1,4 @@
-"""What is measured of the bystander: each probe does one thing again and again, and notes how long each took."""
+"""Probes: operations of the bystander's, each done again and again and timed."""
 
 import http.server
 import json
@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 
 from h2_client import ConnectionEnded, H2Client, StreamReset
 from mcs_client import DATA, Closed, Device, Identity
-from world import Link, http as request
+from target import Connection, http as request
 
 LONGEST = 10  # seconds until an answer counts as failed
 FAULTS = (OSError, Closed, ConnectionEnded, StreamReset, ValueError, AssertionError)
 
 
 class Samples:
-    """Milliseconds of what succeeded, and how many failed."""
+    """Milliseconds of the operations that succeeded, and how many failed."""
 
     def __init__(self):
         self.times, self.failed, self.fault = [], 0, ""
@@ -28,7 +28,7 @@ class Samples:
 
 
 class Probe:
-    """One of the bystander's things to do. `ask` does it once and raises where it failed; `pause` is between two of them."""
+    """An operation. `ask` does it once and raises where it failed; `pause` seconds are between two."""
 
     pause = 0.03
 
@@ -36,7 +36,7 @@ class Probe:
         self.target, self.tenant, self.count = target, target.bystander, 0
 
     def sample(self, end):
-        """Asks until a moment of `time.monotonic`; one that was begun is waited for."""
+        """Samples until a moment of `time.monotonic`; the last one may end later."""
         samples = Samples()
         while time.monotonic() < end:
             begun = time.perf_counter()
@@ -52,7 +52,7 @@ class Probe:
         return samples
 
     def close(self):
-        """Ends what is kept between two; the next begins anew."""
+        """Ends the connections that are kept from one operation to the next."""
 
 
 def sample_all(probes, seconds):
@@ -71,7 +71,7 @@ def sample_all(probes, seconds):
 
 
 def checked(answer, status=200):
-    assert answer[0] == status, f"{answer[0]} {answer[1][:120]}"
+    assert answer[0] == status, f"{answer[0]} {answer[1].decode(errors='replace')}"
     return answer[1]
 
 
@@ -96,16 +96,16 @@ class APNs(Probe):
 class Kept(Probe):
     """A probe that keeps a connection to the control port."""
 
-    _link = None
+    _connection = None
 
     def answer(self, data):
-        self._link = self._link or Link(self.target, LONGEST)
-        return self._link.ask(data)
+        self._connection = self._connection or Connection(self.target, LONGEST)
+        return self._connection.ask(data)
 
     def close(self):
-        if self._link:
-            self._link.socket.close()
-        self._link = None
+        if self._connection:
+            self._connection.socket.close()
+        self._connection = None
 
 
 class FCM(Kept):
@@ -131,8 +131,8 @@ class NewConnection(Probe):
     name, pause = "new TLS, control port", 0.05
 
     def ask(self):
-        with Link(self.target, LONGEST) as link:
-            checked(link.ask(request("GET", "/health")))
+        with Connection(self.target, LONGEST) as connection:
+            checked(connection.ask(request("GET", "/health")))
 
 
 class Stream(Probe):
@@ -141,10 +141,10 @@ class Stream(Probe):
     pause = 0.5
 
     def open(self, path):
-        with Link(self.target, LONGEST) as link:
-            link.socket.sendall(request("GET", path, authorization=self.tenant.bearer))
-            status, head = link.head()
-            assert status == 200, f"{status} {head[:60]}"
+        with Connection(self.target, LONGEST) as connection:
+            connection.socket.sendall(request("GET", path, authorization=self.tenant.bearer))
+            status, _ = connection.head()
+            assert status == 200, status
 
 
 class ReportStream(Stream):
@@ -181,7 +181,7 @@ class Upload(Kept):
 
 
 class Webhook(Probe):
-    """From the end of a send to the webhook's hearing of it."""
+    """The time from a send to the event of its end."""
 
     name, pause, longest = "event at another webhook", 0.2, 40
 

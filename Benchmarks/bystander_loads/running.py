@@ -1,8 +1,9 @@
-"""Loads: how one is written, and how it runs in a process of its own.
+"""Loads, and the process in which each runs.
 
-A load is a function with the decorator `load`. It prepares what it needs and returns how many workers there are, and a worker: a
-generator function of the worker's number that yields an answer (a status, or a word) for each thing that it has done. A worker
-whose connection ends begins anew. The first line of the function's documentation is the one in the list of loads.
+A load is a function with the decorator `load`, in `without_credential.py` or `of_tenants.py`. The first line of its documentation
+is shown by `--list`. It prepares what it needs and returns how many workers there are, and a worker: a generator function of the
+worker's number that yields an answer (a status, or a text), or an answer and a count, for each thing that it has done. A worker
+whose connection ends begins anew.
 """
 
 import functools
@@ -15,16 +16,16 @@ import time
 from collections import Counter
 
 from mcs_client import Closed
-from world import Link, Target
+from target import Connection, Target
 
-ADDRESS = "127.0.0.9"  # the loads' own, so that what bounds an address does not bound the bystander
-NICENESS = 10  # the bystander's program does not wait for the load's
+ADDRESS = "127.0.0.9"  # the loads' own, so that bounds of an address do not hold for the bystander
+NICENESS = 10  # so that neither server nor bystander waits for the load's own work
 MOST_ANSWERS = 50_000_000
 LOADS = {}
 
 
 class Load:
-    """A load by its name; `probes` are measured beside those of every load."""
+    """A load; `probes` are measured beside those of every load."""
 
     def __init__(self, function, probes, arguments=()):
         self.name = "-".join([function.__name__, *map(str, arguments)]).replace("_", "-")
@@ -34,7 +35,7 @@ class Load:
 
 
 def load(probes=(), variants=()):
-    """Makes a function a load, or one load of each of its variants."""
+    """Makes a function a load, or one load for each of its variants, which is its second argument."""
     def add(function):
         for made in [Load(function, probes, [each]) for each in variants] or [Load(function, probes)]:
             LOADS[made.name] = made
@@ -44,7 +45,7 @@ def load(probes=(), variants=()):
 
 
 class Run:
-    """A run of a load: until when, and what was answered."""
+    """One run of a load: its target, its end, and its answers by their count."""
 
     def __init__(self, target, seconds):
         self.target, self.seconds = target, seconds
@@ -52,9 +53,9 @@ class Run:
         self._end = None
         self._lock = threading.Lock()
 
-    def link(self, timeout=30):
+    def connection(self, timeout=30):
         """A new connection to the control port."""
-        return Link(self.target, timeout)
+        return Connection(self.target, timeout)
 
     def note(self, answer, count=1):
         with self._lock:
@@ -77,7 +78,7 @@ class Run:
         while not self.is_over():
             try:
                 for answer in worker(number):
-                    self.note(answer)
+                    self.note(*(answer if isinstance(answer, tuple) else (answer,)))
                     if self.is_over():
                         return
                 return

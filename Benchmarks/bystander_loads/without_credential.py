@@ -1,17 +1,21 @@
-"""Loads of whoever reaches the ports and has no credential."""
+"""Loads from clients without a credential."""
 
 import os
+import ssl
 import struct
 import time
 from urllib.parse import urlencode, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from h2_client import open_tls
 from mcs_client import LOGIN_RESPONSE, Device, Identity, Message
 from provider_tokens import ProviderKey, base64url
-from raw_http2 import DATA, END_HEADERS, HEADERS, PING, PRIORITY, RawConnection, block, frame, window_update
+from raw_http2 import (
+    DATA, END_HEADERS, HEADERS, PING, PREFACE, PRIORITY, SETTINGS, block, frame, window_update,
+)
 from running import load
-from world import http
+from target import http
 
 FORM = {"content_type": "application/x-www-form-urlencoded"}
 JSON = {"content_type": "application/json"}
@@ -19,7 +23,7 @@ JSON = {"content_type": "application/json"}
 
 @load()
 def computing(run):
-    """Nothing is sent, and one processor computes: what the machine itself adds to the ratios."""
+    """No load: one processor computes, and nothing is sent. The ratios are those of the machine itself."""
     def worker(_):
         while True:
             sum(range(100_000))
@@ -35,9 +39,9 @@ def public_route(run):
 
     def worker(_):
         while len(kept) < 2500:
-            link = run.link()
-            kept.append(link)
-            yield link.ask(request)[0]
+            connection = run.connection()
+            kept.append(connection)
+            yield connection.ask(request)[0]
 
     return 16, worker
 
@@ -48,9 +52,9 @@ def forms(run, connections):
     requests = [http("POST", path, b"a&" * 30_000, **FORM) for path in ("/token", "/c2dm/register3")]
 
     def worker(number):
-        with run.link() as link:
+        with run.connection() as connection:
             while True:
-                yield link.ask(requests[number % 2])[0]
+                yield connection.ask(requests[number % 2])[0]
 
     return connections, worker
 
@@ -85,9 +89,9 @@ def forms_credentials(run):
     makers = [token, checkin, registration, hub]
 
     def worker(number):
-        with run.link() as link:
+        with run.connection() as connection:
             while True:
-                yield link.ask(makers[number % 4]())[0]
+                yield connection.ask(makers[number % 4]())[0]
 
     return 32, worker
 
@@ -102,53 +106,51 @@ FLOODS = {
 
 @load(variants=FLOODS)
 def h2_floods(run, kind):
-    """One kind of frame of HTTP/2, again and again, on four connections to the APNs port; what is counted are frames."""
-    batch, authority = FLOODS[kind] * 500, urlsplit(run.target.apns).netloc
-    head = block([(":method", "POST"), (":scheme", "https"), (":authority", authority), (":path", "/3/device/00")])
+    """One kind of frame of HTTP/2, again and again, on four connections to the APNs port; frames are counted."""
+    tenant, batch = run.target.neighbour, FLOODS[kind] * 500
+    # A stream whose body is still to come.
+    head = block([
+        (":method", "POST"), (":scheme", "https"), (":authority", urlsplit(run.target.apns).netloc),
+        (":path", f"/3/device/{tenant.tokens[0]}"), ("authorization", tenant.bearer), ("apns-topic", tenant.topic),
+        ("apns-push-type", "alert")])
 
     def worker(_):
-        with RawConnection(run.target.apns, run.target.ca) as connection:
-            # Written to the socket itself, since `write` passes over a connection that has ended.
-            connection._socket.sendall(frame(HEADERS, END_HEADERS, 1, head))
+        with open_tls(run.target.apns, run.target.ca) as connection:
+            connection.sendall(PREFACE + frame(SETTINGS) + frame(HEADERS, END_HEADERS, 1, head))
             while True:
-                connection._socket.sendall(batch)
-                drain(connection._socket)
-                for _ in range(500):
-                    yield kind
+                connection.sendall(batch)
+                drain(connection)
+                yield kind, 500
 
     return 4, worker
 
 
-def drain(link):
-    """What has come is read and passed over; returns it."""
-    timeout, came = link.gettimeout(), b""
-    link.setblocking(False)
+def drain(connection):
+    """Reads what has come, and returns it."""
+    timeout, came = connection.gettimeout(), b""
+    connection.setblocking(False)
     try:
-        while piece := link.recv(65536):
+        while piece := connection.recv(65536):
             came += piece
         raise ConnectionResetError("the server closed the connection")
-    except BlockingIOError:
+    except ssl.SSLWantReadError:
         return came
-    except OSError as fault:
-        if "did not complete" in str(fault):  # SSLWantReadError
-            return came
-        raise
     finally:
-        link.settimeout(timeout)
+        connection.settimeout(timeout)
 
 
 @load()
 def refused_body(run):
-    """Requests whose bodies go on after the refusal, eight connections; beside the answers the MiB after them are counted."""
+    """Requests whose bodies go on after the refusal, eight connections; the MiB after it are counted."""
     paths, piece, size = ["/v1/media", "/v1/nothing", "/token", "/c2dm/register3"], bytes(1 << 16), 1 << 40
 
     def worker(number):
-        with run.link(timeout=5) as link:
-            link.socket.sendall(http("POST", paths[number % 4], **{"content-length": size}))
+        with run.connection(timeout=5) as connection:
+            connection.socket.sendall(http("POST", paths[number % 4], **{"content-length": size}))
             status, sent = None, 0
             while sent < size:
-                link.socket.sendall(piece)
-                if came := drain(link.socket):
+                connection.socket.sendall(piece)
+                if came := drain(connection.socket):
                     status = came[9:12].decode()
                     yield status
                 sent += len(piece)

@@ -1,9 +1,7 @@
-"""The server that is measured, with two teams: the bystander's, and the neighbour's, from which the loads come."""
+"""The running server as probes and loads see it: its addresses, its two tenants, and connections to its control port."""
 
 import json
-import os
 import re
-import resource
 import socket
 import ssl
 import time
@@ -15,13 +13,8 @@ import jwt
 
 from aldaba_process import run_aldaba
 from h2_client import verified_context
-from own_server import ENROLMENT_KEY, OwnServer
+from own_server import ENROLMENT_KEY
 from provider_tokens import ProviderKey
-
-TEAMS = {"bystander": ("BYSTANDER1", "com.example.bystander"), "neighbour": ("NEIGHBOUR1", "com.example.neighbour")}
-DEVICES = 16
-MEMORY_LIMIT = 8 << 30  # bytes of addresses; a load that takes more ends the server, not the machine
-FLAGS = ("--proxies=none", "--webhook-networks=127.0.0.0/8")  # loopback addresses count as any other
 
 
 def http(method, path, body=b"", **headers):
@@ -36,7 +29,7 @@ class Ended(ConnectionError):
     """The server closed the connection."""
 
 
-class Link:
+class Connection:
     """A TLS connection to the control port, for requests one after the other."""
 
     def __init__(self, target, timeout=30):
@@ -149,8 +142,8 @@ class Target:
 
     def ask(self, method, path, document, authorization):
         """One request on a connection of its own; returns the object that is answered. Another status than 2xx is an error."""
-        with Link(self) as link:
-            status, body = link.ask(http(method, path, document, authorization=authorization))
+        with Connection(self) as connection:
+            status, body = connection.ask(http(method, path, document, authorization=authorization))
         assert 200 <= status < 300, (method, path, status, body)
         return json.loads(body) if body else None
 
@@ -160,9 +153,9 @@ class Target:
             "POST", "/checkin", {"android_id": 0, "security_token": 0, "version": 3}, content_type="application/json",
             authorization=f"Enrol {ENROLMENT_KEY}")
         made = []
-        with Link(self) as link:
+        with Connection(self) as connection:
             for _ in range(count):
-                status, body = link.ask(request)
+                status, body = connection.ask(request)
                 assert status == 200, (status, body)
                 told = json.loads(body)
                 made.append((int(told["android_id"]), int(told["security_token"])))
@@ -171,64 +164,12 @@ class Target:
     def register(self, devices, tenant):
         """The device tokens of the tenant's app on some devices."""
         tokens = []
-        with Link(self) as link:
+        with Connection(self) as connection:
             for device, secret in devices:
                 form = {"app": tenant.topic, "sender": tenant.team, "device": device, "X-environment": "production"}
-                status, body = link.ask(http(
+                status, body = connection.ask(http(
                     "POST", "/c2dm/register3", urlencode(form).encode(), authorization=f"AidLogin {device}:{secret}",
                     content_type="application/x-www-form-urlencoded"))
                 assert status == 200 and body.startswith(b"token="), (status, body)
                 tokens.append(body.decode().partition("=")[2].strip())
         return tokens
-
-
-class World:
-    """A server of one load's own; `target` is what others see of it."""
-
-    def __init__(self, folder, name):
-        self.server = OwnServer(folder, f"bystander-{name}", *FLAGS, log_level="warning")
-        self._folder = Path(folder)
-        self.end = None  # how the server ended, where that was not well
-
-    def __enter__(self):
-        told = {name: self._tenant(*names) for name, names in TEAMS.items()}
-        self.server.start()
-        resource.prlimit(self.server.process.pid, resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-        for name, tenant in told.items():
-            account = self._folder / f"{name}.json"
-            self.server.aldaba("service-account", "create", "--team", tenant["team"], "--output", account)
-            tenant["account"] = str(account)
-        told |= self.server.ready | {"data": str(self.server.data)}
-        for name in TEAMS:
-            target = Target(told)
-            told[name]["devices"] = target.enrol(DEVICES)
-            told[name]["tokens"] = target.register(told[name]["devices"], getattr(target, name))
-        self.target = Target(told)
-        return self
-
-    def _tenant(self, team, topic):
-        hub = team.lower()
-        self.server.add_app(topic, team)
-        key = json.loads(self.server.aldaba("key", "create", "--team", team, "--json").stdout)
-        self.server.aldaba("hub", "create", hub, "--app", topic)
-        return {"team": team, "topic": topic, "hub": hub, "key": key["path"], "keyId": key["keyId"]}
-
-    def memory(self):
-        """Resident memory in MiB; 0 when the server has ended."""
-        try:
-            pages = int(Path(f"/proc/{self.server.process.pid}/statm").read_text().split()[1])
-        except (OSError, IndexError):
-            return 0
-        return pages * os.sysconf("SC_PAGE_SIZE") >> 20
-
-    def __exit__(self, *_):
-        process = self.server.process
-        if (code := process.poll()) is not None:
-            self.end = f"the server ended with {code} by itself"
-            process.stdout.close()
-            return
-        try:
-            self.server.stop()
-            self.server.log.unlink()
-        except AssertionError as fault:
-            self.end = str(fault).split("\n")[0]
