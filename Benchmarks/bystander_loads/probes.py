@@ -17,13 +17,13 @@ FAULTS = (OSError, Closed, ConnectionEnded, StreamReset, ValueError, AssertionEr
 
 
 class Samples:
-    """Milliseconds of the operations that succeeded, and how many failed."""
+    """Milliseconds of the operations that succeeded or timed out, how many there were, and how many of them failed."""
 
     def __init__(self):
-        self.times, self.failed, self.fault = [], 0, ""
+        self.times, self.count, self.failed, self.fault = [], 0, 0, ""
 
     def share(self, part):
-        """A percentile in milliseconds; `None` where nothing succeeded."""
+        """A percentile in milliseconds; `None` where there are none."""
         return sorted(self.times)[min(len(self.times) - 1, int(part * len(self.times)))] if self.times else None
 
 
@@ -39,15 +39,18 @@ class Probe:
         """Samples until a moment of `time.monotonic`; the last one may end later."""
         samples = Samples()
         while time.monotonic() < end:
-            begun = time.perf_counter()
+            begun, is_timed = time.perf_counter(), True
             try:
                 self.count += 1
+                samples.count += 1
                 self.ask()
-                samples.times.append(1000 * (time.perf_counter() - begun))
             except FAULTS as fault:
                 samples.failed += 1
                 samples.fault = str(fault) or type(fault).__name__
+                is_timed = isinstance(fault, TimeoutError)
                 self.close()
+            if is_timed:
+                samples.times.append(1000 * (time.perf_counter() - begun))
             time.sleep(self.pause)
         return samples
 
@@ -232,7 +235,8 @@ class Pairing(Probe):
         for device in self._devices:
             meet(device, place)
         answers = [device.receive_kind(DATA, LONGEST).message.get(21, b"") for device in self._devices]
-        assert all(b"met" in answer for answer in answers), answers
+        for answer in answers:
+            assert b"met" in answer, answer.partition(b"reason")[2][2:].decode(errors="replace")
 
     def close(self):
         for device in self._devices:

@@ -20,7 +20,7 @@ from target import Connection, Target
 
 ADDRESS = "127.0.0.9"  # the loads' own, so that bounds of an address do not hold for the bystander
 NICENESS = 10  # so that neither server nor bystander waits for the load's own work
-MOST_ANSWERS = 50_000_000
+MOST_ANSWERS = 500_000_000
 LOADS = {}
 
 
