@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -82,8 +83,9 @@ class Run:
                     if self.is_over():
                         return
                 return
-            except (OSError, Closed, ValueError) as fault:
-                self.note("timeout" if isinstance(fault, TimeoutError) else "closed")
+            except Exception as fault:  # Counted as an answer, so that it is seen in the table.
+                is_closed = isinstance(fault, (ConnectionError, Closed, ssl.SSLError)) and not isinstance(fault, TimeoutError)
+                self.note("closed" if is_closed else type(fault).__name__)
                 time.sleep(0.02)
 
 
