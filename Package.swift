@@ -67,6 +67,7 @@ let system: [Target] = [
 
 let house: [Target] = [
     room("Model", "Timestamps"),
+    room("Model", "TextDirection"),
     room("Model", "PushModel", ["Timestamps"]),
 
     room("Wire", "HTTPWire"),
@@ -89,10 +90,10 @@ let house: [Target] = [
     room("Engine", "LocalSchedule", ["Timestamps", "AgentWire"]),
     room("Engine", "Audience", ["PushModel", "HubWire", "LocalSchedule"]),
     room("Engine", "Fanout", ["PushModel"]),
-    room("Engine", "Relay", ["RelayWire"]),
+    room("Engine", "Relay", ["RelayWire", "TextDirection"]),
     room("Engine", "NoiseSession", [crypto]),
 
-    room("Transport", "Observability", [logging, metrics, coreMetrics]),
+    room("Transport", "Observability", ["TextDirection", logging, metrics, coreMetrics]),
     room("Transport", "ConnectionAdmission", ["Observability", nioCore, logging, metrics]),
     room("Transport", "OutboundAddresses", ["Machine", "ConnectionAdmission", nioCore]),
     room(
@@ -100,7 +101,10 @@ let house: [Target] = [
         ["ConnectionAdmission", "OutboundAddresses", asyncHTTPClient, nioCore, nioSSL]),
     room(
         "Transport", "HTTP2Transport",
-        ["CNghttp2", "HTTPWire", "ConnectionAdmission", nioCore, nioPosix, nioSSL, nioTLS, logging]),
+        [
+            "CNghttp2", "HTTPWire", "ConnectionAdmission", "Observability", nioCore, nioPosix, nioSSL, nioTLS, logging,
+            metrics,
+        ]),
     room(
         "Transport", "MCSTransport",
         ["Machine", "PushModel", "MCSWire", "DeviceSession", nioCore, nioPosix, nioSSL, logging]),
@@ -129,11 +133,12 @@ let house: [Target] = [
             logging, metrics,
         ]),
     room("Server", "SQLiteSchema", [grdb]),
+    room("Server", "SQLiteFiles", ["ServerCore", grdb]),
     room(
         "Server", "StoreSQLite",
         [
-            "SQLiteSchema", "CLinux", "PushModel", "APNsWire", "Mailbox", "RegisterCore", "ServerCore", "MemberCentre",
-            "PushEncryption", "WebPushWire", "UpstreamDelivery", "Fanout", "Topics", "Reports", "Inventory", grdb,
+            "SQLiteFiles", "SQLiteSchema", "CLinux", "PushModel", "APNsWire", "Mailbox", "RegisterCore", "ServerCore",
+            "MemberCentre", "PushEncryption", "WebPushWire", "UpstreamDelivery", "Fanout", "Topics", "Reports", "Inventory", grdb,
             grdbSQLite,
             logging,
         ]),
@@ -176,7 +181,7 @@ let house: [Target] = [
     room(
         "Server", "ControlHTTP",
         [
-            "ConnectionAdmission", "PushModel", "Observability", "RegisterCore", hummingbird, nioCore, logging,
+            "ConnectionAdmission", "PushModel", "Observability", "RegisterCore", hummingbird, nioCore, nioPosix, logging,
             metrics,
         ]),
     room(
@@ -191,7 +196,7 @@ let house: [Target] = [
     room(
         "Server", "FCMEndpoint",
         [
-            "Fanout", "Topics", "TopicEndpoint", "WebPushWire",
+            "Fanout", "Topics", "TopicEndpoint", "WebPushWire", "HTTPWire",
             "PushModel", "APNsWire", "FCMWire", "Observability", "ControlHTTP", "RegisterCore", "ServerCore",
             "MemberCentre", hummingbird, nioCore, logging, metrics,
         ]),
@@ -209,7 +214,7 @@ let house: [Target] = [
             "PushModel", "APNsWire", "HubWire", "CarriageWire", "Audience", "LocalSchedule", "RegisterCore",
             "ServerCore", crypto, logging,
         ]),
-    room("Server", "StoreRelay", ["RelayWire", "Relay", "RelayCentre", grdb, logging]),
+    room("Server", "StoreRelay", ["SQLiteFiles", "RelayWire", "Relay", "RelayCentre", grdb, logging]),
     room("Server", "RelayWaking", ["PushModel", "RelayWire", "HubWire", "Hub", "RelayCentre"]),
     room(
         "Server", "HubSenders",
@@ -223,14 +228,14 @@ let house: [Target] = [
             "PushModel", "APNsWire", "HubWire", "CarriageWire", "Audience", "Fanout", "Hub", "RegisterCore",
             "ServerCore", "Topics",
         ]),
-    room("Server", "HubWebhooks", ["PushModel", "HubWire", "Hub", "UpstreamDelivery", logging]),
-    room("Server", "StoreHub", ["PushModel", "HubWire", "Audience", "Hub", crypto, grdb]),
+    room("Server", "HubWebhooks", ["PushModel", "HubWire", "Hub", "UpstreamDelivery", logging, metrics]),
+    room("Server", "StoreHub", ["SQLiteFiles", "PushModel", "HubWire", "Audience", "Hub", crypto, grdb]),
     room(
         "Server", "HubEndpoint",
         [
-            "ControlHTTP", "PushModel", "PushEncryption", "HubWire", "CarriageWire", "Audience", "Hub", "RegisterCore",
-            "ServerCore", "UpstreamDelivery", hummingbird,
-            lifecycle, nioCore, logging,
+            "ControlHTTP", "ConnectionAdmission", "PushModel", "PushEncryption", "HTTPWire", "HubWire", "CarriageWire",
+            "Audience", "Hub", "RegisterCore", "ServerCore", "UpstreamDelivery", hummingbird,
+            lifecycle, nioCore, logging, metrics,
         ]),
 
     room("Device", "AppHost", ["AgentWire", "CLinux", "Machine"]),
@@ -252,14 +257,14 @@ let house: [Target] = [
     room("Device", "_Testing_UIKit"),
     room("Device", "AldabaFlutterPush", ["Flutter", "UIKit"]),
     room("Device", "Flutter", ["FlutterWire", "CLinux", "Machine", "AppHost", "UIKit"]),
-    room("Device", "DeviceModel", ["Machine", "PushModel", "AgentWire", "LocalSchedule"]),
+    room("Device", "DeviceModel", ["Machine", "PushModel", "TextDirection", "AgentWire", "LocalSchedule"]),
     room("Device", "DevicePorts", ["PushModel", "LocalSchedule", "DeviceModel"]),
     room(
         "Device", "DeviceStore",
         ["CLinux", "Machine", "PushModel", "AgentWire", "LocalSchedule", "DeviceModel", "PushEncryption", grdb]),
     room(
         "Device", "DevicePrograms",
-        ["Machine", "PushModel", "AgentWire", "Observability", "DeviceModel", "DevicePorts", logging]),
+        ["Machine", "PushModel", "TextDirection", "AgentWire", "Observability", "DeviceModel", "DevicePorts", logging]),
     room("Device", "Attachments", ["Machine", "PushModel", "AgentWire", "MediaFormat", "DeviceModel", "DevicePorts"]),
     room(
         "Device", "MediaFetching",
@@ -325,7 +330,7 @@ let house: [Target] = [
             nioCore, logging,
         ]),
     room("Device", "ConnectedDevices", ["AgentWire", "AppHost", "RelayWire"]),
-    room("Device", "RelayedFiles", ["RelayWire", "Machine", crypto]),
+    room("Device", "RelayedFiles", ["RelayWire", "TextDirection", "Machine", crypto]),
     room("Device", "RelayTrust", ["RelayWire", "NoiseSession", crypto]),
     room("Device", "RelayedDocuments", ["RelayWire", "Relay", "RelayTrust"]),
     room("Device", "RelayHost", ["RelayWire", "Relay", "RelayedDocuments", "RelayedFiles", "RelayTrust", crypto]),
@@ -335,8 +340,8 @@ let house: [Target] = [
     room(
         "Device", "RelayServices",
         [
-            "PushModel", "AgentWire", "RelayWire", "Relay", "RelayHost", "RelayTrust", "RelayedFiles", "DeviceModel",
-            "Attachments",
+            "PushModel", "TextDirection", "AgentWire", "RelayWire", "Relay", "RelayHost", "RelayTrust", "RelayedFiles",
+            "DeviceModel", "Attachments",
             "MessageBus",
             "Machine",
         ]),
@@ -347,7 +352,10 @@ let house: [Target] = [
     room("Device", "Positions", ["CLinux", "Machine", "DevicePorts", "MessageBus"]),
     room(
         "Device", "Desktop",
-        ["Machine", "AgentWire", "DeviceModel", "DevicePorts", "PushModel", "MessageBus", "Observability", logging]),
+        [
+            "Machine", "AgentWire", "DeviceModel", "DevicePorts", "PushModel", "TextDirection", "MessageBus",
+            "Observability", logging,
+        ]),
     room("Device", "WindowFocus", ["CXCB", "Machine", "DevicePorts"]),
 ]
 
@@ -355,19 +363,21 @@ let commands: [Target] = [
     room(
         "Command", "CommandCore",
         [
-            "Machine", "PushModel", "APNsWire", "FCMWire", "AgentWire", "LocalSchedule", "LocalZones",
-            "ConnectionAdmission", "RegisterCore", "MemberCentre", "AppHost", "RelayWire", crypto, cryptoExtras, x509,
+            "Machine", "PushModel", "TextDirection", "HTTPWire", "APNsWire", "FCMWire", "AgentWire", "LocalSchedule",
+            "LocalZones", "ConnectionAdmission", "RegisterCore", "MemberCentre", "AppHost", "RelayWire", crypto, cryptoExtras, x509,
             asn1, argumentParser, yams, logging,
         ]),
     room("Command", "Supervision", ["CommandCore", "Machine", logging]),
     room(
         "Command", "Monitoring",
-        ["CommandCore", "AgentWire", "ControlAPI", "Observability", nioPosix, logging, metrics]),
+        [
+            "CommandCore", "AgentWire", "ConnectionAdmission", "ControlAPI", "Observability", nioPosix, logging, metrics,
+        ]),
     room(
         "Command", "ServerCommands",
         [
-            "Machine", "PushModel", "APNsWire", "AgentWire", "CommandCore", "RegisterCommands", "StoreSQLite", crypto,
-            nioCore, nioPosix, nioSSL, asyncHTTPClient, argumentParser,
+            "Machine", "PushModel", "APNsWire", "AgentWire", "CommandCore", "RegisterCommands", "SQLiteFiles", "StoreSQLite",
+            crypto, nioCore, nioPosix, nioSSL, asyncHTTPClient, argumentParser,
         ]),
     room(
         "Command", "RelayCommands",
@@ -378,8 +388,8 @@ let commands: [Target] = [
     room(
         "Command", "RegisterCommands",
         [
-            "PushModel", "APNsWire", "FCMWire", "Mailbox", "RegisterCore", "MemberCentre", "StoreSQLite", "CommandCore",
-            "UpstreamDelivery", "HubWire", "CarriageWire", "LocalZones", "Hub", "HubSenders", "StoreHub",
+            "PushModel", "APNsWire", "FCMWire", "Mailbox", "RegisterCore", "MemberCentre", "SQLiteFiles", "StoreSQLite",
+            "CommandCore", "UpstreamDelivery", "HubWire", "CarriageWire", "LocalZones", "Hub", "HubSenders", "StoreHub",
             argumentParser, crypto, cryptoExtras, x509, asn1,
         ]),
     .executableTarget(
@@ -394,7 +404,8 @@ let commands: [Target] = [
             "RegisterCommands", "Machine", "PushEncryption", "LegacyEndpoint", "FCMWire", "ControlHTTP", "FCMEndpoint",
             "FCMEnrolment", "UpstreamDelivery", "RelayCommands", "RelayHost", "RelayTrust", "DeviceRelay",
             "RelayCentre", "Topics",
-            "TopicEndpoint", "HubWire", "Hub", "HubGateway", "StoreHub", "StoreRelay", "HubEndpoint", "HubSenders",
+            "TopicEndpoint", "HubWire", "Hub", "HubGateway", "SQLiteFiles", "StoreHub", "StoreRelay", "HubEndpoint",
+            "HubSenders",
             "HubWebhooks",
             "OutboundHTTP", "RelayWaking", "RelayWire", "Reports", "Inventory",
             "Supervision", "Monitoring",
@@ -545,6 +556,7 @@ let support: [Target] = [
 let testTargets: [Target] = [
     tests("System", "Machine", ["Machine"]),
     tests("Model", "PushModel", ["PushModel"]),
+    tests("Model", "TextDirection", ["TextDirection"]),
     tests(
         "Wire", "APNsWire", ["APNsWire", "CertificateTestSupport", "HTTPWire", "PushModel", crypto, asn1, x509]),
     tests("Wire", "MCSWire", ["MCSWire", "PushModel", protobuf]),
@@ -563,7 +575,7 @@ let testTargets: [Target] = [
         [
             "Hub", "StoreHub", "HubWire", "Audience", "LocalSchedule", "RegisterCore", "ServerCore", "PushModel", grdb,
             logging, "HubEndpoint", "HubSenders", "HubWebhooks", "UpstreamDelivery", "ControlHTTP", hummingbird,
-            "APNsWire",
+            "APNsWire", "HTTPWire", "ConnectionAdmission",
             "Fanout", "HubGateway", "Mailbox", "StoreMemory", "Topics", nioCore, nioPosix,
         ]),
     tests(
@@ -616,9 +628,15 @@ let testTargets: [Target] = [
         ]),
     tests("Server", "StoreMemory", ["StoreMemory", "StoreContract"]),
     tests(
+        "Server", "SQLiteFiles",
+        [
+            "SQLiteFiles", "SQLiteSchema", "StoreSQLite", "StoreHub", "StoreRelay", "Hub", "HubWire", "RegisterCore", "Relay",
+            "RelayWire", "RelayCentre", "ServerCore", "Mailbox", "PushModel", grdb, logging,
+        ]),
+    tests(
         "Server", "StoreSQLite",
         [
-            "DeviceEnrolment", "SQLiteSchema", "StoreSQLite", "StoreContract", "StatementLog", "PowerCut",
+            "DeviceEnrolment", "SQLiteFiles", "SQLiteSchema", "StoreSQLite", "StoreContract", "StatementLog", "PowerCut",
             "RegisterCore", "ServerCore", "Mailbox", "Machine",
             "APNsWire", "PushModel", "Fanout", "Topics", "UpstreamDelivery", "Reports", grdb, nioPosix, logging,
         ]),
@@ -742,10 +760,15 @@ let testTargets: [Target] = [
         "Server", "FCMEndpoint",
         [
             "FCMEndpoint", "TopicEndpoint", "FCMWire", "ControlHTTP", "MemberCentre", "RegisterCore", "ServerCore",
-            "StoreMemory", "WebPushWire",
+            "StoreMemory", "WebPushWire", "HTTPWire", "PushEncryption",
             "APNsWire", "Mailbox", "PushModel", crypto, cryptoExtras, hummingbird, nioCore, logging,
         ]),
+    tests(
+        "Server", "ControlHTTP",
+        ["ControlHTTP", "ConnectionAdmission", "PushModel", hummingbird, nioCore, nioEmbedded, logging]),
     tests("Transport", "Observability", ["Observability", coreMetrics, logging]),
+    tests(
+        "Server", "FCMEnrolment", ["FCMEnrolment", "RegisterCore", "PushEncryption", "PushModel", "WebPushWire"]),
     tests("Server", "Reports", ["Reports", "ControlHTTP", "PushModel"]),
     tests("Wire", "FlutterWire", ["FlutterWire"]),
     tests("Device", "Flutter", ["Flutter", "FlutterWire", "AppHost", "UIKit", "_Testing_UIKit"]),
@@ -758,7 +781,7 @@ let testTargets: [Target] = [
             "MCSWire",
             "Observability",
             "StoreMemory", "APNsWire", "Mailbox", "PushEncryption", asyncHTTPClient, hummingbird, protobuf, nioCore,
-            nioPosix,
+            nioEmbedded, nioPosix,
         ]),
     tests(
         "Examples", "Course",
@@ -775,8 +798,9 @@ let testTargets: [Target] = [
     tests(
         "Command", "CommandCore",
         [
-            "CommandCore", "RegisterCommands", "APNsWire", "FCMWire", "AgentWire", "PushModel", "RegisterCore",
-            "MemberCentre", "Mailbox", crypto, x509, argumentParser,
+            "CommandCore", "RegisterCommands", "HTTPWire", "APNsWire", "FCMWire", "AgentWire", "PushModel",
+            "RegisterCore", "MemberCentre", "Mailbox", "SQLiteFiles", "StoreHub", "StoreSQLite", crypto, x509,
+            argumentParser,
         ]),
 ]
 

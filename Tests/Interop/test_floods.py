@@ -5,7 +5,9 @@ import re
 import resource
 import select
 import socket
+import ssl
 import time
+from http.client import HTTPSConnection
 
 import pytest
 
@@ -191,6 +193,27 @@ def test_idle_connections_give_way_to_new_ones_the_oldest_first(server, listener
             assert flood.sockets[-1].fileno() not in flood.ended(), "the newest is still there"
         for _ in range(3):
             assert world.carries()
+
+
+CONTROL_CONNECTIONS = (OPEN_FILES - 96) // 8
+
+
+def test_reading_a_public_document_proves_nobody(server):
+    """Connections that were served without a credential give way: only a credential keeps a connection."""
+    world = World(server)
+    context = ssl.create_default_context(cafile=server.ready["ca"])
+    readers = []
+    try:
+        for _ in range(CONTROL_CONNECTIONS + 40):
+            reader = HTTPSConnection("127.0.0.1", server.addresses["controlPort"], context=context, timeout=10)
+            reader.request("GET", "/v1/openapi.json")
+            answer = reader.getresponse()
+            assert answer.status == 200 and len(answer.read()) > 1000
+            readers.append(reader)
+        assert world.carries(), "a device enrols although the readers hold every slot"
+    finally:
+        for reader in readers:
+            reader.close()
 
 
 def test_a_proven_connection_does_not_give_way(server):

@@ -19,7 +19,7 @@ struct CheckinRoute: Sendable {
     let clock: @Sendable () -> Timestamp
 
     func respond(_ request: Request) async throws -> Response {
-        let body = try await request.wholeBody()
+        let body = try await request.wholeBody(upTo: FormFields.longest)
         let isJSON = request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true
         let known = isJSON ? try Self.readJSON(body) : try Self.readProtobuf(body)
         // Libraries that cannot be told to send a header can be told another address.
@@ -36,6 +36,7 @@ struct CheckinRoute: Sendable {
             }
             throw ControlError.notAuthorized("there is no such device, or its security token is another")
         }
+        if known != nil || admission.asksForKey { await RequestScope.prove(.devices) }
         return isJSON ? json(credentials) : try protobuf(credentials)
     }
 

@@ -13,14 +13,15 @@ enum ControlRouter {
         port: @escaping @Sendable () -> Int?
     ) -> Router<ControlContext> {
         let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ProofOfConnections(limiter: limiter))
+        router.add(middleware: FairService(callers: ConnectionCallers(limiter: limiter)))
         router.add(middleware: ErrorAnswers())
+        router.add(middleware: QueryLimit())
         switch interface {
         case .secured(let services, _):
-            add(services, authentication: services.authentication, limiter, to: router)
+            add(services, authentication: services.authentication, to: router)
         case .development(let services):
             router.add(middleware: LoopbackGuard(port: port))
-            add(services, authentication: nil, limiter, to: router)
+            add(services, authentication: nil, to: router)
         case .metrics(let registry, let status):
             // Elsewhere it has names that are not known here.
             if isLoopback { router.add(middleware: LoopbackGuard(port: port)) }
@@ -39,8 +40,7 @@ enum ControlRouter {
     }
 
     private static func add(
-        _ services: ControlServices, authentication: (any ProviderAuthentication)?, _ limiter: ConnectionLimiter,
-        to router: Router<ControlContext>
+        _ services: ControlServices, authentication: (any ProviderAuthentication)?, to router: Router<ControlContext>
     ) {
         add(services.status, to: router)
         let checkin = CheckinRoute(
@@ -66,19 +66,24 @@ enum ControlRouter {
         router.delete("v1/notifications/:id") { request, context in
             try await notifications.withdraw(request, reference: context.parameters.require("id"))
         }
-        if let media = services.media { add(media, access, limiter, to: router) }
+        if let media = services.media { add(media, access, to: router) }
         for interface in services.interfaces { interface.add(to: router, isSecured: authentication != nil) }
+        assertRowsOfCosts(router)
+    }
+
+    /// Ends a server that was built for debugging when a route does not say what it costs.
+    private static func assertRowsOfCosts(_ router: Router<ControlContext>) {
+        assert(
+            RouteCosts.missing(in: router.routes.map { ($0.method, $0.path) }).isEmpty,
+            "no row in RouteCosts: \(RouteCosts.missing(in: router.routes.map { ($0.method, $0.path) }))")
     }
 
     private static func add(
-        _ media: MediaServices, _ access: ProviderAccess, _ limiter: ConnectionLimiter,
-        to router: Router<ControlContext>
+        _ media: MediaServices, _ access: ProviderAccess, to router: Router<ControlContext>
     ) {
         let route = MediaRoute(media: media, access: access)
         let serving = MediaServing(store: media.store)
-        router.post("v1/media") { request, context in
-            try await route.upload(request) { limiter.proven(context.channel) }
-        }
+        router.post("v1/media") { request, _ in try await route.upload(request) }
         router.get("v1/media") { request, _ in try await route.list(request) }
         router.delete("v1/media/:name") { request, context in
             try await route.delete(request, name: context.parameters.require("name"))

@@ -15,12 +15,8 @@ struct MediaRoute: Sendable {
     let access: ProviderAccess
 
     /// `POST /v1/media`: the body is the file, whatever it is said to be.
-    ///
-    /// - Parameter proven: Called once the credential is found valid, before the body: a file may be longer on its way than a
-    ///   connection may be without proof.
-    func upload(_ request: Request, proven: @Sendable () -> Void) async throws -> Response {
+    func upload(_ request: Request) async throws -> Response {
         let team = try await access.team(request.headers[.authorization])
-        proven()
         guard let base = media.publicAddress() else { throw ControlError.unavailable }
         do {
             let taken = try await take(request, team)

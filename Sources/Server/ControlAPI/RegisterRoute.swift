@@ -46,11 +46,16 @@ struct RegisterRoute: Sendable {
     }
 
     func respond(_ request: Request, logger: Logger) async throws -> Response {
-        let body = try await request.wholeBody()
-        guard let credentials = Self.credentials(request.headers[.authorization]) else {
-            return Code.authenticationFailed.response
+        guard let credentials = Self.credentials(request.headers[.authorization]),
+            try await enrolment.checkIn(known: credentials) != nil
+        else { return Code.authenticationFailed.response }
+        await RequestScope.prove(.devices)
+        let form: FormFields
+        do { form = try await request.form() } catch let refusal as ControlError {
+            var response = Code.invalidParameters.response
+            response.status = refusal.status
+            return response
         }
-        let form = FormFields(String(buffer: body))
         let topic = form.first("X-gcm.topic")
         guard topic == nil ? Self.isForMessages(form) : topics != nil else { return Code.invalidParameters.response }
         if let web, let subtype = form.first("X-subtype"), !subtype.isEmpty, topic == nil {
@@ -123,7 +128,6 @@ struct RegisterRoute: Sendable {
     private func change(
         _ topic: String, _ form: FormFields, _ credentials: DeviceCredentials, _ topics: any DeviceTopics
     ) async throws -> Response {
-        guard try await enrolment.checkIn(known: credentials) != nil else { return Code.authenticationFailed.response }
         let outcome = try await topics.changeTopic(
             topic, ofToken: form.first("sender") ?? "", device: credentials.device,
             isLeaving: Self.isDeletion(form))

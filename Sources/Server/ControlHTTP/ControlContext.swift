@@ -1,4 +1,3 @@
-import ConnectionAdmission
 import Hummingbird
 import NIOCore
 
@@ -13,25 +12,5 @@ package struct ControlContext: RequestContext {
     package init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
-    }
-}
-
-/// Counts a connection as proven when a request on it was served: a request without a valid credential is refused.
-package struct ProofOfConnections: RouterMiddleware {
-    private let limiter: ConnectionLimiter
-
-    /// Counts for the connections of a limiter.
-    package init(limiter: ConnectionLimiter) { self.limiter = limiter }
-
-    /// Counts the connection as proven, unless the request was refused.
-    package func handle(
-        _ request: Request, context: ControlContext,
-        next: (Request, ControlContext) async throws -> Response
-    ) async throws -> Response {
-        let response = try await next(request, context)
-        if response.status.code < 400, !["/health", "/ready"].contains(request.uri.path) {
-            limiter.proven(context.channel)
-        }
-        return response
     }
 }

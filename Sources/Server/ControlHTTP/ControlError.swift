@@ -121,12 +121,13 @@ extension Response {
 }
 
 extension Request {
-    /// The whole body, at most 65,536 bytes.
+    /// The whole body.
     ///
+    /// - Parameter limit: The longest body that is taken, in bytes; a request without a credential gets less.
     /// - Throws: a refusal; also for a body that is malformed or ends early, which is the caller's fault and not
     ///   logged as an error.
-    package func wholeBody() async throws -> ByteBuffer {
-        do { return try await body.collect(upTo: 65_536) } catch let error as any HTTPResponseError {
+    package func wholeBody(upTo limit: Int = 65_536) async throws -> ByteBuffer {
+        do { return try await body.collect(upTo: limit) } catch let error as any HTTPResponseError {
             throw error
         } catch {
             throw ControlError.invalid("the body cannot be read: it is malformed, or it ends early")
@@ -168,7 +169,7 @@ package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
         switch status {
         case .notFound: .notFound
         case .contentTooLarge:
-            ControlError(status: status, code: "tooLarge", message: "the body is larger than 65536 bytes")
+            ControlError(status: status, code: "tooLarge", message: "the body is larger than is taken here")
         case .methodNotAllowed:
             ControlError(status: status, code: "methodNotAllowed", message: "this path does not take that method")
         default: ControlError(status: status, code: "invalid", message: "the request cannot be read")

@@ -15,12 +15,17 @@ package struct ProviderAccess: Sendable {
     ///
     /// - Throws: a refusal, with what would be right.
     package func team(_ authorization: String?) async throws -> TeamID? {
-        guard let authentication else { return nil }
+        guard let authentication else {
+            await RequestScope.prove(.development)
+            return nil
+        }
         guard let authorization else {
             throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
         }
         switch try await authentication.team(authorization: authorization) {
-        case .team(let team): return team
+        case .team(let team):
+            await RequestScope.prove(.team(team))
+            return team
         case .missing: throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
         case .expired: throw ControlError.notAuthorized("the provider token is older than one hour")
         case .invalid: throw ControlError.notAuthorized("the provider token is not valid")

@@ -1,48 +1,89 @@
 import Metrics
+import PushModel
 import Synchronization
 
-/// How many streams there may be at once.
+/// A bounded number of streams that may be open at once, of which one team takes at most half.
 package final class StreamSlots: Sendable {
-    /// How many there are.
+    /// The highest number of open streams.
     package let limit: Int
+    /// The highest number of open streams of one team, so that others find some free.
+    package let share: Int
     private let gauge: Gauge
-    private let open = Mutex(0)
+    private let open = Mutex(Open())
 
-    /// Places for streams.
+    private struct Open {
+        var count = 0
+        var byTeam: [TeamID: Int] = [:]
+    }
+
+    /// Why there is no slot for another stream.
+    package enum Refusal: Error, Hashable, Sendable {
+        /// All slots are taken.
+        case full
+        /// The team has as many as one team may.
+        case teamFull
+    }
+
+    /// Slots that are all free.
     ///
     /// - Parameter label: The name of the metric that says how many are taken.
     package init(limit: Int, label: String) {
         self.limit = limit
+        share = max(1, limit / 2)
         gauge = Gauge(label: label)
     }
 
-    /// A place for one stream; `nil` when all are taken.
-    package func take() -> StreamSlot? {
-        let count: Int? = open.withLock { open in
-            guard open < limit else { return nil }
-            open += 1
-            return open
+    /// Takes a slot for one stream.
+    ///
+    /// - Parameter team: The team that it counts for; `nil` for a caller who may act for every team, whose streams count for none.
+    package func take(for team: TeamID?) throws(Refusal) -> StreamSlot {
+        let result: Result<Int, Refusal> = open.withLock { open in
+            guard open.count < limit else { return .failure(.full) }
+            if let team {
+                guard open.byTeam[team, default: 0] < share else { return .failure(.teamFull) }
+                open.byTeam[team, default: 0] += 1
+            }
+            open.count += 1
+            return .success(open.count)
         }
-        guard let count else { return nil }
-        gauge.record(count)
-        return StreamSlot(slots: self)
+        gauge.record(try result.get())
+        return StreamSlot(slots: self, team: team)
     }
 
-    fileprivate func giveBack() {
+    /// Takes a slot for one stream of a team, or refuses the request for it.
+    ///
+    /// - Throws: 429 with the limit and what would help.
+    package func slot(for team: TeamID?) throws(ControlError) -> StreamSlot {
+        do { return try take(for: team) } catch {
+            let message =
+                switch error {
+                case .full: "\(limit) streams are open already; try again later"
+                case .teamFull: "the team has \(share) streams open already; close one, or try again later"
+                }
+            throw ControlError(status: .tooManyRequests, code: "tooManyStreams", message: message)
+        }
+    }
+
+    fileprivate func free(_ team: TeamID?) {
         let count = open.withLock { open in
-            open -= 1
-            return open
+            open.count -= 1
+            if let team, let count = open.byTeam[team] { open.byTeam[team] = count > 1 ? count - 1 : nil }
+            return open.count
         }
         gauge.record(count)
     }
 }
 
-/// A place for one stream. It is free again when it was given back, or when nobody holds it any more.
+/// The slot of one stream. It is free again when it was given back, or when nobody holds it any more.
 package final class StreamSlot: Sendable {
     private let slots: StreamSlots
+    private let team: TeamID?
     private let isHeld = Mutex(true)
 
-    fileprivate init(slots: StreamSlots) { self.slots = slots }
+    fileprivate init(slots: StreamSlots, team: TeamID?) {
+        self.slots = slots
+        self.team = team
+    }
 
     deinit { giveBack() }
 
@@ -52,6 +93,6 @@ package final class StreamSlot: Sendable {
             defer { held = false }
             return held
         }
-        if wasHeld { slots.giveBack() }
+        if wasHeld { slots.free(team) }
     }
 }

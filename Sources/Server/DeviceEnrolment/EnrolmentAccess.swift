@@ -49,6 +49,11 @@ public struct EnrolmentAdmission: Sendable {
         self.clock = clock
     }
 
+    /// Whether a new device needs a key.
+    public var asksForKey: Bool {
+        if case .open = access { false } else { true }
+    }
+
     /// The longest key that is looked up, in bytes.
     private static let longestKey = 256
 

@@ -21,7 +21,7 @@ package struct UpstreamInterface: ControlInterface {
 
     /// An interface over a feed.
     package init(
-        feed: MessageFeed, authentication: any ProviderAuthentication, streamLimit: Int = 256,
+        feed: MessageFeed, authentication: any ProviderAuthentication, streamLimit: Int = 512,
         heartbeat: Duration = .seconds(15)
     ) {
         self.feed = feed
@@ -44,17 +44,14 @@ package struct UpstreamInterface: ControlInterface {
 
     private func stream(_ request: Request, _ access: ProviderAccess) async throws -> Response {
         let authorization = request.headers[.authorization]
-        let scope = try await scope(request, try await access.team(authorization))
+        let team = try await access.team(authorization)
+        let scope = try await scope(request, team)
         var cursor: Int64 = 0
         if let text = request.headers[.lastEventID], !text.isEmpty {
             cursor = try Self.number(text, "Last-Event-ID")
             _ = try await feed.take(scope, through: cursor)
         }
-        guard let slot = slots.take() else {
-            throw ControlError(
-                status: .tooManyRequests, code: "tooManyStreams",
-                message: "\(slots.limit) streams are open already; close one, or try again later")
-        }
+        let slot = try slots.slot(for: team)
         let stream = MessageStream(feed: feed, scope: scope, cursor: cursor, heartbeat: heartbeat) {
             // The credential may have ended since: whoever asks then comes back with another.
             await Self.isAllowed(access, authorization)

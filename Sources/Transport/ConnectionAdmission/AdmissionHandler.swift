@@ -13,6 +13,9 @@ public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHand
     /// The peer has shown a valid credential.
     struct Proven: Sendable {}
 
+    /// A request without a credential was served: the time to show one begins anew.
+    struct Served: Sendable {}
+
     /// The connection has not proven itself in time and is closed in a second. Fired through the pipeline.
     public struct Overdue: Sendable {}
 
@@ -20,10 +23,14 @@ public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHand
 
     private let proofTimeout: TimeAmount
     private var deadline: Scheduled<Void>?
+    private var isOverdue = false
 
     init(proofTimeout: TimeAmount) { self.proofTimeout = proofTimeout }
 
-    public func handlerAdded(context: ChannelHandlerContext) {
+    public func handlerAdded(context: ChannelHandlerContext) { startTimer(context) }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        deadline?.cancel()
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         deadline = context.eventLoop.scheduleTask(in: proofTimeout) { bound.value.handler.overdue(bound.value.context) }
     }
@@ -37,11 +44,13 @@ public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHand
         switch event {
         case is GiveWay: context.close(promise: nil)
         case is Proven: context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        case is Served: if !isOverdue { startTimer(context) }
         default: context.fireUserInboundEventTriggered(event)
         }
     }
 
     private func overdue(_ context: ChannelHandlerContext) {
+        isOverdue = true
         context.fireUserInboundEventTriggered(Overdue())
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         deadline = context.eventLoop.scheduleTask(in: Self.goodbyeTime) { bound.value.close(promise: nil) }

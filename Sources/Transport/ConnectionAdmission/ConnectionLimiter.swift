@@ -25,6 +25,13 @@ public final class ConnectionLimiter: Sendable {
             self.exempt = exempt
             self.proofTimeout = proofTimeout
         }
+
+        /// The configuration of a listener that asks for no credential: the oldest connection gives way to a new one, and one
+        /// on which nothing was served for a minute is closed.
+        public static func withoutCredentials(total: Int) -> Configuration {
+            Configuration(
+                limits: .init(total: total, perAddress: total, unproven: total), proofTimeout: .seconds(60))
+        }
     }
 
     private struct State {
@@ -53,15 +60,21 @@ public final class ConnectionLimiter: Sendable {
     /// Counts a connection that its protocol sends away, because more come than it takes at the moment.
     public func turnedAway() { report.refused(.busy) }
 
+    /// The address that a channel counts against; `nil` where it counts against none.
+    public func address(of channel: any Channel) -> ClientAddress? {
+        guard let remote = channel.remoteAddress, !configuration.exempt.contains(where: { $0.contains(remote) }) else {
+            return nil
+        }
+        return ClientAddress(remote)
+    }
+
     /// Admits a channel that was just accepted, and adds its first handler; call it on the channel's event loop,
     /// before any other handler is added.
     ///
     /// - Returns: `false` when it is to be closed.
     public func admit(_ channel: any Channel) -> Bool {
         let connection = ObjectIdentifier(channel)
-        let remote = channel.remoteAddress
-        let isExempt = remote.map { address in configuration.exempt.contains { $0.contains(address) } } ?? true
-        let address = isExempt ? nil : ClientAddress(remote)
+        let address = address(of: channel)
         let (decision, givenUp) = state.withLock { state in
             let decision = state.slots.opened(connection, from: address)
             if case .refused = decision { return (decision, nil as (any Channel)?) }
@@ -94,6 +107,12 @@ public final class ConnectionLimiter: Sendable {
     public func proven(_ channel: any Channel) {
         guard state.withLock({ $0.slots.proven(ObjectIdentifier(channel)) }) else { return }
         channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Proven())
+    }
+
+    /// A request of a channel was served that needs no credential: an unproven connection may stay for the whole time again,
+    /// and gives way to new ones as before.
+    public func served(_ channel: any Channel) {
+        channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Served())
     }
 
     private func closed(_ connection: ObjectIdentifier) {

@@ -1,4 +1,3 @@
-import ControlHTTP
 import Hummingbird
 import Testing
 
@@ -15,13 +14,4 @@ private typealias Guard = LoopbackGuard<BasicRequestContext>
 ])
 func `host and origin decide who comes in`(host: String?, origin: String?, allowed: Bool) {
     #expect(Guard.allows(host: host, origin: origin, port: 8080) == allowed)
-}
-
-@Test func `a form's fields are decoded, and what is no escape stands for itself`() {
-    let form = FormFields("a=1&b=x+y%2Fz&c=%zz&d&a=2&=e")
-    #expect(form.first("a") == "1")
-    #expect(form.first("b") == "x y/z")
-    #expect(form.first("c") == "%zz")
-    #expect(form.first("d") == "")
-    #expect(form.first("e") == nil)
 }

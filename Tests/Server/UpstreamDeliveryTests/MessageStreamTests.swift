@@ -142,18 +142,4 @@ private struct Ageing: ProviderAuthentication {
         failing.store(true)
         await #expect(throws: FailingMessageStore.Failure.self) { try await status("a") }
     }
-
-    @Test func `a place is free again when it was given back, or let go`() {
-        let slots = StreamSlots(limit: 2, label: "test_streams")
-        var first = slots.take()
-        let second = slots.take()
-        #expect(slots.take() == nil)
-        first = nil
-        #expect(first == nil)
-        let third = slots.take()
-        #expect(third != nil)
-        second?.giveBack()
-        second?.giveBack()
-        #expect(slots.take() != nil)
-    }
 }

@@ -1,0 +1,195 @@
+import HTTPTypes
+import Hummingbird
+
+/// One row for each route of the control port: who may call it, what one call costs at most, and whose budget it counts in.
+///
+/// A server that is built for debugging does not start with a route that has no row. All bodies are bounded: 8 KiB without a
+/// credential, 64 KiB with one, files by their team's quota.
+enum RouteCosts {
+    /// The weakest credential that a route serves.
+    enum Callers: Hashable, Sendable {
+        /// Everybody; the connection stays unproven.
+        case anyone
+        /// Devices with their id and secret, or an enrolment key.
+        case devices
+        /// Holders of a key that is in every copy of an app.
+        case clients
+        /// Holders of a key that a team keeps to itself.
+        case team
+    }
+
+    /// The row of a route.
+    struct Row: Hashable, Sendable {
+        /// The method and the path, `GET /v1/media/{name}`.
+        var route: String
+        var callers: Callers
+        /// The most that one call costs beyond reading its body.
+        var cost: String
+        /// The bound that keeps one caller from taking what others need.
+        var budget: String
+    }
+
+    /// The routes without a row.
+    static func missing(in routes: [(method: HTTPRequest.Method, path: RouterPath)]) -> [String] {
+        let known = Set(rows.map(\.route))
+        return routes.map { "\($0.method.rawValue) \($0.path)" }.filter { !known.contains($0) && !$0.hasPrefix("HEAD") }
+    }
+
+    static let rows: [Row] = server + firebase + hubOfAzure + hubOfOurs
+
+    private static func row(_ route: String, _ callers: Callers, cost: String, budget: String) -> Row {
+        Row(route: route, callers: callers, cost: cost, budget: budget)
+    }
+
+    private static let look = "one row of the store"
+    private static let page = "1,000 rows of the store"
+    private static let own = "the caller's queue of work"
+    private static let shared = "the queue of work of everybody without a credential"
+
+    private static let server = [
+        row("GET /health", .anyone, cost: "nothing is read", budget: shared),
+        row("GET /ready", .anyone, cost: "nothing is read", budget: shared),
+        row("POST /checkin", .devices, cost: "one row of the store", budget: "the enrolment key's quota of devices"),
+        row(
+            "POST /c2dm/register3", .devices, cost: "three rows of the store",
+            budget: "one registration for each app of the device"),
+        row("GET /v1/registrations/{token}/encryption-key", .team, cost: look, budget: own),
+        row("GET /v1/notifications/{id}", .team, cost: "the timelines of one id, 100 at most", budget: own),
+        row(
+            "DELETE /v1/notifications/{id}", .team, cost: "a command of the mailbox for each, 100 at most", budget: own),
+        row(
+            "POST /v1/media", .team, cost: "a file of the largest size",
+            budget: "the team's upload slots and media quota"),
+        row("GET /v1/media", .team, cost: page, budget: own),
+        row("DELETE /v1/media/{name}", .team, cost: "one file", budget: own),
+        row("GET /media/{name}", .anyone, cost: "one file, streamed", budget: "the slots of unproven connections"),
+        row("GET /v1/reports", .team, cost: "one row for each day asked for", budget: own),
+        row("GET /v1/reports/messages/{id}", .team, cost: look, budget: own),
+        row("GET /v1/events", .team, cost: "pages of the export, streamed", budget: own),
+        row("GET /v1beta1/projects/{project}/androidApps/{app}/deliveryData", .team, cost: page, budget: own),
+        row("GET /v1/upstream", .team, cost: "a stream", budget: "the team's half of the streams"),
+        row("POST /v1/upstream/ack", .team, cost: "one statement of the store", budget: own),
+        row("GET /v1/upstream/messages/{id}", .team, cost: look, budget: own),
+        row("GET /v1/notifications", .team, cost: page, budget: own),
+        row("GET /v1/devices", .team, cost: page, budget: own),
+        row("GET /v1/apps", .team, cost: page, budget: own),
+    ]
+
+    private static let firebase = [
+        row("POST /token", .team, cost: "one signature of RSA or ECDSA", budget: shared),
+        row(
+            "POST /v1/projects/{project}/messages:send", .team, cost: "a group's 20 notifications",
+            budget: "the project's messages a minute"),
+        row("POST /fcm/notification", .team, cost: "a group's 20 tokens", budget: own),
+        row("GET /fcm/notification", .team, cost: look, budget: own),
+        row("POST /wp/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
+        row("POST /fcm/send/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
+        row("DELETE /wp/{token}/messages/{id}", .clients, cost: "one command of the mailbox", budget: own),
+        row(
+            "POST /v1/projects/{project}/installations", .clients, cost: look,
+            budget: "the enrolment key's quota of installations"),
+        row("GET /v1/projects/{project}/installations/{installation}", .clients, cost: look, budget: own),
+        row(
+            "DELETE /v1/projects/{project}/installations/{installation}", .clients,
+            cost: "the installation's registrations", budget: own),
+        row(
+            "POST /v1/projects/{project}/installations/{installation}/authTokens:generate", .clients, cost: look,
+            budget: own),
+        row("POST /v1/projects/{project}/registrations", .clients, cost: look, budget: own),
+        row("PATCH /v1/projects/{project}/registrations/{token}", .clients, cost: look, budget: own),
+        row("DELETE /v1/projects/{project}/registrations/{token}", .clients, cost: look, budget: own),
+        row(
+            "POST /v1/broadcasts", .team, cost: "one row, and a device's copy in its own time",
+            budget: "the project's fan-outs"),
+        row(
+            "POST /iid/v1:batchAdd", .team, cost: "1,000 subscriptions", budget: "the project's subscriptions a second"),
+        row(
+            "POST /iid/v1:batchRemove", .team, cost: "1,000 subscriptions",
+            budget: "the project's subscriptions a second"),
+        row("POST /iid/v1:batchImport", .team, cost: "100 registrations", budget: own),
+        row(
+            "POST /iid/v1/{token}/rel/topics/{topic}", .team, cost: "one subscription",
+            budget: "the project's subscriptions a second"),
+        row(
+            "DELETE /iid/v1/{token}/rel/topics/{topic}", .team, cost: "one subscription",
+            budget: "the project's subscriptions a second"),
+        row("GET /iid/info/{token}", .team, cost: "a token's 2,000 topics", budget: own),
+        row(
+            "POST /v1/projects/{project}/registrations/{token}/topicSubscriptions", .clients, cost: look,
+            budget: "a token's 2,000 topics"),
+        row(
+            "DELETE /v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", .clients, cost: look,
+            budget: own),
+    ]
+
+    private static let written = "the hub's quotas, and writes a second by key and by address"
+    private static let evaluated = "an expression over the hub's audience, on the caller's threads"
+
+    private static let hubOfAzure = [
+        row("PUT /{hub}/installations/{id}", .clients, cost: "one installation with 60 tags", budget: written),
+        row("PATCH /{hub}/installations/{id}", .clients, cost: "one installation with 60 tags", budget: written),
+        row("GET /{hub}/installations/{id}", .clients, cost: look, budget: own),
+        row("DELETE /{hub}/installations/{id}", .clients, cost: look, budget: own),
+        row("POST /{hub}/registrationids", .clients, cost: "nothing is stored", budget: own),
+        row("POST /{hub}/registrations", .clients, cost: "one registration", budget: written),
+        row("PUT /{hub}/registrations/{id}", .clients, cost: "one registration", budget: written),
+        row("GET /{hub}/registrations/{id}", .clients, cost: look, budget: own),
+        row("DELETE /{hub}/registrations/{id}", .clients, cost: look, budget: own),
+        row("GET /{hub}/registrations", .clients, cost: page, budget: own),
+        row("GET /{hub}/tags/{id}/registrations", .team, cost: page, budget: own),
+        row("POST /{hub}/messages", .team, cost: evaluated, budget: own),
+        row("POST /{hub}/messages/$batch", .team, cost: "1,000 recipients", budget: own),
+        row("GET /{hub}/messages/{id}", .team, cost: look, budget: own),
+        row("POST /{hub}/schedulednotifications", .team, cost: look, budget: own),
+        row("DELETE /{hub}/schedulednotifications/{id}", .team, cost: look, budget: own),
+        row("GET /{hub}/feedbackcontainer", .team, cost: "nothing is read", budget: own),
+        row("PUT /api/notifications/installations", .clients, cost: "one installation with 60 tags", budget: written),
+        row("DELETE /api/notifications/installations/{id}", .clients, cost: look, budget: own),
+        row("POST /api/notifications/requests", .clients, cost: evaluated, budget: own),
+    ]
+
+    private static let hubOfOurs =
+        [
+            row("GET /v1/openapi.json", .anyone, cost: "bytes that were made once", budget: shared),
+            row("GET /v1/hubs/{hub}", .team, cost: look, budget: own),
+            row("GET /v1/hubs/{hub}/installations", .team, cost: page, budget: own),
+            row(
+                "PUT /v1/hubs/{hub}/installations/{id}", .clients, cost: "one installation with 60 tags",
+                budget: written),
+            row(
+                "PATCH /v1/hubs/{hub}/installations/{id}", .clients, cost: "one installation with 60 tags",
+                budget: written),
+            row("GET /v1/hubs/{hub}/installations/{id}", .clients, cost: look, budget: own),
+            row("DELETE /v1/hubs/{hub}/installations/{id}", .clients, cost: look, budget: own),
+            row("DELETE /v1/hubs/{hub}/users/{id}", .team, cost: "the person's installations", budget: own),
+            row("POST /v1/hubs/{hub}/audience", .team, cost: evaluated, budget: own),
+            row("POST /v1/hubs/{hub}/preview", .team, cost: "one rendered payload", budget: own),
+            row("POST /v1/hubs/{hub}/campaigns", .team, cost: evaluated, budget: own),
+            row(
+                "POST /v1/hubs/{hub}/campaigns/preview", .team, cost: "one rendered payload for each platform",
+                budget: own),
+            row("POST /v1/hubs/{hub}/campaigns/test", .team, cost: "ten recipients", budget: own),
+            row("GET /v1/hubs/{hub}/webhook", .team, cost: look, budget: own),
+            row("PUT /v1/hubs/{hub}/webhook", .team, cost: look, budget: own),
+            row("DELETE /v1/hubs/{hub}/webhook", .team, cost: look, budget: own),
+        ]
+        + ["campaigns", "sends"].flatMap { sends("/v1/hubs/{hub}/\($0)") }
+
+    private static func sends(_ path: String) -> [Row] {
+        [
+            row("GET \(path)", .team, cost: page, budget: own),
+            row("GET \(path)/{id}", .team, cost: look, budget: own),
+            row("GET \(path)/{id}/faults", .team, cost: page, budget: own),
+            row("POST \(path)/{id}/pause", .team, cost: look, budget: own),
+            row("POST \(path)/{id}/resume", .team, cost: look, budget: own),
+            row("POST \(path)/{id}/cancel", .team, cost: look, budget: own),
+            row(
+                "POST \(path)/{id}/withdraw", .team, cost: "a step of the send, the rest in the background", budget: own
+            ),
+            row("GET \(path)/{id}/report", .team, cost: "counts over the send's recipients", budget: own),
+            row("GET \(path)/{id}/recipients", .team, cost: page, budget: own),
+            row("GET \(path)/{id}/export", .team, cost: "500 rows at a time, streamed", budget: own),
+            row("GET \(path)/{id}/live", .team, cost: "a stream", budget: "the team's half of the streams"),
+        ]
+    }
+}
