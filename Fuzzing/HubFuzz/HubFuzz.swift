@@ -24,10 +24,11 @@ enum HubFuzz {
         case 0:
             guard let expression = try? TagExpression(text, limits: .init(readsFields: true)) else { return }
             _ = AudienceIndex().audience(expression, now: .init(rawValue: 0))
-        case 1: _ = (try? TemplateExpression(text))?.value(["a": text, "b": "1"])
+        case 1: _ = (try? TemplateExpression(text))?.value(["a": text, "b": "1"], limit: 1000)
         case 2:
             guard let template = try? PushTemplate(InstallationTemplate(name: "t", body: text)) else { return }
-            let body = template.rendered(["a": text, "b": "\"}"]).body
+            guard let body = (try? template.rendered(["a": text, "b": "\"}"]))?.body else { return }
+            precondition(body.count <= PushTemplate.mostBytes, "a rendering stops at its limit")
             let isRead = (try? JSONTree(body))?.members != nil || (try? XMLElement(body)) != nil
             precondition(isRead, "a rendered template is an object, or an element")
         case 3:

@@ -185,8 +185,6 @@ package protocol HubStore: Sendable {
     func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap]
     /// How many got which variant of a send.
     func variants(of send: Int64) async throws -> [String: Int]
-    /// Notes up to where the size of renderings was looked at; at the end the send goes on from its first recipient.
-    func noteCheck(_ send: Int64, cursor: UInt32, isEnd: Bool, at now: Timestamp) async throws
     /// Gives up a send that has not ended.
     func abandon(_ send: Int64, reason: String, at now: Timestamp) async throws
     /// Who is meant by a send that began.

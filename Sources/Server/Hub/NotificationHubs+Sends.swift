@@ -19,7 +19,7 @@ extension NotificationHubs {
             _ = try PushOptions(request.headers, now: now)
             switch request.format {
             case .native: break
-            case .template: _ = try PushTemplate.properties(request.body)
+            case .template: _ = try PushTemplate.checkedProperties(request.body)
             case .content: if variants.isEmpty { try check(content: request.body, at: "/content") }
             }
             try check(request.plan)
@@ -39,11 +39,12 @@ extension NotificationHubs {
     private func check(content: [UInt8], at path: String) throws(InstallationFault) {
         let read = try CampaignContent.read(content)
         let limit = APNsPayloadLimit.bytes(for: nil)
-        let sizes = read.languages.map { (language: $0, bytes: read.payload(locale: $0).count) }
-        guard let largest = sizes.max(by: { $0.bytes < $1.bytes }), largest.bytes > limit else { return }
-        let language = largest.language.map { " in \($0)" } ?? ""
-        throw InstallationFault(
-            path, "the payload\(language) would have \(largest.bytes) bytes, \(limit) at most are taken")
+        for language in read.languages {
+            let bytes = read.payload(locale: language).count
+            guard bytes > limit else { continue }
+            let name = language.map { " in \($0)" } ?? ""
+            throw InstallationFault(path, "the payload\(name) would have \(bytes) bytes, \(limit) at most are taken")
+        }
     }
 
     /// Takes a scheduled send back.
@@ -154,9 +155,19 @@ extension NotificationHubs {
         else { throw HubFault.keyReused }
         guard isNew else { return (record, []) }
         let results = try await slices.run(of: hub.number) { [self] in
-            let slice = SendSlice(hubs: self, hub: hub, record: record)
-            let (progress, results) = try await slice.run(picked, collects: true)
-            try await store.advance(record.number, hub: hub.number, progress, committed: committed)
+            var slice = SendSlice(hubs: self, hub: hub, record: record)
+            var results: [TestResult] = []
+            var isEnd = false
+            // Each makes at least one installation's notifications.
+            while !isEnd {
+                var (progress, told) = try await slice.run(picked, collects: true)
+                // Until the end nobody else runs it.
+                if !progress.isEnd { progress.nextAt = now.adding(milliseconds: Self.testPatience) }
+                try await store.advance(record.number, hub: hub.number, progress, committed: committed)
+                results += told
+                slice.record.cursor = progress.cursor
+                isEnd = progress.isEnd
+            }
             return results
         }
         return (record, results)

@@ -156,13 +156,6 @@ package final class NotificationHubs: Sendable {
         return alone ? own.subtracting(index.registrations) : own
     }
 
-    /// The push services by which those of an audience are reached now.
-    func platforms(of audience: Bitmap, _ hub: HubRecord) async throws -> [HubPlatform] {
-        try await prepare(hub)
-        guard let index = indexes.withLock({ $0[hub.number]?.part(for: nil) }) else { return [] }
-        return HubPlatform.allCases.filter { !audience.intersection(index.installations(of: $0)).isEmpty }
-    }
-
     /// Parts of an audience by the time zones that installations name now.
     func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
         try await divisions(of: hub).byZone(audience)

@@ -74,22 +74,17 @@ package struct SendRecord: Hashable, Sendable {
     package var targeted: Int
     /// From which number of an installation, or place of a channel, it goes on.
     package var cursor: UInt32
-    /// When the size of every rendering had been looked at; `nil` before.
-    package var checkedAt: Timestamp?
     /// Why it was given up, or what is wrong with it as a whole; `nil` where nothing is.
     package var reason: String?
 
     /// What of the request cannot be read in the store; `nil` where all can. Such a send is not run: ``request`` has the rest.
     package var unreadable: UnreadableSend?
 
-    /// Whether every rendering is looked at before the first is sent: of templates, whose renderings differ.
-    package var isToBeChecked: Bool { checkedAt == nil && request.format == .template }
-
     /// Brings the parts together.
     package init(
         number: Int64, id: String, hub: Int64, request: SendRequest, state: SendState, enqueuedAt: Timestamp,
         startedAt: Timestamp? = nil, endedAt: Timestamp? = nil, targeted: Int = 0, cursor: UInt32 = 0,
-        checkedAt: Timestamp? = nil, reason: String? = nil
+        reason: String? = nil
     ) {
         self.number = number
         self.id = id
@@ -101,7 +96,6 @@ package struct SendRecord: Hashable, Sendable {
         self.endedAt = endedAt
         self.targeted = targeted
         self.cursor = cursor
-        self.checkedAt = checkedAt
         self.reason = reason
     }
 }

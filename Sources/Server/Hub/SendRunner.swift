@@ -194,10 +194,6 @@ package struct SendRunner: Sendable {
         if let fault = record.unreadable { throw fault }
         guard record.startedAt != nil else { return try await begin(record, hub) }
         var slice = SendSlice(hubs: hubs, hub: hub, record: record)
-        if record.isToBeChecked {
-            let (cursor, isEnd) = try await slice.check(try await hubs.store.audience(ofSend: record.number))
-            return try await hubs.store.noteCheck(record.number, cursor: cursor, isEnd: isEnd, at: hubs.now)
-        }
         if try await handOver(record, hub) { return }
         let due = try await hubs.store.dueRetries(of: record.number, at: hubs.now, limit: slice.size)
         if !due.isEmpty {
@@ -283,7 +279,6 @@ package struct SendRunner: Sendable {
                     record.number, audience: audience, targeted: audience.count, waves: nil,
                     parts: try await hubs.parts(of: audience, record, hub), at: hubs.now)
             }
-            try await hubs.checkSizes(of: record, audience, hub)
             try await hubs.store.begin(
                 record.number, audience: audience, targeted: audience.count,
                 waves: try await hubs.waves(of: record, hub, audience: audience), parts: [], at: hubs.now)

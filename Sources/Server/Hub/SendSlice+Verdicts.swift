@@ -33,12 +33,15 @@ extension SendSlice {
     /// - Returns: One verdict for each; `nil` where something is not known.
     func deliver(_ items: [Item], _ isSkipped: [Bool]) async -> [PushVerdict]? {
         var verdicts = items.indices.map { index in
-            isSkipped[index] ? PushVerdict(.skipped) : PushVerdict(.invalidCredentials, reason: "NoSender")
+            isSkipped[index]
+                ? PushVerdict(.skipped)
+                : items[index].refusal ?? PushVerdict(.invalidCredentials, reason: "NoSender")
         }
         return await withTaskGroup(of: ([Int], [PushVerdict?]).self) { group in
             for platform in HubPlatform.allCases {
                 let places = items.indices.filter {
                     items[$0].push.platform == platform && !isSkipped[$0] && items[$0].list == nil
+                        && items[$0].refusal == nil
                 }
                 guard let sender = hubs.senders[platform], !places.isEmpty else { continue }
                 let pushes = places.map { items[$0].push }
@@ -103,10 +106,14 @@ extension SendSlice {
         return progress
     }
 
+    /// The most characters of a reason that is noted; a push service of an installation's own may say anything.
+    private static let longestReason = 200
+
     private func recipient(
         _ item: Item, _ verdict: PushVerdict, _ now: Timestamp, triesAgain: Bool
     ) -> SendRecipient {
-        let attempts = (item.before?.attempts ?? 0) + (verdict.outcome == .skipped ? 0 : 1)
+        let isHandedOver = verdict.outcome != .skipped && item.refusal == nil
+        let attempts = (item.before?.attempts ?? 0) + (isHandedOver ? 1 : 0)
         let firstAt = item.before?.firstAt ?? now
         let retryAt = verdict.retryAfter.flatMap { wish in
             triesAgain ? RetryRule.next(after: wish, attempts: attempts, firstAt: firstAt, now: now) : nil
@@ -120,9 +127,9 @@ extension SendSlice {
         var recipient = SendRecipient(
             installation: item.owner?.number ?? 0, part: item.part, name: item.name, platform: item.push.platform,
             locale: item.owner?.installation.locale?.lowercased(), appVersion: item.owner?.installation.appVersion,
-            outcome: retryAt == nil ? verdict.outcome : nil, reason: verdict.reason ?? verdict.outcome.rawValue,
-            end: end,
-            at: now, attempts: attempts, firstAt: firstAt, retryAt: retryAt)
+            outcome: retryAt == nil ? verdict.outcome : nil,
+            reason: String((verdict.reason ?? verdict.outcome.rawValue).prefix(Self.longestReason)), end: end, at: now,
+            attempts: attempts, firstAt: firstAt, retryAt: retryAt)
         recipient.isTraced = verdict.isTraced
         recipient.list = item.list
         recipient.variant = item.variant

@@ -57,7 +57,7 @@ enum CampaignDocument {
             guard tree["content"] ?? .null == .null, variants.isEmpty else {
                 throw InstallationFault("/properties", "a campaign has either properties for templates or contents")
             }
-            do { _ = try PushTemplate.properties(properties.bytes) } catch {
+            do { _ = try PushTemplate.checkedProperties(properties.bytes) } catch {
                 throw InstallationFault("/properties\(error.path)", error.message)
             }
             return (.template, properties.bytes, nil)

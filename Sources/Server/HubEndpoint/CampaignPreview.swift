@@ -44,6 +44,8 @@ extension NotificationHubs {
             package var body: [UInt8]
             /// The header fields that a template adds.
             package var headers: [String: String]
+            /// Why the template makes no payload; `nil` where it does.
+            package var fault: String?
         }
 
         /// The payloads: of each variant, or of each template.
@@ -85,7 +87,7 @@ extension NotificationHubs {
         of request: SendRequest, _ installation: Installation
     ) throws(InstallationFault) -> [Preview.Rendering] {
         guard request.format != .template else {
-            return try renderings(try PushTemplate.properties(request.body), installation)
+            return renderings(try PushTemplate.checkedProperties(request.body), installation)
         }
         let (locale, platform) = (installation.locale, installation.platform)
         let variants = request.plan.experiment?.variants ?? []
@@ -154,20 +156,14 @@ extension NotificationHubs {
         preview.comesAt = at
     }
 
-    private func renderings(
-        _ properties: [String: String], _ installation: Installation
-    ) throws(InstallationFault) -> [Preview.Rendering] {
+    private func renderings(_ properties: [String: String], _ installation: Installation) -> [Preview.Rendering] {
         var properties = properties
         for (name, value) in installation.pushVariables { properties[name.lowercased()] = value }
-        var found: [Preview.Rendering] = []
-        for template in installation.templates {
-            let read: PushTemplate
-            do { read = try PushTemplate(template, locale: installation.locale) } catch {
-                throw InstallationFault("/templates/\(template.name)/\(error.part)", error.message)
-            }
-            let rendering = read.rendered(properties)
-            found.append(.init(name: template.name, body: rendering.body, headers: rendering.headers))
+        return installation.templates.map { template in
+            do {
+                let rendering = try PushTemplate(template, locale: installation.locale).rendered(properties)
+                return .init(name: template.name, body: rendering.body, headers: rendering.headers)
+            } catch { return .init(name: template.name, body: [], headers: [:], fault: "\(error)") }
         }
-        return found
     }
 }

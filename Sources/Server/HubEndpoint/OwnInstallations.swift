@@ -116,13 +116,19 @@ extension OwnRoutes {
         var properties: [String: String]
         do {
             let given = tree["properties"].flatMap { $0 == .null ? nil : $0 } ?? .object([])
-            properties = try PushTemplate.properties(given.bytes)
+            properties = try PushTemplate.checkedProperties(given.bytes)
         } catch { throw InstallationFault("/properties\(error.path)", error.message) }
         for (name, value) in stored.installation.pushVariables { properties[name.lowercased()] = value }
         var renderings: [JSONTree] = []
         for template in stored.installation.templates {
-            guard let read = try? PushTemplate(template, locale: stored.installation.locale) else { continue }
-            let rendering = read.rendered(properties)
+            let rendering: PushTemplate.Rendering
+            do {
+                rendering = try PushTemplate(template, locale: stored.installation.locale).rendered(properties)
+            } catch {
+                renderings.append(
+                    .object([.init("template", .string(template.name)), .init("fault", .string("\(error)"))]))
+                continue
+            }
             renderings.append(
                 .object([
                     .init("template", .string(template.name)),

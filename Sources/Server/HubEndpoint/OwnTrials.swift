@@ -36,6 +36,7 @@ extension OwnRoutes {
     private func tree(_ rendering: NotificationHubs.Preview.Rendering, _ platform: HubPlatform) -> JSONTree {
         var members: [JSONTree.Member] = []
         if let name = rendering.name { members.append(.init("name", .string(name))) }
+        if let fault = rendering.fault { return .object(members + [.init("fault", .string(fault))]) }
         members.append(.init("payload", .payload(rendering.body)))
         members.append(.init("bytes", .number(String(PayloadLimit.counted(rendering.body, for: platform)))))
         if !rendering.headers.isEmpty {

@@ -339,8 +339,7 @@ extension SendRecord {
             number: row["number"], id: row["id"], hub: row["hub"], request: request, state: state,
             enqueuedAt: Timestamp(rawValue: row["enqueued_at"]), startedAt: instant("started_at"),
             endedAt: instant("ended_at"), targeted: row["targeted"],
-            cursor: UInt32(truncatingIfNeeded: row["cursor"] as Int64), checkedAt: instant("checked_at"),
-            reason: row["reason"])
+            cursor: UInt32(truncatingIfNeeded: row["cursor"] as Int64), reason: row["reason"])
         self.unreadable = unreadable
     }
 

@@ -300,15 +300,6 @@ extension HubDatabase {
         }
     }
 
-    /// Moves the cursor, or puts it back and notes the instant.
-    package func noteCheck(_ send: Int64, cursor: UInt32, isEnd: Bool, at now: Timestamp) async throws {
-        try await pool.write { database in
-            try database.execute(
-                sql: "UPDATE send SET cursor = ?, checked_at = ? WHERE number = ? AND checked_at IS NULL",
-                arguments: [isEnd ? 0 : Int64(cursor), isEnd ? now.rawValue : nil, send])
-        }
-    }
-
     /// Notes the state and the reason.
     package func abandon(_ send: Int64, reason: String, at now: Timestamp) async throws {
         try await pool.write { database in

@@ -143,7 +143,7 @@ package enum InstallationJSON {
         guard platform != .wns, platform != .mpns else { return }
         for template in templates {
             let bodies = [template.body] + template.locales.compactMap(\.value.text)
-            guard !bodies.contains(where: XMLTemplate.isXML) else {
+            guard !bodies.contains(where: TemplateBody.isXML) else {
                 throw InstallationFault(
                     "/templates/\(template.name)/body", "the body is XML; \(platform.text) takes a JSON object")
             }

@@ -87,7 +87,8 @@ package enum JSONTree: Hashable, Sendable {
     /// The tree as JSON text, without blanks.
     package var json: String { String(decoding: bytes, as: UTF8.self) }
 
-    private func write(into result: inout [UInt8]) {
+    /// Appends the tree as JSON, without blanks.
+    func write(into result: inout [UInt8]) {
         switch self {
         case .null: result += "null".utf8
         case .boolean(let value): result += (value ? "true" : "false").utf8
@@ -112,7 +113,8 @@ package enum JSONTree: Hashable, Sendable {
         }
     }
 
-    private static func write(_ text: String, into result: inout [UInt8]) {
+    /// Appends a string of JSON, in its quotation marks.
+    static func write(_ text: String, into result: inout [UInt8]) {
         let digits = Array("0123456789abcdef".utf8)
         result.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

@@ -58,33 +58,52 @@ package indirect enum TemplateExpression: Hashable, Sendable {
         self = try reader.whole()
     }
 
-    /// The value for some properties, whose names are in lower case.
-    package func value(_ properties: [String: String]) -> JSONTree {
-        if case .property(let name, .number, let fallback) = self {
-            let text = properties[name] ?? fallback ?? ""
-            return JSONTree.isNumber(text) ? .number(text) : .string(text)
-        }
-        return .string(text(properties))
+    /// The number of values that are joined; 1 for one alone.
+    var partCount: Int {
+        guard case .joined(let parts) = self else { return 1 }
+        return parts.count
     }
 
-    /// The value as text.
-    package func text(_ properties: [String: String]) -> String {
+    /// The value for some properties, whose names are in lower case; `nil` where its text would have more than `limit` bytes.
+    package func value(_ properties: [String: String], limit: Int) -> JSONTree? {
+        guard let text = text(properties, limit: limit) else { return nil }
+        if case .property(_, .number, _) = self, JSONTree.isNumber(text) { return .number(text) }
+        return .string(text)
+    }
+
+    /// The value as text; `nil` where it would have more than `limit` bytes of UTF-8.
+    ///
+    /// The work follows from the text that is made, not from the lengths of the properties.
+    package func text(_ properties: [String: String], limit: Int) -> String? {
         switch self {
-        case .literal(let text): return text
-        case .joined(let parts): return parts.map { $0.text(properties) }.joined()
-        case .property(let name, let form, let fallback):
-            let text = properties[name] ?? fallback ?? ""
-            switch form {
-            case .text(.none), .number: return text
-            case .text(.first(let count)): return String(text.prefix(count))
-            case .text(.dotted(let count)):
-                guard text.count > count else { return text }
-                return String((text.prefix(max(0, count - 3)) + "...").prefix(count))
-            case .encoded:
-                let unreserved = CharacterSet(
-                    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-                return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+        case .literal(let text): return text.utf8.count <= limit ? text : nil
+        case .joined(let parts):
+            var result = ""
+            for part in parts {
+                guard let text = part.text(properties, limit: limit - result.utf8.count) else { return nil }
+                result += text
             }
+            return result
+        case .property(let name, let form, let fallback):
+            let text = Self.formed(properties[name] ?? fallback ?? "", form, limit: limit)
+            return text.flatMap { $0.utf8.count <= limit ? $0 : nil }
+        }
+    }
+
+    private static func formed(_ text: String, _ form: Form, limit: Int) -> String? {
+        switch form {
+        case .text(.none), .number: return text
+        case .text(.first(let count)): return String(text.prefix(count))
+        case .text(.dotted(let count)):
+            // Whether the text goes on is seen without counting all of it.
+            guard let end = text.index(text.startIndex, offsetBy: count, limitedBy: text.endIndex), end < text.endIndex
+            else { return text }
+            return String((text.prefix(max(0, count - 3)) + "...").prefix(count))
+        case .encoded:
+            guard text.utf8.count <= limit else { return nil }
+            let unreserved = CharacterSet(
+                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+            return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
         }
     }
 }

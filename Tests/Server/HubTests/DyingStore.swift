@@ -93,9 +93,6 @@ final class DyingStore: HubStore {
     func rest(_ send: Int64, until instant: Timestamp) async throws {
         try await write { try await store.rest(send, until: instant) }
     }
-    func noteCheck(_ send: Int64, cursor: UInt32, isEnd: Bool, at now: Timestamp) async throws {
-        try await write { try await store.noteCheck(send, cursor: cursor, isEnd: isEnd, at: now) }
-    }
     func abandon(_ send: Int64, reason: String, at now: Timestamp) async throws {
         try await write { try await store.abandon(send, reason: reason, at: now) }
     }
