@@ -4,6 +4,8 @@ import HubWire
 enum ContentDoor {
     /// What a content that is silent would show: Apple takes none of it in the background.
     private static let shown = ["title", "subtitle", "body", "sound", "badge", "image", "video", "actions", "locales"]
+    /// Languages of a content, at most. A payload is made for each before the campaign is accepted.
+    private static let mostLocales = 200
     private static let words = ["title", "subtitle", "body", "actions"]
 
     /// Looks at a content.
@@ -28,6 +30,10 @@ enum ContentDoor {
     private static func locales(_ value: JSONTree?) throws(InstallationFault) -> [JSONTree.Member] {
         guard let value, value != .null else { return [] }
         guard let members = value.members else { throw InstallationFault("/locales", "this is to be an object") }
+        guard members.count <= mostLocales else {
+            throw InstallationFault(
+                "/locales", "there are \(members.count) languages; at most \(mostLocales) are taken")
+        }
         for member in members {
             let path = "/locales/\(member.name)"
             guard isLanguage(member.name) else {

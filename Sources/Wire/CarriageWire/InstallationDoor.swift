@@ -21,8 +21,12 @@ package enum InstallationDoor {
         if let zone = installation.timeZone, zone != before?.timeZone, !isZone(zone) {
             throw InstallationFault("/timeZone", "there is no time zone \"\(zone)\"; say one such as Europe/Vienna")
         }
+        if installation.templates != before?.templates ?? [] { try checkSizes(of: installation.templates) }
         for template in installation.templates where !(before?.templates.contains(template) ?? false) {
             try check(template)
+        }
+        if installation.pushVariables != before?.pushVariables ?? [:] {
+            try check(variables: installation.pushVariables)
         }
     }
 
@@ -65,9 +69,49 @@ package enum InstallationDoor {
         }
     }
 
+    /// Refuses two templates of one name, and more bytes of templates than are taken.
+    private static func checkSizes(of templates: [InstallationTemplate]) throws(InstallationFault) {
+        var names: Set<String> = []
+        for template in templates where !names.insert(template.name).inserted {
+            throw InstallationFault("/templates/\(template.name)", "this template is there twice")
+        }
+        let bytes = templates.reduce(0) { $0 + $1.byteCount }
+        guard bytes <= TemplateLimits.templateBytes else {
+            throw InstallationFault(
+                "/templates",
+                "the templates have \(bytes) bytes together; at most \(TemplateLimits.templateBytes) are taken")
+        }
+    }
+
+    /// Refuses more push variables, or larger ones, than are taken.
+    private static func check(variables: [String: String]) throws(InstallationFault) {
+        guard variables.count <= TemplateLimits.properties else {
+            throw InstallationFault(
+                "/pushVariables",
+                "there are \(variables.count) push variables; at most \(TemplateLimits.properties) are taken")
+        }
+        let bytes = variables.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        guard bytes <= TemplateLimits.propertyBytes else {
+            throw InstallationFault(
+                "/pushVariables",
+                "the push variables have \(bytes) bytes together; at most \(TemplateLimits.propertyBytes) are taken")
+        }
+    }
+
+    /// Refuses more expressions, or longer ones, than are taken, in any language.
+    private static func checkLimits(of template: InstallationTemplate, at path: String) throws(InstallationFault) {
+        for locale in [nil] + template.locales.map({ Optional($0.name) }) {
+            do { try PushTemplate(template, locale: locale).checkLimits() } catch {
+                let place = locale.map { "locales/\($0)/" } ?? ""
+                throw InstallationFault("\(path)/\(place)\(error.part)", error.message)
+            }
+        }
+    }
+
     /// Looks at what stands in a template as it will be sent; an expression is what the properties make of it.
     private static func check(_ template: InstallationTemplate) throws(InstallationFault) {
         let path = "/templates/\(template.name)"
+        try checkLimits(of: template, at: path)
         if let expiry = constant(template.expiry) {
             try check("servicebusnotification-apns-expiry", expiry, at: "\(path)/expiry")
         }

@@ -42,7 +42,15 @@ package enum InstallationJSON {
         result.templates = try templates(tree)
         try checkForm(of: result.templates, platform)
         result.pushVariables = try variables(tree)
-        if let tiles = tree["secondaryTiles"], tiles != .null { result.secondaryTiles = tiles }
+        if let tiles = tree["secondaryTiles"], tiles != .null {
+            // The document has them one level deeper, and is to be read again.
+            guard tiles.depth < JSONTree.maximumDepth else {
+                throw InstallationFault(
+                    "/secondaryTiles",
+                    "at most \(JSONTree.maximumDepth - 1) objects and lists may stand inside one another")
+            }
+            result.secondaryTiles = tiles
+        }
         result.expiresAt = try expiry(tree)
         result.isRegistration = tree["registration"]?.isTrue ?? false
         result.locale = try short(tree, "locale")
@@ -215,7 +223,7 @@ package enum InstallationJSON {
         guard let instant = WireTime.read(text) else {
             throw InstallationFault("/expirationTime", "\"\(text)\" is no instant such as 2030-01-01T00:00:00Z")
         }
-        return text.hasPrefix("9999-") ? nil : instant
+        return instant < WireTime.noExpiry ? instant : nil
     }
 
     /// The installation as it was put, without what the hub knows of it.

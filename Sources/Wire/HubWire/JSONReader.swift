@@ -4,9 +4,6 @@ struct JSONReader {
     private var offset = 0
     private var depth = 0
 
-    /// Containers inside one another; deeper ones are refused.
-    static let maximumDepth = 64
-
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     private typealias Fault = JSONTree.Fault
@@ -61,8 +58,8 @@ struct JSONReader {
 
     private mutating func entered() throws(JSONTree.Fault) {
         depth += 1
-        guard depth <= Self.maximumDepth else {
-            throw fault("more than \(Self.maximumDepth) objects and lists stand inside one another")
+        guard depth <= JSONTree.maximumDepth else {
+            throw fault("more than \(JSONTree.maximumDepth) objects and lists stand inside one another")
         }
         offset += 1
         skipBlanks()

@@ -36,7 +36,19 @@ package enum JSONTree: Hashable, Sendable {
         package var description: String { "byte \(offset): \(message)" }
     }
 
-    /// Reads a text; at most 64 containers may stand inside one another.
+    /// Objects and lists that may stand inside one another; deeper ones are not read.
+    package static let maximumDepth = 64
+
+    /// How many objects and lists stand inside one another: 0 for what is none.
+    package var depth: Int {
+        switch self {
+        case .null, .boolean, .number, .string: 0
+        case .array(let items): 1 + (items.map(\.depth).max() ?? 0)
+        case .object(let members): 1 + (members.map(\.value.depth).max() ?? 0)
+        }
+    }
+
+    /// Reads a text; at most ``maximumDepth`` containers may stand inside one another.
     package init(_ bytes: some Collection<UInt8>) throws(Fault) {
         var reader = JSONReader(bytes: Array(bytes))
         self = try reader.whole()

@@ -8,6 +8,9 @@ package enum WireTime {
     /// What Azure writes where there is no expiry.
     package static let never = "9999-12-31T23:59:59.9999999Z"
 
+    /// The beginning of the year 9999: later instants mean that there is no expiry.
+    package static let noExpiry = Timestamp(seconds: 253_370_764_800)
+
     /// Reads an instant; `nil` for anything else.
     package static func read(_ text: String) -> Timestamp? {
         var reader = Reader(text: Array(text.utf8).filter { $0 != UInt8(ascii: "'") && $0 != UInt8(ascii: "\"") })
