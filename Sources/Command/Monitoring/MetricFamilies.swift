@@ -56,6 +56,9 @@ package enum MetricFamilies {
         "aldaba_hub_report_streams": "Streams on which providers follow what becomes of a hub's messages.",
         "aldaba_app_messages_expired_total": "Messages of apps that no provider took in time.",
         "aldaba_webhook_requests_total": "Requests to providers' webhooks, by outcome.",
+        "aldaba_hub_webhook_requests_total": "Requests to hubs' webhooks, by outcome.",
+        "aldaba_hub_events_dropped_total":
+            "Events that hubs' webhooks did not take: expired after three days, or full: too many waited.",
         "aldaba_relay_forwarded_total": "Frames between devices that were passed on: messages, and pieces of files.",
         "aldaba_relay_letters_total": "Messages without an answer that were kept for a device.",
         "aldaba_relay_wakes_total": "Pushes that were to wake a device for relaying, by what became of them.",

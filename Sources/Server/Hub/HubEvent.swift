@@ -56,8 +56,8 @@ package struct HubEvent: Hashable, Sendable {
 
     /// How long an event waits for its receiver: three days, in milliseconds.
     package static let lifetime: Int64 = 3 * 86_400_000
-    /// How many events wait, at most; the oldest give way.
-    package static let most: Int64 = 100_000
+    /// How many events wait, at most, over all hubs; beyond that the oldest of the hubs with the most give way.
+    package static let most = 100_000
 
     /// By what the receiver knows it: of a report that is the send and the time.
     private var id: String {

@@ -28,8 +28,10 @@ package protocol HubStore: Sendable {
     func events(of hub: Int64, limit: Int) async throws -> [HubEvent]
     /// Ends an event that was taken.
     func endEvent(_ number: Int64) async throws
-    /// Ends events of before an instant, and the oldest where there are too many.
-    func deleteEvents(before instant: Timestamp) async throws
+    /// Ends events of before an instant, and where more than `most` are left, the oldest of the hubs that have the most.
+    ///
+    /// - Returns: How many were too old, and how many too many.
+    func deleteEvents(before instant: Timestamp, most: Int) async throws -> (expired: Int, full: Int)
     /// The campaigns that began before an instant and have not ended, of hubs that have a webhook, newest first.
     ///
     /// - Parameter limit: How many of each hub, at most.

@@ -132,7 +132,6 @@ extension NotificationHubs {
 
     /// Deletes installations whose time is over, and sends that ended long ago, a slice at a time.
     package func deleteExpired() async throws {
-        try await store.deleteEvents(before: clock().adding(milliseconds: -HubEvent.lifetime))
         let old = clock().adding(milliseconds: -Self.retention)
         while try await store.deleteSends(endedBefore: old, limit: 50) {
             if Task.isCancelled { return }

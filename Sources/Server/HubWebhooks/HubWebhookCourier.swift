@@ -1,6 +1,7 @@
 import Hub
 import HubWire
 import Logging
+import Metrics
 import PushModel
 import UpstreamDelivery
 
@@ -14,9 +15,16 @@ package actor HubWebhookCourier {
     /// The members of a send's report as it is now.
     package typealias Reports = @Sendable (_ send: String, _ hub: HubRecord) async throws -> [JSONTree.Member]
 
-    /// What came of serving a webhook.
+    /// A webhook whose events are to be sent now.
+    private struct Call {
+        var webhook: HubWebhook
+        var hub: HubRecord
+        /// The campaign whose numbers are to be told, with what was told of it.
+        var campaign: (id: String, report: [JSONTree.Member]?)?
+    }
+
+    /// What came of a call.
     private struct Served {
-        var hub: Int64
         /// Whether the receiver took everything.
         var tookEverything = true
         /// The numbers that were told, by their campaigns' ids.
@@ -28,6 +36,10 @@ package actor HubWebhookCourier {
     private let reports: Reports
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
+    private let limiter: WebhookLimiter
+    /// The hubs whose webhooks are being told.
+    private var underWay: Set<Int64> = []
+    private var sweptAt: Timestamp?
     private var pauses: [Int64: Pause] = [:]
     private var following = CampaignFollowing()
     private static let pageLimit = 100
@@ -42,53 +54,85 @@ package actor HubWebhookCourier {
         self.reports = reports
         self.clock = clock
         self.logger = logger
+        limiter = WebhookLimiter(clock: clock)
     }
 
-    /// Looks once a second whether there is something to tell, until the task is cancelled.
+    /// Looks once a second whether there is something to tell, until the task is cancelled. Each hub's webhook is told by itself: one
+    /// that does not answer holds up no other.
     package func run() async {
-        while (try? await Task.sleep(for: .seconds(1))) != nil {
-            do { try await round() } catch {
-                if !Task.isCancelled { logger.error("the hubs' events could not be read: \(error)") }
+        await withDiscardingTaskGroup { group in
+            while (try? await Task.sleep(for: .seconds(1))) != nil {
+                do {
+                    for call in try await calls() { group.addTask { [self] in await make(call) } }
+                    try await sweep()
+                } catch {
+                    if !Task.isCancelled { logger.error("the hubs' events could not be read: \(error)") }
+                }
             }
+            group.cancelAll()
         }
     }
 
-    /// Sends what waits to every webhook that is not left alone, each beside the others.
+    /// Tells every webhook that is neither left alone nor being told, and waits for those alone.
     package func round() async throws {
+        let calls = try await calls()
+        await withDiscardingTaskGroup { group in
+            for call in calls { group.addTask { [self] in await make(call) } }
+        }
+    }
+
+    /// The webhooks that are to be told now. They count as being told from now on.
+    private func calls() async throws -> [Call] {
         let webhooks = try await store.webhooks()
         pauses = pauses.filter { pause in webhooks.contains { $0.hub == pause.key } }
         let now = clock()
-        let due = webhooks.filter { pauses[$0.hub].map { $0.until <= now } ?? true }
-        guard !due.isEmpty else { return }
+        let due = webhooks.filter { webhook in
+            !underWay.contains(webhook.hub) && pauses[webhook.hub].map { $0.until <= now } ?? true
+        }
+        guard !due.isEmpty else { return [] }
         let hubs = Dictionary(try await store.hubs().map { ($0.number, $0) }, uniquingKeysWith: { $1 })
         if following.isDue(at: now) {
             let running = try await store.runningCampaigns(
                 begunBefore: now.adding(milliseconds: -CampaignFollowing.pause), limit: CampaignFollowing.mostOfHub)
             following.begin(running.map { .init(hub: $0.hub, id: $0.id) }, at: now)
         }
-        let outcomes = await withTaskGroup(of: Served.self, returning: [Served].self) { group in
-            for webhook in due {
-                guard let hub = hubs[webhook.hub] else { continue }
-                let campaign = following.next(of: hub.number, at: now)
-                group.addTask { [self] in await serve(webhook, hub, campaign) }
-            }
-            var outcomes: [Served] = []
-            for await served in group { outcomes.append(served) }
-            return outcomes
+        return due.compactMap { webhook in
+            guard let hub = hubs[webhook.hub], underWay.insert(hub.number).inserted else { return nil }
+            return Call(webhook: webhook, hub: hub, campaign: following.next(of: hub.number, at: now))
         }
-        for served in outcomes {
-            for (id, report, isEnd) in served.told {
-                following.note(report, of: .init(hub: served.hub, id: id), isEnd: isEnd, at: now)
-            }
-            let hub = served.hub
-            guard !served.tookEverything else {
-                pauses[hub] = nil
-                continue
-            }
-            var pause = pauses[hub] ?? Pause()
-            pause.failures += 1
-            pause.until = clock().adding(milliseconds: RetryRule.pause(after: pause.failures))
-            pauses[hub] = pause
+    }
+
+    /// Tells a webhook, and notes how it took it.
+    private func make(_ call: Call) async {
+        let served = await serve(call.webhook, call.hub, call.campaign)
+        let (hub, now) = (call.hub.number, clock())
+        underWay.remove(hub)
+        for (id, report, isEnd) in served.told {
+            following.note(report, of: .init(hub: hub, id: id), isEnd: isEnd, at: now)
+        }
+        guard !served.tookEverything else {
+            pauses[hub] = nil
+            return
+        }
+        var pause = pauses[hub] ?? Pause()
+        pause.failures += 1
+        pause.until = now.adding(milliseconds: RetryRule.pause(after: pause.failures))
+        pauses[hub] = pause
+    }
+
+    /// How often it is looked for events that nobody took in time, in milliseconds.
+    private static let sweepPeriod: Int64 = 60_000
+
+    /// Deletes events that nobody took in time, and those beyond the number that is kept, once a minute.
+    private func sweep() async throws {
+        let now = clock()
+        guard sweptAt.map({ now.milliseconds(since: $0) >= Self.sweepPeriod }) ?? true else { return }
+        sweptAt = now
+        let lost = try await store.deleteEvents(
+            before: now.adding(milliseconds: -HubEvent.lifetime), most: HubEvent.most)
+        for (reason, count) in [("expired", lost.expired), ("full", lost.full)] where count > 0 {
+            Counter(label: "aldaba_hub_events_dropped_total", dimensions: [("reason", reason)]).increment(by: count)
+            logger.warning("\(count) events of hubs were dropped that their webhooks did not take: \(reason)")
         }
     }
 
@@ -96,12 +140,12 @@ package actor HubWebhookCourier {
     private nonisolated func serve(
         _ webhook: HubWebhook, _ hub: HubRecord, _ campaign: (id: String, report: [JSONTree.Member]?)?
     ) async -> Served {
-        var served = Served(hub: hub.number)
+        var served = Served()
         do {
             let address = try address(of: webhook)
             let events = try await store.events(of: webhook.hub, limit: Self.pageLimit)
             for var event in events {
-                // One report a round: all hubs' events wait for the slowest.
+                // One report a call: a report takes the store's time.
                 if Self.isEndOfCampaign(event), !served.told.isEmpty { return served }
                 let ended = try await report(of: event, hub)
                 for member in ended?.1 ?? [] { event.data.set(member.name, member.value) }
@@ -140,10 +184,21 @@ package actor HubWebhookCourier {
         let body = event.body(hub: hub.name)
         let signature = WebhookSignature.value(secret: webhook.secret, body: body, at: clock())
         let status: Int
-        do { status = try await sender.send(body, signature: signature, to: address) } catch {
+        do {
+            status = try await limiter.run(of: hub.team, .hub(hub.number)) {
+                try await sender.send(body, signature: signature, to: address)
+            }
+        } catch {
+            Self.count("failed")
             throw Untold(description: "\(error)")
         }
-        guard (200..<300).contains(status) else { throw Untold(description: "it answered \(status)") }
+        let isTaken = (200..<300).contains(status)
+        Self.count(isTaken ? "taken" : "failed")
+        guard isTaken else { throw Untold(description: "it answered \(status)") }
+    }
+
+    private static func count(_ outcome: String) {
+        Counter(label: "aldaba_hub_webhook_requests_total", dimensions: [("outcome", outcome)]).increment()
     }
 
     /// The report of a campaign whose end an event tells.

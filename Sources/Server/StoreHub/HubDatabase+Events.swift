@@ -113,13 +113,23 @@ extension HubDatabase {
         try await pool.write { try $0.execute(sql: "DELETE FROM hub_event WHERE number = ?", arguments: [number]) }
     }
 
-    /// Deletes by the index of times, and by number.
-    package func deleteEvents(before instant: Timestamp) async throws {
+    /// Deletes by the index of times, and by number the oldest of each hub that has more than its share.
+    package func deleteEvents(before instant: Timestamp, most: Int) async throws -> (expired: Int, full: Int) {
         try await pool.write { database in
             try database.execute(sql: "DELETE FROM hub_event WHERE at < ?", arguments: [instant.rawValue])
-            try database.execute(
-                sql: "DELETE FROM hub_event WHERE number <= (SELECT MAX(number) FROM hub_event) - ?",
-                arguments: [HubEvent.most])
+            let expired = database.changesCount
+            let counts = try Row.fetchAll(database, sql: "SELECT hub, COUNT(*) FROM hub_event GROUP BY hub")
+                .map { ($0[0] as Int64, $0[1] as Int) }
+            var full = 0
+            for (hub, excess) in FairShare.excess(Dictionary(counts, uniquingKeysWith: { $1 }), most: most) {
+                try database.execute(
+                    sql: """
+                        DELETE FROM hub_event
+                        WHERE number IN (SELECT number FROM hub_event WHERE hub = ? ORDER BY number LIMIT ?)
+                        """, arguments: [hub, excess])
+                full += database.changesCount
+            }
+            return (expired, full)
         }
     }
 }

@@ -5,7 +5,7 @@ import Observability
 import PushModel
 import RegisterCore
 
-/// Brings the messages of apps that have a webhook to it, each app's beside the others'.
+/// Brings the messages of apps that have a webhook to it, each app's beside the others', one request of each at a time.
 package struct WebhookCourier: Sendable {
     private let store: any AppMessageStore
     private let register: any RegisterStore
@@ -13,6 +13,7 @@ package struct WebhookCourier: Sendable {
     private let cell: UInt16
     private let bell: MessageBell
     private let sender: any WebhookSender
+    private let limiter: WebhookLimiter
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 
@@ -29,6 +30,7 @@ package struct WebhookCourier: Sendable {
         self.cell = cell
         self.bell = bell
         self.sender = sender
+        limiter = WebhookLimiter(clock: clock)
         self.clock = clock
         self.logger = logger
     }
@@ -109,7 +111,9 @@ package struct WebhookCourier: Sendable {
         do {
             let body = try MessageBody(waiting, sealer: sealer, cell: cell).json()
             let signature = WebhookSignature.value(secret: webhook.secret, body: body, at: clock())
-            let status = try await sender.send(body, signature: signature, to: address)
+            let status = try await limiter.run(of: waiting.message.team, .app(webhook.app)) {
+                try await sender.send(body, signature: signature, to: address)
+            }
             outcome = Self.outcome(of: status)
             if outcome != .taken { log("a webhook answered \(status)", waiting) }
         } catch {

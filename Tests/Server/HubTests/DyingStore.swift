@@ -244,7 +244,9 @@ final class DyingStore: HubStore {
         try await store.runningCampaigns(begunBefore: instant, limit: limit)
     }
     func endEvent(_ number: Int64) async throws { try await store.endEvent(number) }
-    func deleteEvents(before instant: Timestamp) async throws { try await store.deleteEvents(before: instant) }
+    func deleteEvents(before instant: Timestamp, most: Int) async throws -> (expired: Int, full: Int) {
+        try await store.deleteEvents(before: instant, most: most)
+    }
     func outcomes(of send: Int64) async throws -> [OutcomeCount] { try await store.outcomes(of: send) }
     func faults(of send: Int64, after number: Int64, limit: Int) async throws -> [SendFault] {
         try await store.faults(of: send, after: number, limit: limit)
