@@ -17,6 +17,8 @@ package enum MetricFamilies {
         "aldaba_connections": "Open connections of a TLS listener: apns is providers, device is devices.",
         "aldaba_connections_refused_total": "Connections that a listener did not take, by reason.",
         "aldaba_connections_replaced_total": "Connections without a valid credential that gave way to new ones.",
+        "aldaba_http2_floods_total":
+            "Connections of providers that were closed for too many frames that complete no request, by the frame's kind.",
         "aldaba_accept_failures_total":
             "Times that a listener could not take a connection, for want of a file or memory.",
         "aldaba_certificate_expiry_timestamp_seconds": "When the server's certificate ends, in seconds since 1970.",

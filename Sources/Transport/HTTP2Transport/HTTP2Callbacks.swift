@@ -70,7 +70,7 @@ enum HTTP2Callbacks {
         guard let session = session(data), let stream = session.stream(id), !stream.wasDelivered else { return 0 }
         guard stream.body.count + count <= session.limits.bodyBytes else {
             stream.bodyIsTooLarge = true
-            session.dropBody(of: stream)
+            session.refuseBody(of: stream)
             deliver(stream, session)
             return 0
         }

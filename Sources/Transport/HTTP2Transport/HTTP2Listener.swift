@@ -72,6 +72,7 @@ public final class HTTP2Listener: Sendable {
         makeRequestHandler: @escaping @Sendable (HTTP2ServerConnection) -> any HTTP2RequestHandler
     ) async throws -> HTTP2Listener {
         let registry = HTTP2ConnectionRegistry()
+        let floods = FloodReport(logger: configuration.logger)
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -102,7 +103,7 @@ public final class HTTP2Listener: Sendable {
                     try pipeline.addHandler(
                         HTTP2ServerHandler(
                             limits: configuration.limits, registry: registry, limiter: configuration.limiter,
-                            openingTimeout: configuration.openingTimeout,
+                            floods: floods, openingTimeout: configuration.openingTimeout,
                             requestTimeout: configuration.requestTimeout, makeRequestHandler: makeRequestHandler))
                 }
             }

@@ -86,6 +86,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private var isBroken = false
     private let registry: HTTP2ConnectionRegistry?
     private let limiter: ConnectionLimiter?
+    private let floods: FloodReport?
     private let openingTimeout: TimeAmount
     private let requestTimeout: TimeAmount
     /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
@@ -98,6 +99,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     init(
         limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil, limiter: ConnectionLimiter? = nil,
+        floods: FloodReport? = nil,
         openingTimeout: TimeAmount = .seconds(30),
         requestTimeout: TimeAmount = .seconds(60),
         makeRequestHandler: @escaping (HTTP2ServerConnection) -> any HTTP2RequestHandler
@@ -105,6 +107,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         self.limits = limits
         self.registry = registry
         self.limiter = limiter
+        self.floods = floods
         self.openingTimeout = openingTimeout
         self.requestTimeout = requestTimeout
         self.makeRequestHandler = makeRequestHandler
@@ -150,6 +153,9 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         do {
             try buffer.withUnsafeReadableBytes { try session.receive($0, at: context.eventLoop.now) }
         } catch {
+            if case HTTP2SessionError.tooManyFrames(let kind) = error {
+                floods?.closed(kind, from: context.remoteAddress, at: context.eventLoop.now)
+            }
             isBroken = true
             isReading = false
             flush()

@@ -15,34 +15,6 @@ protocol HTTP2SessionOwner: AnyObject {
     func settingsReceived()
 }
 
-/// Sizes and limits of a session.
-public struct HTTP2Limits: Sendable, Hashable {
-    /// Streams the peer may have open at a time; announced in SETTINGS.
-    public var concurrentStreams: UInt32 = 1000
-    /// Bytes of one message's header names and values; announced in SETTINGS.
-    public var headerBytes: Int = 8000
-    /// Fields of one header block, trailers too. One byte on the wire can name a field of the dynamic table
-    /// (RFC 7541, section 6.1), so bytes alone do not bound the work of a block.
-    public var headerFields: Int = 64
-    /// How many header blocks may go beyond the limits before a server says GOAWAY. HPACK makes each of them cost
-    /// more than its bytes, since its fields must be decoded all the same.
-    public var excessiveHeaderBlocks: Int = 4
-    /// Bytes of one message's body that are kept; a longer body is reported as too large.
-    public var bodyBytes: Int = 16 << 10
-    /// Bytes of headers and bodies that all streams of a connection hold together; a stream that needs more is reset.
-    public var heldBytes: Int = 2 << 20
-    /// What a kept field costs beside its bytes.
-    static let fieldOverhead = 16
-    /// The connection's receive window.
-    public var connectionWindow: Int32 = 1 << 20
-    /// How many frames may wait to be written, without those of answers' bodies. A peer that causes more and reads
-    /// none is cut off. It is more than all open streams need.
-    public var waitingFrames: Int = 10_000
-
-    /// The defaults, each as it stands at its property.
-    public init() {}
-}
-
 /// One exchange on a session; owned by it, valid until `streamClosed`.
 final class HTTP2Stream {
     var id: Int32 = 0
@@ -121,6 +93,8 @@ final class HTTP2Session {
     private(set) var awaitedRequests = 0
     /// Room for the head of an ordinary request, provider token included.
     private static let spareHeaderBytes = 2048
+    /// The frames without work that a client may send; `nil` on a client's own side.
+    private var frames: FrameBudget?
     /// When the bytes that are being fed in arrived.
     private var now = NIODeadline.uptimeNanoseconds(0)
 
@@ -128,6 +102,7 @@ final class HTTP2Session {
     init(role: Role, limits: HTTP2Limits) throws {
         self.role = role
         self.limits = limits
+        frames = role == .server ? FrameBudget() : nil
         var callbacks: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0 else {
             throw HTTP2SessionError.library(code: NGHTTP2_ERR_NOMEM.rawValue)
@@ -161,16 +136,23 @@ final class HTTP2Session {
         nghttp2_session_set_local_window_size(pointer, 0, 0, limits.connectionWindow)
     }
 
+    private static let tooManyFrames = Array(#"{"reason":"TooManyFrames"}"#.utf8)
+
     // MARK: Bytes
 
     /// Feeds received bytes; the owner is called for each message that they complete.
     ///
-    /// - Throws: when the peer broke the protocol so badly that nothing more can be read, or has caused more
-    ///   frames than may wait. nghttp2 bounds by itself how many answers to PING and SETTINGS wait. An error that
-    ///   HTTP/2 answers with GOAWAY does not throw: the GOAWAY is queued.
+    /// - Throws: when the peer broke the protocol so badly that nothing more can be read, has caused more
+    ///   frames than may wait, or has sent more frames without work than its budget allows; then a GOAWAY is queued.
+    ///   nghttp2 bounds by itself how many answers to PING and SETTINGS wait. An error that HTTP/2 answers with GOAWAY does
+    ///   not throw: the GOAWAY is queued.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: NIODeadline) throws {
         guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count > 0 else { return }
         self.now = now
+        if let kind = frames?.receive(bytes, at: now, isOpen: { stream($0) != nil }) {
+            submitGoAway(code: NGHTTP2_ENHANCE_YOUR_CALM.rawValue, debugData: Self.tooManyFrames)
+            throw HTTP2SessionError.tooManyFrames(kind)
+        }
         let consumed = nghttp2_session_mem_recv(pointer, start, bytes.count)
         guard consumed >= 0 else { throw HTTP2SessionError.library(code: Int32(truncatingIfNeeded: consumed)) }
         guard nghttp2_session_get_outbound_queue_size(pointer) <= limits.waitingFrames else {
@@ -255,6 +237,7 @@ final class HTTP2Session {
     func closeStream(_ id: Int32, code: UInt32) {
         guard let stream = stream(id) else { return }
         requestEnded(on: stream)
+        if code == NGHTTP2_NO_ERROR.rawValue { frames?.requestCompleted() }
         nghttp2_session_set_stream_user_data(pointer, id, nil)
         openStreams -= 1
         owner?.streamClosed(stream, code: code)
@@ -276,6 +259,13 @@ final class HTTP2Session {
         heldBytes -= stream.heldBodyBytes
         stream.heldBodyBytes = 0
         stream.body = []
+    }
+
+    /// Lets go of a body of which no more is taken. The peer may send what its window has left, and gets no more; beyond that
+    /// nghttp2 resets the stream with FLOW_CONTROL_ERROR.
+    func refuseBody(of stream: HTTP2Stream) {
+        dropBody(of: stream)
+        nghttp2_session_set_local_window_size(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, 0)
     }
 
     /// Refuses a header block: its stream is reset, and after a few of them the connection is sent away.
@@ -317,7 +307,7 @@ final class HTTP2Session {
     func giveUpRequests(begunBy instant: NIODeadline) {
         for stream in everyStream where stream.awaitedSince.map({ $0 <= instant }) ?? false {
             requestEnded(on: stream)
-            dropBody(of: stream)
+            refuseBody(of: stream)
             // A body that was too large was answered for that.
             let isAnswerable = stream.headIsComplete && !stream.wasDelivered
             stream.wasDelivered = true
@@ -343,16 +333,19 @@ final class HTTP2Session {
 }
 
 /// Why a session could not go on.
-public enum HTTP2SessionError: Error, Hashable, CustomStringConvertible {
+enum HTTP2SessionError: Error, Hashable, CustomStringConvertible {
     /// nghttp2's own error code, negative.
     case library(code: Int32)
     /// Too many frames wait to be written.
     case peerDoesNotRead
+    /// No token was left for a frame without work; see ``FrameBudget``.
+    case tooManyFrames(FrameBudget.Kind)
 
-    public var description: String {
+    var description: String {
         switch self {
         case .library(let code): "nghttp2: \(String(cString: nghttp2_strerror(code)))"
         case .peerDoesNotRead: "the peer makes frames wait and does not read them"
+        case .tooManyFrames(let kind): "the peer sends too many frames without work, at last \(kind.rawValue)"
         }
     }
 }

@@ -166,17 +166,6 @@ import Testing
         #expect(!peer.channel.isActive, "\(Self.floods[index].name)")
         #expect(sent <= 12_000, "\(Self.floods[index].name)")
     }
-
-    @Test func `a peer that reads may ping as often as it likes`() throws {
-        let peer = try RawPeer()
-        var answers = 0
-        for _ in 0..<200 {
-            try peer.send(bytes: (0..<100).flatMap { Self.floods[0].frame($0) })
-            answers += try peer.receive().count
-        }
-        #expect(answers == 20_000)
-        #expect(peer.channel.isActive)
-    }
 }
 
 /// Succeeds when the stream is reset with CANCEL.

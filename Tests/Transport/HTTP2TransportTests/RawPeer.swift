@@ -5,16 +5,18 @@ import Testing
 
 @testable import HTTP2Transport
 
-/// Counts requests and answers those whose body is not `silent`.
+/// Counts requests and answers those whose body is not `silent`, unless it is silent itself.
 final class CountingHandler: HTTP2RequestHandler {
     private(set) var requests: [Int32] = []
     /// Those whose body did not end in time.
     private(set) var late: [Int32] = []
+    /// Whether no request is answered.
+    var isSilent = false
 
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
         requests.append(request.stream)
         if request.bodyIsLate { late.append(request.stream) }
-        guard request.body != Array("silent".utf8) else { return }
+        guard !isSilent, request.body != Array("silent".utf8) else { return }
         var headers = HeaderBlock()
         headers.append(":status", "200")
         connection.respond(request.stream, headers: headers)
