@@ -80,7 +80,7 @@ public struct ControlListener: Service, CustomStringConvertible {
         let boundPort = BoundPort()
         do {
             let limits = HTTP1Channel.Configuration(
-                idleTimeout: .seconds(60),
+                additionalChannelHandlers: [RefusedBodyHandler(), SlowBodyHandler()], idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))
             let server = HTTPServerBuilder { [interface, limiter] in

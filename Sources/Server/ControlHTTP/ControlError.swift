@@ -172,6 +172,8 @@ package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
             ControlError(status: status, code: "tooLarge", message: "the body is larger than is taken here")
         case .methodNotAllowed:
             ControlError(status: status, code: "methodNotAllowed", message: "this path does not take that method")
+        case .requestTimeout:
+            ControlError(status: status, code: "slow", message: "the body comes too slowly; send the request again")
         default: ControlError(status: status, code: "invalid", message: "the request cannot be read")
         }
     }

@@ -1,0 +1,51 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Ends connections on which the body of an answered request goes on for too long.
+///
+/// A request may be answered before its body has ended, most often because it is refused. At most ``limit`` further bytes of
+/// the body are read and thrown away, so that the client reads its answer and the connection may serve another request. Beyond
+/// that nothing more is read, and the connection is closed.
+final class RefusedBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// The highest number of bytes that are read of a body after its request was answered.
+    static let limit = 65_536
+
+    private var requests = 0
+    private var answers = 0
+    /// The bytes of the current body that came after its answer.
+    private var discarded = 0
+    private var isEnding = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isEnding else { return }
+        switch unwrapInboundIn(data) {
+        case .head:
+            requests += 1
+            discarded = 0
+        case .body(let piece):
+            // Answers come in the order of the requests.
+            if answers >= requests { discarded += piece.readableBytes }
+            guard discarded <= Self.limit else {
+                isEnding = true
+                return context.close(promise: nil)
+            }
+        case .end: break
+        }
+        context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if !isEnding { context.read() }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .end = unwrapOutboundIn(data) { answers += 1 }
+        context.write(data, promise: promise)
+    }
+}
