@@ -1,5 +1,6 @@
 import AgentWire
 import CommandCore
+import ConnectionAdmission
 import ControlAPI
 import Logging
 import Metrics
@@ -39,10 +40,16 @@ package struct AgentMonitor: Sendable {
     /// A session was lost, or could not be opened.
     package func sessionClosed() { losses.increment() }
 
+    /// The highest number of connections to `/metrics`.
+    private static let connections = 16
+
     /// Serves `/metrics` until it is cancelled.
     package func run(logger: Logger) async throws {
         let status = ServerStatus(failure: { nil }, version: AldabaVersion.number)
-        let listener = ControlListener(.metrics(registry, status), port: port, logger: logger) { port in
+        let listener = ControlListener(
+            .metrics(registry, status), port: port, admission: .withoutCredentials(total: Self.connections),
+            logger: logger
+        ) { port in
             logger.info("metrics are served", metadata: [LogKey.address: "127.0.0.1:\(port)"])
         }
         do { try await listener.run() } catch let failure as ControlListener.Failure {

@@ -81,7 +81,8 @@ extension ServeCommand {
                 bound: ports.control.known),
             ControlListener(
                 .metrics(registry, status), host: configuration.metricsHost, port: values.number(.metricsPort),
-                logger: logger, bound: ports.metrics.known),
+                admission: .withoutCredentials(total: budget.metrics), logger: logger,
+                bound: ports.metrics.known),
         ]
         if values.flag(.development) {
             services.append(

@@ -21,6 +21,14 @@ public struct ControlListener: Service, CustomStringConvertible {
         case development(ControlServices)
         /// `/metrics`, `/health` and `/ready` in plain http, for whoever reaches the address.
         case metrics(PrometheusRegistry, ServerStatus)
+
+        /// The listener's name in metrics and log lines.
+        fileprivate var name: String {
+            switch self {
+            case .secured, .development: "control"
+            case .metrics: "metrics"
+            }
+        }
     }
 
     /// A listener that could not be bound, or that failed later.
@@ -47,7 +55,8 @@ public struct ControlListener: Service, CustomStringConvertible {
     ///   - host: The IP address to bind; the development interface binds `127.0.0.1` whatever it says.
     ///   - port: 0 for a free one.
     ///   - grace: How long open requests may take to end once the listener is asked to stop.
-    ///   - admission: Which connections the secured interface keeps; those that were served are proven.
+    ///   - admission: The connections that are kept. Those of the metrics give way to new ones, the oldest first, since nobody
+    ///     shows a credential there; the development interface admits all.
     ///   - bound: Called once with the port when connections are accepted.
     public init(
         _ interface: Interface, host: String = "127.0.0.1", port: Int, grace: Duration = .seconds(2),
@@ -58,7 +67,7 @@ public struct ControlListener: Service, CustomStringConvertible {
         self.interface = interface
         self.port = port
         self.grace = grace
-        limiter = ConnectionLimiter(listener: "control", admission, logger: logger)
+        limiter = ConnectionLimiter(listener: interface.name, admission, logger: logger)
         self.logger = logger
         self.bound = bound
         if case .development = interface { self.host = "127.0.0.1" } else { self.host = host }
@@ -85,8 +94,11 @@ public struct ControlListener: Service, CustomStringConvertible {
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))
             let server = HTTPServerBuilder { [interface, limiter] in
                 let plain = DroppableChannel(HTTP1Channel(responder: $0, configuration: limits))
-                guard case .secured(_, let tls) = interface else { return plain }
-                return SecuredChannel(plain, tls: tls, limiter: limiter)
+                switch interface {
+                case .secured(_, let tls): return AdmittedChannel(plain, tls: tls, limiter: limiter)
+                case .metrics: return AdmittedChannel(plain, tls: nil, limiter: limiter)
+                case .development: return plain
+                }
             }
             let application = Application(
                 router: ControlRouter.router(

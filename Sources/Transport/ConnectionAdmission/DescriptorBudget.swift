@@ -3,8 +3,8 @@ import Glibc
 /// How many connections each listener may have, so that the process never runs out of descriptors.
 ///
 /// Of the limit of open files (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners. A quarter of the rest
-/// goes to the providers, an eighth to the control API, a sixteenth to the old binary interface where that is served, each
-/// up to a bound of its own; the devices have what is left.
+/// goes to the providers, an eighth to the control API, a sixteenth to the old binary interface where that is served, a
+/// thirty-second to the metrics, each up to a bound of its own; the devices have what is left.
 public struct DescriptorBudget: Hashable, Sendable {
     /// Kept for everything that is no connection of a listener.
     public static let reserved = 96
@@ -15,6 +15,8 @@ public struct DescriptorBudget: Hashable, Sendable {
     public let control: Int
     /// Connections that the old binary interface may have, `8 ... 1,024`; 0 where it is not served.
     public let legacy: Int
+    /// Connections that the listener of metrics and health may have, `8 ... 64`.
+    public let metrics: Int
     /// Connections that the device endpoint may have, `8 ... 200,000`.
     public let devices: Int
 
@@ -24,7 +26,8 @@ public struct DescriptorBudget: Hashable, Sendable {
         providers = max(8, min(10_000, free / 4))
         control = max(8, min(4096, free / 8))
         legacy = servesLegacy ? max(8, min(1024, free / 16)) : 0
-        devices = max(8, min(200_000, free - providers - control - legacy))
+        metrics = max(8, min(64, free / 32))
+        devices = max(8, min(200_000, free - providers - control - legacy - metrics))
     }
 
     /// Raises this process's soft limit of open files to its hard limit.

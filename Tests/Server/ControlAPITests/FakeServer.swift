@@ -125,11 +125,15 @@ struct RunningListener: Sendable {
 
 /// Runs a listener on a free port until the body returns.
 func withListener(
-    _ interface: ControlListener.Interface, logger: Logger = Logger(label: "test"),
+    _ interface: ControlListener.Interface, connections: Int = 4096, logger: Logger = Logger(label: "test"),
     _ body: (RunningListener) async throws -> Void
 ) async throws {
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
-    let listener = ControlListener(interface, port: 0, logger: logger) { continuation.yield($0) }
+    let listener = ControlListener(
+        interface, port: 0,
+        admission: .init(limits: .init(total: connections, perAddress: connections, unproven: connections)),
+        logger: logger
+    ) { continuation.yield($0) }
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await listener.run() }
         for await port in ports {

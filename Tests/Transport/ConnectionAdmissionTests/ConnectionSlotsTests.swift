@@ -95,7 +95,7 @@ import Testing
     @Test(arguments: [256, 1024, 4096, 1_048_576])
     func `no listener can take the last descriptor`(openFiles: Int) {
         let budget = DescriptorBudget(openFiles: openFiles, servesLegacy: true)
-        let all = [budget.providers, budget.control, budget.legacy, budget.devices]
+        let all = [budget.providers, budget.control, budget.legacy, budget.metrics, budget.devices]
         #expect(all.reduce(0, +) <= openFiles - DescriptorBudget.reserved)
         #expect(all.allSatisfy { $0 >= 8 })
         #expect(DescriptorBudget(openFiles: openFiles).legacy == 0)
@@ -104,5 +104,6 @@ import Testing
     @Test func `a large limit gives every listener what it can use`() {
         let budget = DescriptorBudget(openFiles: 1_048_576)
         #expect(budget.providers == 10_000 && budget.control == 4096 && budget.devices == 200_000)
+        #expect(budget.metrics == 64)
     }
 }

@@ -4,13 +4,14 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// HTTP/1.1 over TLS, whose certificate is asked for with every connection, on the connections that are admitted.
-struct SecuredChannel: ServerChildChannel {
+/// HTTP/1.1 on the connections that are admitted, over TLS where the interface has it.
+struct AdmittedChannel: ServerChildChannel {
     private let base: DroppableChannel
-    private let tls: @Sendable () -> NIOSSLContext
+    private let tls: (@Sendable () -> NIOSSLContext)?
     private let limiter: ConnectionLimiter
 
-    init(_ base: DroppableChannel, tls: @escaping @Sendable () -> NIOSSLContext, limiter: ConnectionLimiter) {
+    /// - Parameter tls: Asked for the certificate with every connection; `nil` for plain HTTP.
+    init(_ base: DroppableChannel, tls: (@Sendable () -> NIOSSLContext)?, limiter: ConnectionLimiter) {
         self.base = base
         self.tls = tls
         self.limiter = limiter
@@ -19,7 +20,7 @@ struct SecuredChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<AcceptedConnection> {
         channel.eventLoop.makeCompletedFuture {
             guard limiter.admit(channel) else { throw ChannelError.operationUnsupported }
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls()))
+            if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls())) }
         }.flatMap { base.setup(channel: channel, logger: logger) }
             // The server lets go of a connection that was not set up, and closes none.
             .always { if case .failure = $0 { channel.close(promise: nil) } }
