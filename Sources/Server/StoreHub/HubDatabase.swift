@@ -3,13 +3,14 @@ import Foundation
 import GRDB
 import Hub
 import PushModel
+import SQLiteFiles
 import Synchronization
 
 /// The hubs' store on one SQLite file, apart from the server's own.
 package final class HubDatabase: HubStore {
-    let pool: DatabasePool
+    let pool: WatchedDatabase<DatabasePool>
     /// Reads who is in lists, for the writer of mailboxes: it waits for no report.
-    let listReader: DatabaseQueue
+    let listReader: WatchedDatabase<DatabaseQueue>
     /// The audiences of the waves of sends that had a turn lately, by the sends' numbers.
     let waveAudiences = Mutex<[Int64: (wave: SendWave, audience: Bitmap)]>([:])
     static let mostWaveAudiences = 16
@@ -17,47 +18,58 @@ package final class HubDatabase: HubStore {
     let partAudiences = Mutex<[Int64: (count: Int?, audience: Bitmap)]>([:])
     static let mostPartAudiences = 64
 
-    /// Why the file cannot be used.
-    package struct Unusable: Error, CustomStringConvertible {
-        /// The file.
-        package var path: String
-        /// The system's or SQLite's words.
-        package var reason: String
-        package var description: String { "the database \(path) cannot be opened: \(reason)" }
-    }
-
     /// Opens (or makes) the database and brings its schema up to date.
     ///
-    /// - Parameter path: Its folder must exist. The file is made readable by its owner alone.
-    package init(path: String) throws {
-        if !FileManager.default.fileExists(atPath: path),
-            !FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        {
-            throw Unusable(path: path, reason: "the file cannot be made; is the folder writable?")
-        }
+    /// - Parameters:
+    ///   - path: Its folder must exist. The file is made readable by its owner alone.
+    ///   - health: Notes damage that is met later; `nil` for one of its own.
+    /// - Throws: ``DatabaseFault``.
+    package init(path: String, health: DatabaseHealth? = nil) throws {
+        let health = health ?? DatabaseHealth(.hub, path: path)
+        try ServerDatabase.hub.makeFile(at: path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.maximumReaderCount = 4
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -32768") }
         do {
-            pool = try DatabasePool(path: path, configuration: configuration)
+            let pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL on the writer after the preparation above: FULL only holds when set from here.
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000")
+            }
+            guard try !pool.read(HubSchema.migrator.hasBeenSuperseded) else {
+                throw DatabaseFault(.hub, path: path, .newer)
             }
             try HubSchema.migrator.migrate(pool)
             var reading = Configuration()
             reading.readonly = true
             reading.busyMode = .timeout(10)
             reading.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -32768") }
-            listReader = try DatabaseQueue(path: path, configuration: reading)
-        } catch { throw Unusable(path: path, reason: "\(error)") }
+            self.pool = WatchedDatabase(pool, health)
+            listReader = WatchedDatabase(try DatabaseQueue(path: path, configuration: reading), health)
+        } catch { throw DatabaseFault(.hub, opening: path, error) }
     }
 
-    /// Copies what the log holds into the database file and closes everything.
+    /// Stands in the place of a database that cannot be opened: every call throws the fault that its health has.
+    package init(unopened health: DatabaseHealth) {
+        pool = WatchedDatabase(unopened: health)
+        listReader = WatchedDatabase(unopened: health)
+    }
+
+    /// An inspection of a file of this store's.
+    package static func inspection(path: String) -> DatabaseInspection {
+        DatabaseInspection(.hub, path: path, migrator: HubSchema.migrator)
+    }
+
+    /// Whether the database can be used.
+    package var health: DatabaseHealth { pool.health }
+
+    /// Copies what the log holds into the database file and closes everything. A file that was found damaged stays as it is.
     package func close() throws {
-        try listReader.close()
+        guard health.fault == nil else { return }
+        try listReader.sound().close()
+        let pool = try pool.sound()
         try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try pool.close()
     }
@@ -186,6 +198,10 @@ extension HubRecord {
         self.init(
             number: row["number"], name: row["name"], team: TeamID(rawValue: row["team"]),
             topic: Topic(rawValue: row["topic"]), isStrict: row["is_strict"],
-            createdAt: Timestamp(rawValue: row["created_at"]), generation: row["generation"])
+            createdAt: Timestamp(rawValue: row["created_at"]), generation: row["generation"],
+            limits: HubLimits(
+                installations: row["most_installations"] ?? HubLimits.standardInstallations,
+                tags: row["most_tags"] ?? HubLimits.standardTags,
+                writesPerSecond: row["writes_per_second"] ?? HubLimits.standardWritesPerSecond))
     }
 }

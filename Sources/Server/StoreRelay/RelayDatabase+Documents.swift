@@ -3,6 +3,7 @@ import GRDB
 import Relay
 import RelayCentre
 import RelayWire
+import SQLiteFiles
 
 extension RelayDatabase: DocumentStore {
     /// Puts, tells or lists documents, in the order in which it is asked.
@@ -21,8 +22,10 @@ extension RelayDatabase: DocumentStore {
             case .list(let number, _): answer = try Self.documents(after: number, of: Data(account), database)
             }
             return { complete(answer) }
-        } fail: { [logger] error in
-            logger.error("A document was not written or read.", metadata: ["error": "\(error)"])
+        } fail: { [logger, failures] error in
+            if !(error is DatabaseFault) {
+                failures.documents.log(error, to: logger)
+            }
             complete(.refused(.notKept))
         }
         add(job)

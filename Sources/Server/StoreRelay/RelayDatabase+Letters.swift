@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Relay
 import RelayCentre
+import SQLiteFiles
 import Synchronization
 
 /// What is to be done with letters, in order.
@@ -164,7 +165,7 @@ extension RelayDatabase: LetterStore {
     }
 
     private func continueLetterJobs() {
-        queue.asyncWriteWithoutTransaction { [self] _ in if runLetterJobs() { continueLetterJobs() } }
+        onQueue { if $0.runLetterJobs() { $0.continueLetterJobs() } }
     }
 
     /// Does some of what waits, in one transaction. Others may have the file before the rest is done.
@@ -183,7 +184,10 @@ extension RelayDatabase: LetterStore {
             }
             letterJobs.told.async { [known] in for tell in known { tell() } }
         } catch {
-            logger.error("Letters were not written or read.", metadata: ["error": "\(error)"])
+            // A fault of the file is told once, by whoever has noted it.
+            if !(error is DatabaseFault) {
+                failures.letters.log(error, to: logger)
+            }
             letterJobs.told.async { for job in jobs { job.fail(error) } }
         }
         return true

@@ -1,10 +1,19 @@
 import Foundation
 import GRDB
 import Logging
+import Observability
 import Relay
 import RelayCentre
 import RelayWire
+import SQLiteFiles
 import Synchronization
+
+/// Messages that may come with every transaction while the disk is full.
+struct RelayFailureMessages: Sendable {
+    let devices = RepeatedMessage("What devices told of themselves was not kept.")
+    let letters = RepeatedMessage("Letters were not written or read.")
+    let documents = RepeatedMessage("A document was not written or read.")
+}
 
 /// Which devices an account has, and the letters for them, on one SQLite file.
 package final class RelayDatabase: RelayRegister {
@@ -26,35 +35,59 @@ package final class RelayDatabase: RelayRegister {
         var isWriting = false
     }
 
-    let queue: DatabaseQueue
+    let queue: WatchedDatabase<DatabaseQueue>
     /// What is to be done with letters.
     let letterJobs: LetterJobs
     private let state = Mutex(State())
     let logger: Logger
+    let failures = RelayFailureMessages()
 
     /// Opens (or makes) the database, which only its owner may read, and brings its schema up to date.
-    package init(path: String, logger: Logger) throws {
-        if !FileManager.default.fileExists(atPath: path) {
-            // What keeps it from being made is told by who opens it.
-            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
+    ///
+    /// - Parameter health: Notes damage that is met later; `nil` for one of its own.
+    /// - Throws: ``DatabaseFault``.
+    package init(path: String, health: DatabaseHealth? = nil, logger: Logger) throws {
+        let health = health ?? DatabaseHealth(.relay, path: path)
+        try ServerDatabase.relay.makeFile(at: path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase {
             try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -4096")
         }
-        queue = try DatabaseQueue(path: path, configuration: configuration)
         self.logger = logger
-        try RelaySchema.migrator.migrate(queue)
-        letterJobs = LetterJobs(
-            lastNumber: try queue.read { try Int64.fetchOne($0, sql: "SELECT max(number) FROM relay_letter") ?? 0 })
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            guard try !queue.read(RelaySchema.migrator.hasBeenSuperseded) else {
+                throw DatabaseFault(.relay, path: path, .newer)
+            }
+            try RelaySchema.migrator.migrate(queue)
+            letterJobs = LetterJobs(
+                lastNumber: try queue.read { try Int64.fetchOne($0, sql: "SELECT max(number) FROM relay_letter") ?? 0 })
+            self.queue = WatchedDatabase(queue, health)
+        } catch { throw DatabaseFault(.relay, opening: path, error) }
     }
 
-    /// Writes what waits and closes the file.
+    /// Stands in the place of a database that cannot be opened: nothing is kept or read, as its health says.
+    package init(unopened health: DatabaseHealth, logger: Logger) {
+        queue = WatchedDatabase(unopened: health)
+        letterJobs = LetterJobs(lastNumber: 0)
+        self.logger = logger
+    }
+
+    /// An inspection of a file of this store's.
+    package static func inspection(path: String) -> DatabaseInspection {
+        DatabaseInspection(.relay, path: path, migrator: RelaySchema.migrator)
+    }
+
+    /// Whether the database can be used.
+    package var health: DatabaseHealth { queue.health }
+
+    /// Writes what waits and closes the file. One that was found damaged stays as it is.
     package func close() throws {
+        guard health.fault == nil else { return }
         write()
         while runLetterJobs() {}
-        try queue.close()
+        try queue.sound().close()
     }
 
     /// Reads an account's devices, the last seen first.
@@ -103,7 +136,14 @@ package final class RelayDatabase: RelayRegister {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        if begins { queue.asyncWriteWithoutTransaction { [self] _ in write() } }
+        if begins { onQueue { $0.write() } }
+    }
+
+    /// Has something done on the database's thread; at once where nothing is written any more.
+    func onQueue(_ body: @escaping @Sendable (RelayDatabase) -> Void) {
+        let queue: DatabaseQueue
+        do { queue = try self.queue.sound() } catch { return body(self) }
+        queue.asyncWriteWithoutTransaction { [self] _ in body(self) }
     }
 
     /// Writes what waits, all of it in one transaction. It stays in memory until it is written.
@@ -120,8 +160,10 @@ package final class RelayDatabase: RelayRegister {
                     return .commit
                 }
             }
+        } catch is DatabaseFault {
+            // That is told once, by whoever has noted it.
         } catch {
-            logger.error("What devices told of themselves was not kept.", metadata: ["error": "\(error)"])
+            failures.devices.log(error, to: logger)
         }
         state.withLock { state in
             for (device, change) in changes where Self.isSame(state.changes[device], change) {

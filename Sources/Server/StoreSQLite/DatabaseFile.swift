@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import PushModel
+import SQLiteFiles
 import SQLiteSchema
 
-/// A server's database as a file, looked at or copied without a server.
+/// One of a server's databases as a file, looked at or copied without a server.
 public struct DatabaseFile: Sendable {
     /// The file's path.
     public let path: String
@@ -11,26 +12,20 @@ public struct DatabaseFile: Sendable {
     /// Names a file that need not exist.
     public init(path: String) { self.path = path }
 
-    /// Reads the whole file and checks that SQLite finds it in order and that its tables are not of a newer version. A
-    /// server may be running on it.
+    /// Reads the whole file of a server's own database and checks that it is in order, and that its tables are not of a newer
+    /// version. A server may be running on it.
     ///
-    /// - Throws: ``StoreError``.
-    public func check() throws {
-        try opened { queue in
-            try queue.read { database in
-                guard try !Schema.migrator.hasBeenSuperseded(database) else { throw StoreError.isNewer(path: path) }
-                let verdict = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? "ok"
-                if verdict != "ok" { throw StoreError.isDamaged(path: path, reason: verdict) }
-                guard try !Schema.migrator.appliedIdentifiers(database).isEmpty else {
-                    throw StoreError.cannotOpen(path: path, reason: "it has no tables of a server")
-                }
-            }
-        }
+    /// - Throws: ``DatabaseFault``.
+    public func check() throws { _ = try SQLiteStore.inspection(path: path).begin(limit: .max) }
+
+    /// The database that the file's name tells.
+    private var database: ServerDatabase {
+        ServerDatabase.allCases.first { path.hasSuffix("/" + $0.fileName) } ?? .server
     }
 
     /// A provider's public key that was not revoked, with its team; `nil` where the register has none of that id.
     ///
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``DatabaseFault``.
     public func providerKey(_ id: KeyID) throws -> (team: TeamID, publicKeyPEM: String)? {
         var found: (TeamID, String)?
         try opened { queue in
@@ -48,7 +43,7 @@ public struct DatabaseFile: Sendable {
     /// running on the file, and goes on writing meanwhile.
     ///
     /// The copy is one file, without a log beside it, and is on the disk when this returns.
-    /// - Throws: ``StoreError``; of a copy that failed nothing is left.
+    /// - Throws: ``DatabaseFault``, or ``StoreError`` of the copy; of one that failed nothing is left.
     public func copy(to target: String) throws {
         guard FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600])
         else { throw StoreError.cannotOpen(path: target, reason: "the file cannot be made") }
@@ -62,7 +57,9 @@ public struct DatabaseFile: Sendable {
                         try database.execute(sql: "PRAGMA journal_mode = DELETE")
                     }
                     try copy.close()
-                } catch { throw StoreError(opening: target, error) }
+                } catch let error as DatabaseError where !error.isDamage {
+                    throw StoreError.cannotOpen(path: target, reason: error.reason)
+                }
             }
         } catch {
             for suffix in ["", "-journal", "-wal", "-shm"] { unlink(target + suffix) }
@@ -72,7 +69,7 @@ public struct DatabaseFile: Sendable {
 
     private func opened(_ body: (DatabaseQueue) throws -> Void) throws {
         guard FileManager.default.fileExists(atPath: path) else {
-            throw StoreError.cannotOpen(path: path, reason: "there is no such file")
+            throw DatabaseFault(database, path: path, .unusable("there is no such file"))
         }
         var configuration = Configuration()
         configuration.readonly = true
@@ -81,8 +78,10 @@ public struct DatabaseFile: Sendable {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try body(queue)
             try queue.close()
+        } catch let error as StoreError {
+            throw error
         } catch {
-            throw StoreError(opening: path, error)
+            throw DatabaseFault(database, opening: path, error)
         }
     }
 }

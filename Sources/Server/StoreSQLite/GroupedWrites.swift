@@ -1,4 +1,5 @@
 import GRDB
+import SQLiteFiles
 import Synchronization
 
 /// Changes that come at the same time, in one transaction with one sync. Thread-safe.
@@ -19,10 +20,10 @@ final class GroupedWrites: Sendable {
     /// How many changes one transaction takes; others of the store's wait for it.
     private static let limit = 256
 
-    private let pool: DatabasePool
+    private let pool: WatchedDatabase<DatabasePool>
     private let state = Mutex(State())
 
-    init(_ pool: DatabasePool) { self.pool = pool }
+    init(_ pool: WatchedDatabase<DatabasePool>) { self.pool = pool }
 
     /// How many changes wait for a transaction; for tests.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
@@ -33,7 +34,7 @@ final class GroupedWrites: Sendable {
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let change = Change(
-                make: { database in
+                make: { [pool] database in
                     var made: Result<Value, any Error>?
                     do {
                         try database.inSavepoint {
@@ -43,7 +44,7 @@ final class GroupedWrites: Sendable {
                     } catch {
                         // Some failures of SQLite undo the whole transaction; then nobody's change is there.
                         guard database.isInsideTransaction else { throw error }
-                        made = .failure(error)
+                        made = .failure(pool.health.judged(error))
                     }
                     let outcome = made ?? .failure(DatabaseError(message: "a change was not made"))
                     return { continuation.resume(with: outcome) }

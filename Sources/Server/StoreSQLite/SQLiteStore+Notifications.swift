@@ -10,19 +10,15 @@ extension SQLiteStore: NotificationStore {
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
     ) {
-        pool.asyncRead { access in
-            complete(
-                Result {
-                    let database = try access.get()
-                    let page = try Row.fetchAll(
-                        database.cachedStatement(sql: Self.pageSQL),
-                        arguments: [device.column, after?.rawValue ?? 0, now.rawValue, limit]
-                    ).map(Self.outgoing)
-                    let notices = try DeviceNotices(database: database).page(for: device, after: after, limit: limit)
-                    return notices.isEmpty
-                        ? page : Array((page + notices).sorted { $0.id < $1.id }.prefix(limit))
-                })
-        }
+        pool.asyncRead(
+            { database in
+                let page = try Row.fetchAll(
+                    database.cachedStatement(sql: Self.pageSQL),
+                    arguments: [device.column, after?.rawValue ?? 0, now.rawValue, limit]
+                ).map(Self.outgoing)
+                let notices = try DeviceNotices(database: database).page(for: device, after: after, limit: limit)
+                return notices.isEmpty ? page : Array((page + notices).sorted { $0.id < $1.id }.prefix(limit))
+            }, then: complete)
     }
 
     /// Finds the device's own ids, each by its key, on one of the readers' connections.
@@ -30,18 +26,15 @@ extension SQLiteStore: NotificationStore {
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
     ) {
-        pool.asyncRead { access in
-            complete(
-                Result {
-                    let statement = try access.get().cachedStatement(
-                        sql: "SELECT 1 FROM message WHERE id = ? AND device = ?")
-                    var own: Set<NotificationID> = []
-                    for id in ids where try Int.fetchOne(statement, arguments: [id.rawValue, device.column]) != nil {
-                        own.insert(id)
-                    }
-                    return own
-                })
-        }
+        pool.asyncRead(
+            { database in
+                let statement = try database.cachedStatement(sql: "SELECT 1 FROM message WHERE id = ? AND device = ?")
+                var own: Set<NotificationID> = []
+                for id in ids where try Int.fetchOne(statement, arguments: [id.rawValue, device.column]) != nil {
+                    own.insert(id)
+                }
+                return own
+            }, then: complete)
     }
 
     private static let pageSQL = """

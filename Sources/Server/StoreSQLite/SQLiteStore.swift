@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
 import PushModel
+import SQLiteFiles
 import SQLiteSchema
 import ServerCore
 
 /// The server's store on one SQLite file.
 public final class SQLiteStore: Sendable {
-    let pool: DatabasePool
+    let pool: WatchedDatabase<DatabasePool>
     /// Raised by every process that changes the register.
     let registerChanges: SharedCounter
     /// For changes that may come by the thousand, and each for itself.
@@ -16,12 +17,17 @@ public final class SQLiteStore: Sendable {
     /// Opens (or makes) the database and brings its schema up to date.
     ///
     /// - Parameter path: Its folder must exist. The file is made readable by its owner alone.
-    /// - Throws: ``StoreError`` when the file cannot be opened, is no database of ours, or does not sync.
-    public init(path: String) throws {
-        let isNew = !FileManager.default.fileExists(atPath: path)
-        if isNew, !FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) {
-            throw StoreError.cannotOpen(path: path, reason: "the file cannot be made; is the folder writable?")
-        }
+    /// - Throws: ``DatabaseFault`` when the file cannot be opened or is no database of ours; ``StoreError`` when it does
+    ///   not sync.
+    public convenience init(path: String) throws {
+        try self.init(path: path, health: DatabaseHealth(.server, path: path))
+    }
+
+    /// Opens the database as ``init(path:)`` does.
+    ///
+    /// - Parameter health: Notes damage that is met later.
+    package init(path: String, health: DatabaseHealth) throws {
+        try ServerDatabase.server.makeFile(at: path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.maximumReaderCount = 4
@@ -30,29 +36,42 @@ public final class SQLiteStore: Sendable {
             try database.execute(sql: "PRAGMA cache_size = -32768")
         }
         do {
-            pool = try DatabasePool(path: path, configuration: configuration)
+            let pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL on the writer after the preparation above: FULL only holds when set from here.
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000")
             }
-            guard try !pool.read(Schema.migrator.hasBeenSuperseded) else { throw StoreError.isNewer(path: path) }
+            guard try !pool.read(Schema.migrator.hasBeenSuperseded) else {
+                throw DatabaseFault(.server, path: path, .newer)
+            }
             try Schema.migrator.migrate(pool)
+            self.pool = WatchedDatabase(pool, health)
             hot = WriterStatements()
-            grouped = GroupedWrites(pool)
+            grouped = GroupedWrites(self.pool)
             registerChanges = try SharedCounter(path: path + "-register")
         } catch {
-            throw StoreError(opening: path, error)
+            throw DatabaseFault(.server, opening: path, error)
         }
         guard try synchronousMode() == 2 else { throw StoreError.doesNotSync(path: path) }
     }
+
+    /// An inspection of a file of this store's.
+    package static func inspection(path: String) -> DatabaseInspection {
+        DatabaseInspection(.server, path: path, migrator: Schema.migrator)
+    }
+
+    /// Whether the database can be used.
+    package var databaseHealth: DatabaseHealth { pool.health }
 
     /// SQLite's number of the writer's synchronous mode; 2 is FULL.
     public func synchronousMode() throws -> Int {
         try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }
 
-    /// Copies what the log holds into the database file and closes everything.
+    /// Copies what the log holds into the database file and closes everything. A file that was found damaged stays as it is.
     public func close() throws {
+        guard pool.health.fault == nil else { return }
+        let pool = try pool.sound()
         try pool.writeWithoutTransaction { database in
             hot.forget()
             _ = try database.checkpoint(.truncate)
@@ -94,54 +113,20 @@ public final class SQLiteStore: Sendable {
     }
 }
 
-/// Why a store cannot be used.
+/// Why a store cannot be used, beside a fault of its file (``DatabaseFault``).
 public enum StoreError: Error, CustomStringConvertible {
-    /// The file is no database, or parts of it are not as SQLite wrote them; the reason is SQLite's.
-    case isDamaged(path: String, reason: String)
-    /// The file has tables of a version that this one does not know.
-    case isNewer(path: String)
-    /// The file cannot be made or opened, or is no database of ours; the reason is the system's or SQLite's.
+    /// A file beside the database, or a copy of it, cannot be made or opened; the reason is the system's.
     case cannotOpen(path: String, reason: String)
     /// SQLite does not keep `synchronous=FULL` on the writer, so that a commit might not be on the disk.
     case doesNotSync(path: String)
     /// The writer's connection is closed.
     case isClosed
 
-    /// Says of an error that opening a database threw what it means.
-    init(opening path: String, _ error: any Error) {
-        switch error {
-        case let error as StoreError: self = error
-        case let error as DatabaseError where error.isDamage: self = .isDamaged(path: path, reason: error.reason)
-        case let error as DatabaseError where error.resultCode == .SQLITE_FULL:
-            self = .cannotOpen(path: path, reason: "\(error.reason); free some space on its disk")
-        case let error as DatabaseError
-        where [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_IOERR].contains(error.resultCode):
-            self = .cannotOpen(
-                path: path,
-                reason: "\(error.reason); this user must be able to write the file and its folder, and the disk must "
-                    + "have space and not be mounted read-only")
-        default: self = .cannotOpen(path: path, reason: "\(error)")
-        }
-    }
-
     public var description: String {
         switch self {
-        case .isDamaged(let path, let reason):
-            "the database \(path) is damaged: \(reason). Keep a copy of it and of \(path)-wal; then restore a backup into "
-                + "an empty folder with `aldaba restore`, or save what can be read with `sqlite3 \(path) .recover`"
-        case .isNewer(let path):
-            "the database \(path) was made by a newer version of aldaba; run that one, or restore an older backup"
-        case .cannotOpen(let path, let reason): "the database \(path) cannot be opened: \(reason)"
+        case .cannotOpen(let path, let reason): "\(path) cannot be opened: \(reason)"
         case .doesNotSync(let path): "the database \(path) does not take synchronous=FULL, so nothing would be durable"
         case .isClosed: "the database was closed"
         }
     }
-}
-
-extension DatabaseError: StoreFailure {
-    /// SQLite's own words, such as "database or disk is full", without the statement.
-    public var reason: String { message ?? "SQLite error \(resultCode.rawValue)" }
-
-    /// Whether SQLite found the file to be damaged, or to be no database.
-    public var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 }

@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import GRDB
+import SQLiteFiles
 import Synchronization
 import Testing
 
@@ -55,9 +56,17 @@ import Testing
         #expect(try await note(0) == 0)
     }
 
+    @Test func `damage that a change meets is noted, and ends all changes`() async throws {
+        await #expect(throws: DatabaseFault.self) {
+            try await store.grouped.write { _ in throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "malformed") }
+        }
+        #expect(store.databaseHealth.fault?.kind == .damaged("malformed"))
+        await #expect(throws: DatabaseFault.self) { try await note(1) }
+    }
+
     @Test func `many share a commit`() async throws {
         let commits = CommitCount()
-        store.pool.add(transactionObserver: commits, extent: .databaseLifetime)
+        try store.pool.sound().add(transactionObserver: commits, extent: .databaseLifetime)
         // The writer is busy until all but the first few of them wait.
         let release = DispatchSemaphore(value: 0)
         let isBusy = Latch()

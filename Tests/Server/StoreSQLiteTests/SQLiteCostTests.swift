@@ -172,12 +172,13 @@ import UpstreamDelivery
     }
 
     /// Has every reader read at once, so that each is there to be listened to.
-    private func followReaders(of store: SQLiteStore, _ log: StatementLog) {
+    private func followReaders(of store: SQLiteStore, _ log: StatementLog) throws {
         let all = DispatchGroup()
-        let readers = store.pool.configuration.maximumReaderCount
+        let pool = try store.pool.sound()
+        let readers = pool.configuration.maximumReaderCount
         for _ in 0..<readers { all.enter() }
         for _ in 0..<readers {
-            store.pool.asyncRead { access in
+            pool.asyncRead { access in
                 if let database = try? access.get() { log.follow(database) }
                 all.leave()
                 all.wait()
@@ -197,7 +198,7 @@ import UpstreamDelivery
         try await fillMessages(store, count: stored)
         let log = StatementLog()
         try await store.pool.writeWithoutTransaction { log.follow($0) }
-        followReaders(of: store, log)
+        try followReaders(of: store, log)
         try await pass(store)
         try await passMessages(store)
         let found = try log.costs.reduce(into: [String: (steps: Int, plan: [String])]()) { found, cost in

@@ -5,6 +5,7 @@ import Machine
 import Mailbox
 import PushModel
 import Reports
+import SQLiteFiles
 import SQLiteSchema
 import ServerCore
 import StoreContract
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test func `a folder that does not exist is a clear error`() {
-        let error = #expect(throws: StoreError.self) { try SQLiteStore(path: folder.path("missing/server.sqlite")) }
+        let error = #expect(throws: DatabaseFault.self) { try SQLiteStore(path: folder.path("missing/server.sqlite")) }
         #expect(error?.description.contains("missing/server.sqlite") == true)
     }
 
@@ -89,7 +90,8 @@ import Testing
         let path = folder.path("server.sqlite")
         try Data("these are not the pages you are looking for, but quite a few bytes all the same".utf8)
             .write(to: URL(fileURLWithPath: path))
-        #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+        let error = #expect(throws: DatabaseFault.self) { try SQLiteStore(path: path) }
+        #expect(error?.kind == .damaged("file is not a database"))
         #expect(try String(contentsOfFile: path, encoding: .utf8).hasPrefix("these are not"))
     }
 
