@@ -45,7 +45,7 @@ extension RelayCentre {
     /// Has the store asked what is to be forgotten, and again.
     func sweepDocuments(after pause: Int64) {
         schedule(pause) { [weak self] in
-            guard let self else { return }
+            guard let self, fault() == nil else { return }
             let now = clock().rawValue
             documentStore?.sweep(at: now) { [weak self] unseen, isAll in
                 guard let self else { return }

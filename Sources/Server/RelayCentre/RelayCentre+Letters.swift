@@ -20,6 +20,9 @@ extension RelayCentre {
         var sweepsAt: Int64?
     }
 
+    /// Why a letter was not kept, for the log.
+    private struct LetterFailure: Error, CustomStringConvertible { let description: String }
+
     // MARK: Posting
 
     func post(_ letter: RelayLetter, from sender: RelaySession, at now: Int64) {
@@ -45,7 +48,7 @@ extension RelayCentre {
         case .kept: break
         case .full: return tell(sender, .undelivered(id: letter.key.id, .full))
         case .failed(let why):
-            logger.error("A letter was not kept.", metadata: [LogKey.error: "\(why)"])
+            if fault() == nil { letterFailure.log(LetterFailure(description: why), to: logger) }
             return tell(sender, .undelivered(id: letter.key.id, .notKept))
         }
         keptLetters.increment()
@@ -85,6 +88,7 @@ extension RelayCentre {
 
     private func read(_ read: [KeptLetter]?, isAll: Bool, for session: RelaySession) {
         if let read { return follow(letters.withLock { $0.flow.read(read, isAll: isAll, for: session) }) }
+        guard fault() == nil else { return }
         schedule(Self.letterPause) { [weak self] in
             guard let self else { return }
             follow(letters.withLock { $0.flow.read([], isAll: false, for: session) })
@@ -134,6 +138,7 @@ extension RelayCentre {
         store.remove(key, for: device) { [weak self] wasKept in
             guard let self else { return }
             guard let wasKept else {
+                guard fault() == nil else { return }
                 // Nobody knows; it is tried again while somebody waits for the word.
                 return schedule(Self.letterPause) { [weak self] in
                     guard let self, state.withLock({ $0.connections[session] != nil }) else { return }
@@ -173,6 +178,7 @@ extension RelayCentre {
 
     /// Has the store asked what has expired, at a moment or before.
     func sweepLetters(by moment: Int64, at now: Int64) {
+        guard fault() == nil else { return }
         let moment = min(moment, now + Self.longestSweepPause)
         let isSooner = letters.withLock { letters in
             guard moment < letters.sweepsAt ?? .max else { return false }

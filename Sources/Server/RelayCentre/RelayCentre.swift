@@ -45,9 +45,12 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     let documentStore: (any DocumentStore)?
     /// How much each session has asked about documents that is not answered.
     let documentAsks = Mutex<[RelaySession: Int]>([:])
+    /// Why nothing can be kept or read until the server starts again; `nil` while it can.
+    let fault: @Sendable () -> String?
     let clock: @Sendable () -> Timestamp
     let schedule: Schedule
     let logger: Logger
+    let letterFailure = RepeatedMessage("A letter was not kept.")
     private let forwardedMessages = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "message")])
     private let forwardedPieces = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "piece")])
     let keptLetters = Counter(label: "aldaba_relay_letters_total")
@@ -61,16 +64,20 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     /// - Parameters:
     ///   - letters: What keeps letters; `nil` where none are kept.
     ///   - documents: What keeps documents; `nil` where none are kept.
+    ///   - fault: Why register, letters and documents cannot be used until the server starts again; `nil` while they can. Then
+    ///     every frame is refused with it.
     public init(
         register: any RelayRegister, letters letterStore: (any LetterStore)? = nil,
         documents documentStore: (any DocumentStore)? = nil,
-        clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule, logger: Logger
+        clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule,
+        fault: @escaping @Sendable () -> String? = { nil }, logger: Logger
     ) {
         self.register = register
         self.letterStore = letterStore
         self.documentStore = documentStore
         self.clock = clock
         self.schedule = schedule
+        self.fault = fault
         self.logger = logger
         // An earlier run may have kept some.
         if letterStore != nil { sweepLetters(by: clock().rawValue, at: clock().rawValue) }
@@ -117,6 +124,10 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
             return complete(.violation("no frame of the relay: \(error)"))
         }
         let sender = RelaySession(session)
+        if let fault = fault() {
+            refuse(frame, of: sender, fault)
+            return complete(.durable())
+        }
         let now = clock().rawValue
         switch frame {
         case .route(let route): forward(route, from: sender, at: now)
@@ -139,7 +150,10 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         case .withdraw(let device, let id):
             state.withLock { $0.directory.withdraw(id, for: device, by: sender) }
         case .meet(let place):
-            state.withLock { follow($0.directory.meet(sender, at: place, now: now), &$0) }
+            state.withLock { state in
+                let network = state.connections[sender]?.network
+                follow(state.directory.pair(sender, at: place, from: network, now: now), &state)
+            }
         case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
         case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
         case .welcome, .changes, .changed, .removed, .interrupted, .undelivered, .refused, .met, .found, .notFound,
@@ -149,6 +163,17 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         case .unknown: break
         }
         complete(.durable())
+    }
+
+    /// Refuses a frame of a device for good. Whoever waits for an answer to it has that answer.
+    private func refuse(_ frame: RelayFrame, of sender: RelaySession, _ fault: String) {
+        switch frame {
+        case .route(let route): tell(sender, .undelivered(id: route.id, .unavailable))
+        case .letter(let letter): tell(sender, .undelivered(id: letter.id, .notKept))
+        case .documentAsk(let id, _): tell(sender, .documentAnswer(id: id, .refused(.notKept)))
+        case .goodbye, .withdraw, .letterTaken: break
+        default: tell(sender, .refused("relaying is out of service: \(fault)"))
+        }
     }
 
     private func load(_ account: [UInt8], _ state: inout State, at now: Int64) {
