@@ -16,6 +16,8 @@ public enum CommandExit: Int32, Sendable, CaseIterable {
     case unreachable = 6
     /// What was waited for did not come in time.
     case timedOut = 7
+    /// A database is missing, empty, damaged, or of a newer version: another try does not help.
+    case unusableData = 8
 }
 
 /// Why a command did not do what it was asked: a sentence for people and an exit code for programs.

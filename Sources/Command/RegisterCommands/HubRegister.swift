@@ -2,18 +2,22 @@ import CommandCore
 import Foundation
 import Hub
 import PushModel
+import SQLiteFiles
 import StoreHub
 
 /// The hubs of a data folder, opened by commands beside a server that may be running.
 package enum HubRegister {
     /// Opens the hubs' database for as long as the body runs; makes it where a server's data folder has none yet.
     ///
-    /// - Throws: ``CommandFailure`` where the folder is no server's.
+    /// - Throws: ``CommandFailure`` where the folder is no server's; ``DatabaseFault`` where its hubs were lost.
     package static func withDatabase<Result>(
         _ folder: DataFolder, _ body: (HubDatabase) async throws -> Result
     ) async throws -> Result {
         guard FileManager.default.fileExists(atPath: folder.database) else { throw ServerRegister.isNoServers(folder) }
+        let known = KnownDatabases(folder)
+        try known.requireNotLost(.hub)
         let database = try HubDatabase(path: folder.hubDatabase)
+        try known.note(.hub)
         do {
             let result = try await body(database)
             try database.close()

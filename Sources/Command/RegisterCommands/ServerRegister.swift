@@ -3,6 +3,7 @@ import Foundation
 import Mailbox
 import PushModel
 import RegisterCore
+import SQLiteFiles
 import StoreSQLite
 
 /// The server's register of apps and keys, opened by commands beside a server that may be running.
@@ -13,6 +14,7 @@ package enum ServerRegister {
     package static func reading<Result>(
         _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
     ) async throws -> Result {
+        try KnownDatabases(folder).requireNotLost(.server)
         guard FileManager.default.fileExists(atPath: folder.database) else { throw isNoServers(folder) }
         return try await open(folder, body)
     }
@@ -23,11 +25,14 @@ package enum ServerRegister {
             "\(folder.root) is no server's data folder; name one with --data, or begin one with `aldaba up`")
     }
 
-    /// Opens the register of a data folder for as long as the body runs; makes both where they are missing.
+    /// Opens the register of a data folder for as long as the body runs; makes both where there never was one.
+    ///
+    /// - Throws: ``DatabaseFault`` where the folder has lost its register.
     package static func withStore<Result>(
         _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
     ) async throws -> Result {
         try folder.make()
+        try KnownDatabases(folder).requireNotLost(.server)
         return try await open(folder, body)
     }
 
@@ -35,6 +40,7 @@ package enum ServerRegister {
         _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
     ) async throws -> Result {
         let store = try SQLiteStore(path: folder.database)
+        try KnownDatabases(folder).note(.server)
         do {
             let result = try await body(store)
             try store.close()

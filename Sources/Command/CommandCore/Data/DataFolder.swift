@@ -29,6 +29,8 @@ public struct DataFolder: Sendable, Hashable {
     public var hubDatabase: String { root + "/hub.sqlite" }
     /// Which devices the accounts of relaying have.
     public var relayDatabase: String { root + "/relay.sqlite" }
+    /// The names of the databases that the folder has had, one a line.
+    public var databaseList: String { root + "/databases" }
     /// The folder of the development certificates.
     public var certificates: String { root + "/certificates" }
     /// The folder of the authority that signs certificates of providers.
@@ -62,7 +64,7 @@ public struct DataFolder: Sendable, Hashable {
     ///
     /// - Throws: also when the folder is open to others, and nothing in it tells that it is a data folder.
     public func make() throws(PrivateFile.Failure) {
-        let marks = ["server.sqlite", "agent.sqlite", "up.lock", "serve.lock", "agent.lock", "token.key"]
+        let marks = ["server.sqlite", "agent.sqlite", "databases", "up.lock", "serve.lock", "agent.lock", "token.key"]
         try PrivateFile.makeFolder(root, marks: marks)
         // A folder of these names is ours, whatever it holds, if this user owns it.
         for folder in [certificates, keys, logs, manifests] { try PrivateFile.makeFolder(folder, marks: ["."]) }
