@@ -110,8 +110,7 @@ extension Agent {
 
     /// Nothing of the batch is stored, so nobody was told that it is.
     func storeFailed(_ error: any Error) {
-        logger.error(
-            "The agent's store failed; all connections are opened anew.", metadata: [LogKey.error: "\(error)"])
+        storeFailure.log(error, to: logger)
         decide { $0.storeFailed($1) }
     }
 

@@ -57,6 +57,10 @@ public actor Agent {
     /// Relaying between this person's devices.
     nonisolated let relay: DeviceRelay
 
+    let storeFailure = RepeatedMessage("The agent's store failed; all connections are opened anew.")
+    /// Why the store cannot be used any more.
+    private var damage: String?
+
     var store: AgentStore { data.store }
     var attachments: AttachmentStore { data.attachments }
 
@@ -137,7 +141,8 @@ public actor Agent {
 
     /// Runs until its task is cancelled. Then it closes everything, and stores what was under way.
     ///
-    /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket.
+    /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket; an error that says where the store was put aside when
+    ///   it was found damaged.
     public func run() async throws {
         do {
             try await work()
@@ -146,6 +151,7 @@ public actor Agent {
             throw error
         }
         await end()
+        if let damage { throw try store.putAside(damagedBy: damage, at: parts.now()) }
     }
 
     private func work() async throws {
@@ -169,6 +175,11 @@ public actor Agent {
             group.addTask { await self.link?.run() }
             group.addTask { await self.runRelay() }
             group.addTask { await self.runPruningLoop() }
+            for await reason in store.damage {
+                damage = reason
+                break
+            }
+            if damage != nil { group.cancelAll() }
         }
         await socket.close()
         for connection in apps.values.flatMap(\.allConnections) { connection.close() }

@@ -12,7 +12,8 @@ struct DataLock: Sendable {
         } catch {
             switch error {
             case .inUse(let process): throw .dataInUse(path: folder, process: process.map(String.init) ?? "")
-            case .unusable(_, let reason): throw .folder(path: folder, reason: reason)
+            case .unusable(let action, let reason):
+                throw .folder(path: folder, reason: "cannot \(action) \(path): \(reason)")
             }
         }
     }

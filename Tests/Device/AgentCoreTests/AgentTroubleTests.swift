@@ -155,6 +155,35 @@ struct AgentTroubleTests {
         #expect(try store.outbox().filter { $0 == "1 opened" }.count == 1)
     }
 
+    @Test func `a store that is damaged while the agent runs ends it, and is put aside for the next run`() async throws
+    {
+        let harness = try AgentHarness()
+        try await harness.start()
+        let session = try await loggedIn(harness)
+        let path = harness.configuration.databasePath
+        // A table's pages are said to be where there are none.
+        var waits = Configuration()
+        waits.busyMode = .timeout(10)
+        try await DatabaseQueue(path: path, configuration: waits).write { database in
+            let version = try Int.fetchOne(database, sql: "PRAGMA schema_version") ?? 0
+            try database.execute(
+                sql: """
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_schema SET rootpage = 99999 WHERE name = 'outbox';
+                    PRAGMA schema_version = \(version + 1)
+                    """)
+        }
+        session.events(.arrived([outgoing(1)]))
+        let run = try #require(harness.running.withLock { $0 })
+        let damage = await #expect(throws: AgentStore.Damaged.self) { try await run.value }
+        #expect(damage?.aside.hasPrefix(path + ".corrupt-") == true)
+        #expect(FileManager.default.fileExists(atPath: damage?.aside ?? ""))
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try await harness.start()
+        _ = try await loggedIn(harness)
+        try await harness.stop()
+    }
+
     @Test func `an agent that gets no socket leaves nothing open`() async throws {
         let harness = try AgentHarness(socket: "/tmp/" + String(repeating: "x", count: 120))
         try await harness.begin()
