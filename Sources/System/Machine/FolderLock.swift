@@ -11,16 +11,21 @@ package final class FolderLock: Sendable {
 
         /// With the system's words for an error number.
         fileprivate static func unusable(action: String, code: Int32) -> Refusal {
-            .unusable(action: action, reason: String(cString: strerror(code)))
+            .unusable(
+                action: action,
+                reason: code == ELOOP
+                    ? "it is a symbolic link, which might lead to a file of somebody else's; remove it"
+                    : String(cString: strerror(code)))
         }
     }
 
     private let descriptor: Int32
 
-    /// Takes the lock at once or not at all, and writes this process's id into the file, which is 0600.
+    /// Takes the lock at once or not at all, and writes this process's id into the file, which is 0600. A symbolic link is
+    /// not followed.
     package init(path: String) throws(Refusal) {
         // A member only at the end: what is thrown once every member is set runs `deinit`, which would close it again.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .unusable(action: "open", code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
@@ -45,7 +50,7 @@ package final class FolderLock: Sendable {
     ///
     /// - Returns: The refusal that taking it would meet; `nil` when it is free or there is no such file.
     package static func refusal(path: String) -> Refusal? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT ? nil : .unusable(action: "open", code: errno) }
         defer { close(descriptor) }
         // The kernel answers no other question: a shared lock is taken for the moment of the look.

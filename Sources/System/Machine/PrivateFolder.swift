@@ -17,7 +17,9 @@ package enum PrivateFolder {
         var status = stat()
         guard stat(path, &status) == 0 else { throw MachineFailure(what: path, code: errno) }
         guard status.st_uid == getuid() else { throw failure("it belongs to another user") }
-        guard status.st_mode & 0o022 == 0 else { throw failure("others can write to it") }
+        guard status.st_mode & 0o022 == 0 else {
+            throw failure("others can write to it; look what is in it, then take that away: chmod go-w \(path)")
+        }
         if shut, status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 { throw failure("others can read it") }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw failure("it is not writable") }
     }

@@ -42,6 +42,26 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["theirs"])
 }
 
+@Test(arguments: [0o720, 0o702, 0o770, 0o777])
+func `a folder that others can write is refused, and the refusal says what to do`(mode: Int) throws {
+    let folder = try TemporaryFolder()
+    try PrivateFile.write([], to: folder.path + "/server.sqlite")
+    chmod(folder.path, mode_t(mode))
+    let failure = #expect(throws: PrivateFile.Failure.self) { try DataFolder(root: folder.path).make() }
+    #expect(failure?.description.hasSuffix("chmod go-w \(folder.path)") == true)
+    #expect(try folder.permissions(".") == mode)
+}
+
+@Test func `a lock that is a symbolic link is refused, and what it leads to is left as it is`() throws {
+    let folder = try TemporaryFolder()
+    let (theirs, path) = (folder.path + "/theirs", folder.path + "/agent.lock")
+    try PrivateFile.write(Array("theirs".utf8), to: theirs)
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: theirs)
+    let refusal = #expect(throws: DataFolderRefusal.self) { try DataFolder.lock(path) }
+    #expect(refusal?.description.contains("symbolic link") == true)
+    #expect(try PrivateFile.text(theirs) == "theirs")
+}
+
 @Test(arguments: [nil, "server.sqlite", "up.lock"])
 func `an empty folder and one that holds our files are narrowed`(mark: String?) throws {
     let folder = try TemporaryFolder()

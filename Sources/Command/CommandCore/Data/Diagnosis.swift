@@ -62,6 +62,12 @@ public enum Diagnosis {
             path = URL(fileURLWithPath: path).deletingLastPathComponent().path
         }
         let name = path == folder.root ? "data folder \(path)" : "data folder \(folder.root), to be made in \(path)"
+        var status = stat()
+        if path == folder.root, stat(path, &status) == 0, status.st_mode & 0o022 != 0 {
+            return Finding(
+                what: "\(name): others can write to it",
+                remedy: "look what is in it, then take that away: chmod go-w \(path)", isProblem: true)
+        }
         if access(path, R_OK | W_OK | X_OK) == 0 { return Finding(what: "\(name): writable") }
         return Finding(
             what: "\(name): \(String(cString: strerror(errno)))",

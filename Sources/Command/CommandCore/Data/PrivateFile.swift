@@ -54,8 +54,8 @@ public enum PrivateFile {
         }
     }
 
-    /// Makes a folder of 0700 where there is none. One that exists and is open to others is narrowed to 0700 if it
-    /// is empty or holds files of ours, and refused otherwise: somebody else may use it.
+    /// Makes a folder of 0700 where there is none. One that others can read is narrowed to 0700 if it is empty or holds files
+    /// of ours, and refused otherwise: somebody else may use it. One that others can write is refused.
     ///
     /// - Parameter marks: Names of files that this user has in no folder but ours.
     public static func makeFolder(_ path: String, marks: [String] = []) throws(Failure) {
@@ -74,6 +74,9 @@ public enum PrivateFile {
             throw Failure(action: "use as a folder", path: path, code: ENOTDIR)
         }
         if let fault = fault(ofOwner: status.st_uid, user: geteuid()) {
+            throw Failure(action: "use the folder", path: path, reason: fault)
+        }
+        if let fault = fault(ofMode: status.st_mode, path) {
             throw Failure(action: "use the folder", path: path, reason: fault)
         }
         if status.st_mode & 0o077 != 0 {
@@ -141,6 +144,14 @@ public enum PrivateFile {
         }
         guard data.count <= limit else { throw Failure(action: "read", path: path, code: EFBIG) }
         return Array(data)
+    }
+
+    /// Why a folder of this mode cannot be trusted, in words; `nil` for one that its owner alone can write.
+    static func fault(ofMode mode: mode_t, _ path: String) -> String? {
+        guard mode & 0o022 != 0 else { return nil }
+        return
+            "others can write to it, so what is in it may be theirs; look what is in it, then take that away: chmod go-w "
+            + path
     }
 
     /// Why a file of `owner` is not for `user` to use, in words. `nil` for one's own, and for one of root, who can
