@@ -25,6 +25,7 @@ struct RegisterRoute: Sendable {
     var web: WebEnrolment?
     /// Takes apps' topics; `nil` for a server that has none.
     var topics: (any DeviceTopics)?
+    private static let failure = RepeatedMessage("a registration could not be answered")
 
     /// The interface's error codes that we use, and their statuses.
     enum Code: String {
@@ -86,7 +87,7 @@ struct RegisterRoute: Sendable {
             }
             return answer(outcome, topic: app)
         } catch {
-            logger.error("a registration could not be answered", metadata: [LogKey.error: "\(error)"])
+            Self.failure.log(error, to: logger)
             return Code.internalServerError.response
         }
     }
@@ -120,7 +121,7 @@ struct RegisterRoute: Sendable {
                 try await web.register(credentials, category: category, subtype: subtype, sender: sender),
                 topic: category)
         } catch {
-            logger.error("a registration could not be answered", metadata: [LogKey.error: "\(error)"])
+            Self.failure.log(error, to: logger)
             return Code.internalServerError.response
         }
     }

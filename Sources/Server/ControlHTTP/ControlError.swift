@@ -135,6 +135,8 @@ extension Request {
     }
 }
 
+private let failure = RepeatedMessage("a request could not be answered")
+
 /// Answers every error as JSON. An unforeseen error is logged, and answered without its details.
 package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
     /// Makes the middleware; it has no state.
@@ -160,7 +162,7 @@ package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
         } catch let error as any HTTPResponseError {
             return Self.answer(error.status).response(to: request.uri.path)
         } catch {
-            context.logger.error("a request could not be answered", metadata: [LogKey.error: "\(error)"])
+            failure.log(error, to: context.logger)
             return ControlError.unavailable.response(to: request.uri.path)
         }
     }
@@ -170,10 +172,10 @@ package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
         case .notFound: .notFound
         case .contentTooLarge:
             ControlError(status: status, code: "tooLarge", message: "the body is larger than is taken here")
-        case .methodNotAllowed:
-            ControlError(status: status, code: "methodNotAllowed", message: "this path does not take that method")
         case .requestTimeout:
             ControlError(status: status, code: "slow", message: "the body comes too slowly; send the request again")
+        case .methodNotAllowed:
+            ControlError(status: status, code: "methodNotAllowed", message: "this path does not take that method")
         default: ControlError(status: status, code: "invalid", message: "the request cannot be read")
         }
     }

@@ -24,6 +24,8 @@ extension Response {
 }
 
 extension FCMRefusal {
+    private static let failure = RepeatedMessage("a request of FCM's API could not be answered")
+
     /// What an error of a request comes to. What nobody foresaw is logged, and answered without its details.
     static func of(_ error: any Error, logger: Logger) -> FCMRefusal {
         switch error {
@@ -32,7 +34,7 @@ extension FCMRefusal {
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
             return FCMRefusal(.invalidArgument, "the body is larger than 65536 bytes")
         default:
-            logger.error("a request of FCM's API could not be answered", metadata: [LogKey.error: "\(error)"])
+            failure.log(error, to: logger)
             return .notNow
         }
     }

@@ -12,6 +12,7 @@ struct LegacyIntake: Sendable {
     let acceptor: any NotificationAcceptor
     let metrics: LegacyMetrics
     let logger: Logger
+    private static let failure = RepeatedMessage("the register could not be read", level: .warning)
 
     /// Takes the pushes of a burst, in order, up to the first that cannot be taken.
     func take(_ pushes: [LegacyPush], certificate: [UInt8]) async -> LegacySession.Outcome {
@@ -48,7 +49,7 @@ struct LegacyIntake: Sendable {
 
     private func decide(_ push: LegacyPush, _ certificate: [UInt8], ticket: Int32) async -> LegacyPushGate.Decision {
         do { return try await gate.decide(push, certificate: certificate, ticket: ticket) } catch {
-            logger.warning("the register could not be read", metadata: [LogKey.error: "\(error)"])
+            Self.failure.log(error, to: logger)
             return .refuse(
                 .processingError, APNsRefusal(.serviceUnavailable, note: "the register could not be read"), nil)
         }

@@ -6,27 +6,15 @@ import Synchronization
 /// Tells the operator why connections end whose providers only see that they do. One log line in ten seconds at most.
 /// Thread-safe.
 final class LegacyReport: Sendable {
-    private struct State {
-        var silentUntil = NIODeadline.uptimeNanoseconds(0)
-        var unsaid = 0
-    }
-
     private let logger: Logger
-    private let state = Mutex(State())
+    private let limit = Mutex(MessageLimit(milliseconds: 10_000))
 
     init(logger: Logger) { self.logger = logger }
 
     /// Says what has happened to a connection, unless a line was written just before; then it is counted for the next.
     func say(_ what: String, from address: SocketAddress?) {
-        let now = NIODeadline.now()
-        let count = state.withLock { state -> Int? in
-            state.unsaid += 1
-            guard now >= state.silentUntil else { return nil }
-            state.silentUntil = now + .seconds(10)
-            defer { state.unsaid = 0 }
-            return state.unsaid
-        }
-        guard let count else { return }
+        let now = Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)
+        guard let count = limit.withLock({ $0.count(at: now) }) else { return }
         logger.warning(
             "\(what)",
             metadata: [

@@ -146,8 +146,8 @@ extension MailboxService: BroadcastDelivery {
             cursor = turn.cursor
         }
         if cursor > audience.cursor { batch.add(.moveCursor(device, to: cursor)) }
-        // What waits for the answer of a list is looked at again.
-        if audience.lists == nil { live.due([device]) }
+        // What waits for the answer of a list is looked at again, where there can be one.
+        if audience.lists == nil, !areListsDamaged { live.due([device]) }
         if audience.broadcasts.count >= DeviceAudience.broadcastLimit { live.due([device]) }
         return cursor
     }

@@ -2,6 +2,13 @@ import Metrics
 import Observability
 import PushModel
 
+/// Messages of a service that may come with every batch while its store fails.
+struct MailboxFailureMessages: Sendable {
+    let commit = RepeatedMessage("a batch could not be committed")
+    let lostLines = RepeatedMessage("timelines will lack lines")
+    let lists = RepeatedMessage("who is in a list is asked again")
+}
+
 /// Commits, and what becomes of commands whose batch could not be committed.
 extension MailboxService {
     /// Keeps the ceiling of ids ahead of them. This also finds out whether a store that failed works again, since
@@ -30,7 +37,7 @@ extension MailboxService {
     /// Tells every caller that waits, and keeps the commands that no caller would bring again.
     func failed(_ commands: [MailboxCommand], _ error: any Error) {
         failures += 1
-        logger.error("a batch could not be committed", metadata: [LogKey.error: "\(error)"])
+        messages.commit.log(error, to: logger)
         Counter(label: "aldaba_store_failures_total").increment()
         isPruning = false
         for command in commands {
@@ -51,7 +58,7 @@ extension MailboxService {
         deferred += commands.prefix(room)
         let lost = max(0, commands.count - room)
         if lost > 0 {
-            logger.error("timelines will lack lines", metadata: [LogKey.count: "\(lost)"])
+            messages.lostLines.log(adding: lost, to: logger)
             Counter(label: "aldaba_commands_lost_total").increment(by: lost)
         }
         guard !deferred.isEmpty, !isRetryScheduled, !isStopped else { return }

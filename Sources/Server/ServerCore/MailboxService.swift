@@ -35,6 +35,7 @@ public actor MailboxService {
     var waiting = WaitingCount()
     let clock: @Sendable () -> Timestamp
     let logger: Logger
+    let messages = MailboxFailureMessages()
     var mailboxes: [DeviceID: ResidentMailbox] = [:]
     /// Those that the batch under way concerns.
     var batchMailboxes: [ResidentMailbox] = []
@@ -57,6 +58,8 @@ public actor MailboxService {
     var isVisitScheduled = false
     /// It could not be told who is in a list: turns wait for a pause.
     var isUnsureOfLists = false
+    /// The lists cannot be read until the server starts again.
+    var areListsDamaged = false
     var isStopped = false
     /// A round of pruning has begun and has more to do.
     var isPruning = false

@@ -8,7 +8,8 @@ public protocol RecipientLists: Sendable {
     /// Which of the registrations are in which list: those who were in at the list's moment and have not left it since.
     ///
     /// - Parameter registrations: By list; a list that is not there any more has nobody.
-    /// - Throws: when it cannot be read. Then it is asked again later, and nothing is decided meanwhile.
+    /// - Throws: when it cannot be read. Then it is asked again later, and nothing is decided meanwhile. After a
+    ///   ``StoreFailure`` that is damage a device's lists are asked for when it logs in again.
     func members(_ registrations: [Int64: [TokenSubject]]) throws -> [Int64: Set<DeviceID>]
 }
 
@@ -27,8 +28,12 @@ extension MailboxService {
         guard !asked.isEmpty else { return }
         do {
             batch.learn(lists: try lists?.members(asked) ?? [:])
+        } catch let failure as any StoreFailure where failure.isDamage {
+            // Whoever keeps the lists tells of that. Nothing is lost: the devices' turns end before these broadcasts.
+            areListsDamaged = true
+            batch.learn(lists: nil)
         } catch {
-            logger.error("who is in a list is asked again", metadata: [LogKey.error: "\(error)"])
+            messages.lists.log(error, to: logger)
             isUnsureOfLists = true
             batch.learn(lists: nil)
         }

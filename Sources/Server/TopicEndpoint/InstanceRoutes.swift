@@ -38,7 +38,7 @@ struct InstanceRoutes: Sendable {
             return Self.refuse(
                 error.status, error.status == .contentTooLarge ? "the body is too large" : "the request cannot be read")
         } catch {
-            context.logger.error("a request about topics could not be answered", metadata: [LogKey.error: "\(error)"])
+            TopicInterface.failure.log(error, to: context.logger)
             var response = Self.refuse(.serviceUnavailable, "INTERNAL: the server could not find out; try again later")
             response.headers[.retryAfter] = "5"
             return response

@@ -63,7 +63,7 @@ struct ProjectTopicRoutes: Sendable {
         } catch let refusal as ControlError {
             return refusal.statusOfGoogle
         } catch {
-            context.logger.error("a request about topics could not be answered", metadata: [LogKey.error: "\(error)"])
+            TopicInterface.failure.log(error, to: context.logger)
             return Refusal(
                 status: .serviceUnavailable, name: "UNAVAILABLE",
                 message: "the server could not find out; try again later", errorCode: "UNAVAILABLE", retryAfter: 5

@@ -18,6 +18,7 @@ package struct TopicInterface: ControlInterface {
     private let authentication: any ProjectAuthentication
     private let quotas: SubscriptionQuotas
     private let web: any FCMRegister
+    static let failure = RepeatedMessage("a request about topics could not be answered")
 
     /// Serves topics.
     ///

@@ -11,6 +11,8 @@ import Synchronization
 /// What comes while a transaction is under way is stored together by the next one. In order, and durable before the
 /// device hears of it.
 package final class AppMessageReceiver: UpstreamReceiver {
+    private static let failure = RepeatedMessage("messages from apps could not be stored")
+
     private struct Arrival: Sendable {
         var message: UpstreamMessage
         var device: DeviceID
@@ -96,7 +98,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
             for (place, keeping) in zip(places, keepings) { outcomes[place] = Self.outcome(of: keeping) }
             bell.ring()
         } catch {
-            logger.error("messages from apps could not be stored", metadata: [LogKey.error: "\(error)"])
+            Self.failure.log(error, to: logger)
         }
         for (arrival, outcome) in zip(batch, outcomes) {
             Self.count(outcome)

@@ -130,7 +130,7 @@ private final class RefusalReport: Sendable {
     private let logger: Logger
     private let refusals: [ConnectionRefusal: Counter]
     private let replacements: Counter
-    private let silentUntil = Mutex(NIODeadline.uptimeNanoseconds(0))
+    private let limit = Mutex(MessageLimit(milliseconds: 10_000))
 
     init(listener: String, logger: Logger) {
         self.listener = listener
@@ -164,12 +164,8 @@ private final class RefusalReport: Sendable {
     }
 
     private func say(_ text: String) {
-        let now = NIODeadline.now()
-        let isDue = silentUntil.withLock { until in
-            guard now >= until else { return false }
-            until = now + .seconds(10)
-            return true
-        }
-        if isDue { logger.warning("\(text)", metadata: [LogKey.listener: "\(listener)"]) }
+        let now = Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)
+        guard let count = limit.withLock({ $0.count(at: now) }) else { return }
+        logger.warning("\(text)", metadata: [LogKey.listener: "\(listener)", LogKey.count: "\(count)"])
     }
 }
