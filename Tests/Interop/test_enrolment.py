@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import re
 import urllib.error
 import urllib.request
@@ -39,7 +40,7 @@ def keys():
     """A client's public key and secret, as subscriptions have them."""
     public = ec.generate_private_key(ec.SECP256R1()).public_key()
     point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-    return {"p256dh": urlsafe_b64encode(point).decode(), "auth": urlsafe_b64encode(bytes(16)).decode()}
+    return {"p256dh": urlsafe_b64encode(point).decode(), "auth": urlsafe_b64encode(os.urandom(16)).decode()}
 
 
 class Library:
@@ -204,11 +205,31 @@ def test_keys_are_told_changed_and_taken_away(path, library, send):
     assert library.registered("PATCH", "0" * 64, f"/{token}")[0] == 400
     other = Library(path)
     other.install()
+    for method, where in (("POST", None), ("PATCH", f"/{token}")):
+        status, answer = other.registered(method, token, where)
+        assert (status, answer["error"]["status"]) == (403, "PERMISSION_DENIED")
     assert call("DELETE", f"{library.base}/registrations/{token}", headers=other.proof())[0] == 403
     assert call("DELETE", f"{library.base}/registrations/{token}", headers=library.proof())[0] == 200
     assert send(token, {"aps": {"alert": "x"}})[0] == 410
     status, answer = library.registered("POST", token)
     assert (status, answer["error"]["status"]) == (404, "NOT_FOUND")
+
+
+def test_a_page_whose_storage_was_cleared_keeps_its_subscription(path, library, send):
+    token, subscription = library.token(subtype(path, 1)), keys()
+    assert library.registered("POST", token, **subscription)[0] == 200
+    # The subscription is the browser's, and stays; the page's library makes another installation.
+    again = Library(path, library.identity)
+    again.install()
+    assert again.registered("POST", token, **subscription)[0] == 200
+    assert library.registered("POST", token)[0] == 403, "it is the new installation's now"
+    assert call("DELETE", f"{library.base}/registrations/{token}", headers=library.proof())[0] == 403
+    assert library.token(subtype(path, 1)) == token, "browsers register again every week"
+    assert library.registered("POST", token)[0] == 403
+    where = f"{library.base}/installations/{library.fid}"
+    assert call("DELETE", where, headers=library.proof())[0] == 200
+    assert send(token, {"aps": {"alert": "x"}})[0] == 200, "the end of an installation ends its own registrations alone"
+    assert call("DELETE", f"{again.base}/registrations/{token}", headers=again.proof())[0] == 200
 
 
 @pytest.mark.parametrize("change, status", [

@@ -86,6 +86,9 @@ extension RegisterStoreContract {
             ContractRule("web registration") {
                 try await $0.`a browser's registration is kept until the registration ends`()
             },
+            ContractRule("change of a web registration") {
+                try await $0.`a browser's registration is changed where it is still the one that was read`()
+            },
             ContractRule("installation") { try await $0.`an installation is its team's until it is deleted`() },
             ContractRule("installations of a key") {
                 try await $0.`an enrolment key makes so many installations at a time`()

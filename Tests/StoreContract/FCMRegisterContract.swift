@@ -23,7 +23,8 @@ extension RegisterStoreContract {
         }
         var web = WebRegistration(category: "org.chromium.linux", subtype: "wp:a#1", sender: "s")
         try await keep(web)
-        let kept = KeptWebRegistration(device: device, app: app, environment: .sandbox, registration: web)
+        let kept = KeptWebRegistration(
+            device: device, app: app, environment: .sandbox, registration: web, registeredAt: now)
         #expect(try await store.webRegistrations(of: device) == [kept])
         #expect(try await store.devicesWithWebRegistrations() == [device])
         #expect(try await store.webRegistrations(of: try #require(DeviceID(6))).isEmpty)
@@ -46,6 +47,29 @@ extension RegisterStoreContract {
         try await keep(web)
         _ = try await store.revokeDevice(device, at: now)
         #expect(try await store.devicesWithWebRegistrations().isEmpty)
+    }
+
+    public func `a browser's registration is changed where it is still the one that was read`() async throws {
+        let (app, device) = try await world()
+        _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
+        let bare = WebRegistration(category: "org.chromium.linux", subtype: "wp:a#1", sender: "s")
+        try await store.keepWebRegistration(bare, device: device, app: app, environment: .sandbox, at: now)
+        let read = try #require(try await store.webRegistrations(of: device).first)
+        var (first, second) = (bare, bare)
+        (first.key, first.installation) = (RecipientPrivateKey().publicKey, "first")
+        (second.key, second.installation) = (RecipientPrivateKey().publicKey, "second")
+        let later = now.adding(milliseconds: 5)
+        #expect(try await store.changeWebRegistration(read, to: first, at: later))
+        #expect(try await !store.changeWebRegistration(read, to: second, at: later))
+        let claimed = try #require(try await store.webRegistrations(of: device).first)
+        #expect(claimed.registration == first && claimed.registeredAt == later)
+        #expect(try await store.changeWebRegistration(claimed, to: second, at: now))
+        #expect(try await store.webRegistrations(of: device).map(\.registration) == [second])
+        _ = try await store.endRegistration(device: device, app: app, environment: .sandbox, at: now)
+        let ended = KeptWebRegistration(
+            device: device, app: app, environment: .sandbox, registration: second, registeredAt: now)
+        #expect(try await !store.changeWebRegistration(ended, to: first, at: now))
+        #expect(try await store.webRegistrations(of: device).isEmpty)
     }
 
     public func `an installation is its team's until it is deleted`() async throws {

@@ -218,7 +218,15 @@ package struct FCMEnrolmentInterface: ControlInterface {
         case .unknownToken:
             throw GoogleError.invalid("web.endpoint does not end with a token that register3 has given to a browser")
         case .unregistered: throw GoogleError.notFound("the registration has ended; register anew")
-        case .foreign: throw GoogleError.denied("the registration is another project's, or another installation's")
+        case .foreign:
+            throw GoogleError.denied(
+                "the registration is another project's, or another installation's, and web.auth is not the secret that it told"
+            )
+        case .unclaimed:
+            throw GoogleError.denied(
+                "no installation told the keys of the registration within an hour; have its device register again (register3)"
+            )
+        case .changed: throw GoogleError.aborted("the registration was changed at the same time; try again")
         }
     }
 

@@ -25,6 +25,10 @@ struct GoogleError: Error {
         GoogleError(status: .forbidden, name: "PERMISSION_DENIED", message: message)
     }
 
+    static func aborted(_ message: String) -> GoogleError {
+        GoogleError(status: .conflict, name: "ABORTED", message: message)
+    }
+
     static func exhausted(_ message: String) -> GoogleError {
         GoogleError(status: .tooManyRequests, name: "RESOURCE_EXHAUSTED", message: message)
     }

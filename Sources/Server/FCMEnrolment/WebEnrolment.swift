@@ -53,19 +53,32 @@ public struct WebEnrolment: Sendable {
         guard let app = try await app(category: category, subtype: subtype, sender: sender) else {
             return .unknownTopic
         }
-        var registration = WebRegistration(category: category, subtype: subtype, sender: sender)
-        let known = try await store.webRegistrations(of: credentials.device).first { $0.app == app.id }
-        if let known, known.registration.subtype == subtype {
-            registration.key = known.registration.key
-            registration.installation = known.registration.installation
-        } else {
-            _ = try await enrolment.unregister(credentials, topic: app.topic, environment: environment)
+        let known = try await store.webRegistrations(of: credentials.device).first {
+            $0.app == app.id && $0.environment == environment
         }
+        let isSame = known?.registration.subtype == subtype
+        if !isSame { _ = try await enrolment.unregister(credentials, topic: app.topic, environment: environment) }
         let outcome = try await enrolment.register(
             credentials, topic: app.topic, team: app.team, environment: environment, encryptionKey: nil)
         guard case .token = outcome else { return outcome }
-        try await keep(registration, device: credentials.device, app: app.id)
+        var registration = WebRegistration(category: category, subtype: subtype, sender: sender)
+        if let known, isSame {
+            registration.key = known.registration.key
+            registration.installation = known.registration.installation
+            guard try await store.changeWebRegistration(known, to: registration, at: clock()) else {
+                throw ChangedMeanwhile(device: credentials.device)
+            }
+        } else {
+            try await store.keepWebRegistration(
+                registration, device: credentials.device, app: app.id, environment: environment, at: clock())
+        }
+        note(credentials.device)
         return outcome
+    }
+
+    /// The failure of a registration whose keys were told at the same time; the client registers again.
+    private struct ChangedMeanwhile: Error {
+        var device: DeviceID
     }
 
     /// Ends the registration of a subtype.
@@ -98,11 +111,23 @@ public struct WebEnrolment: Sendable {
         case unknownToken
         /// Its registration has ended.
         case unregistered
-        /// It is another project's.
+        /// It is another project's, or another installation's.
         case foreign
+        /// It is no installation's, and the time for the first one to tell its keys is over.
+        case unclaimed
+        /// It was changed at the same time; nothing of this change is kept.
+        case changed
     }
 
-    /// Keeps the keys of a browser's registration.
+    /// The time, in milliseconds after the device registered, in which an installation may tell the keys of a registration
+    /// that is no other installation's yet: an hour. Libraries tell them within seconds.
+    public static let claimTime: Int64 = 3_600_000
+
+    /// Keeps the keys of a browser's registration, which is the installation's from then on.
+    ///
+    /// A registration token is known to those who send to it, and so it proves nothing. The first installation that tells keys
+    /// has ``claimTime`` for it. Later ones are refused, unless the secret that they tell is the one that is kept: then they
+    /// have what only the client was given, such as a page whose storage was cleared and whose subscription was not.
     ///
     /// - Throws: when the store cannot be read or written.
     public func keepKeys(
@@ -113,12 +138,27 @@ public struct WebEnrolment: Sendable {
         case .failure(let outcome): return outcome.outcome
         case .success(let found): kept = found
         }
+        let now = clock()
+        if let refusal = Self.refusal(of: key, from: installation, for: kept, at: now) { return refusal }
         var registration = kept.registration
         guard registration.key != key || registration.installation != installation else { return .kept }
         registration.key = key
         registration.installation = installation
-        try await keep(registration, device: kept.device, app: kept.app)
+        guard try await store.changeWebRegistration(kept, to: registration, at: now) else { return .changed }
+        note(kept.device)
         return .kept
+    }
+
+    /// The reason why an installation may not tell the keys of a registration; `nil` where it may.
+    static func refusal(
+        of key: RecipientPublicKey, from installation: String, for kept: KeptWebRegistration, at now: Timestamp
+    ) -> KeyOutcome? {
+        guard let owner = kept.registration.installation else {
+            return now.milliseconds(since: kept.registeredAt) <= claimTime ? nil : .unclaimed
+        }
+        if owner == installation { return nil }
+        let known = kept.registration.key?.authenticationSecret
+        return known.map { Installations.isSame($0, key.authenticationSecret) } == true ? nil : .foreign
     }
 
     /// Ends the registration of a device token that an installation has.
@@ -174,9 +214,8 @@ public struct WebEnrolment: Sendable {
         return kept.map { .success($0) } ?? .failure(Unfit(outcome: .unknownToken))
     }
 
-    private func keep(_ registration: WebRegistration, device: DeviceID, app: AppID) async throws {
-        try await store.keepWebRegistration(
-            registration, device: device, app: app, environment: environment, at: clock())
+    /// Notes that a device's registrations have changed.
+    private func note(_ device: DeviceID) {
         registrations.note(device)
         mailboxes.registrationsChanged(of: device)
     }

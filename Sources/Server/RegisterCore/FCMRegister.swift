@@ -9,6 +9,14 @@ public protocol FCMRegister: Sendable {
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws
 
+    /// Keeps a browser's registration in place of the one that was read, where that is still what is kept, but for the instant of
+    /// its registration.
+    ///
+    /// - Returns: `false` where it has changed meanwhile or ended; nothing is kept then.
+    func changeWebRegistration(
+        _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
+    ) async throws -> Bool
+
     /// The browsers' registrations of a device.
     func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration]
 
@@ -42,13 +50,19 @@ public struct KeptWebRegistration: Hashable, Sendable {
     public var environment: PushEnvironment
     /// What was registered.
     public var registration: WebRegistration
+    /// When the device registered it last, or its keys were told.
+    public var registeredAt: Timestamp
 
     /// Brings the parts together.
-    public init(device: DeviceID, app: AppID, environment: PushEnvironment, registration: WebRegistration) {
+    public init(
+        device: DeviceID, app: AppID, environment: PushEnvironment, registration: WebRegistration,
+        registeredAt: Timestamp
+    ) {
         self.device = device
         self.app = app
         self.environment = environment
         self.registration = registration
+        self.registeredAt = registeredAt
     }
 
     /// Whether a browser has it, and not a library that registers the app itself, as Android's do.

@@ -10,15 +10,16 @@ struct FCMShelf: Sendable {
         var id: String
     }
 
-    /// Of active registrations.
-    var webRegistrations: [RegistrationPlace: WebRegistration] = [:]
+    /// Of active registrations, with the instant at which each was kept.
+    var webRegistrations: [RegistrationPlace: (registration: WebRegistration, at: Timestamp)] = [:]
     var installations: [InstallationName: (installation: Installation, key: String?)] = [:]
     var keys: [EnrolmentKey] = []
 
     func kept(where isMeant: (RegistrationPlace, WebRegistration) -> Bool) -> [KeptWebRegistration] {
-        webRegistrations.filter { isMeant($0.key, $0.value) }.map { place, registration in
+        webRegistrations.filter { isMeant($0.key, $0.value.registration) }.map { place, kept in
             KeptWebRegistration(
-                device: place.device, app: place.app, environment: place.environment, registration: registration)
+                device: place.device, app: place.app, environment: place.environment, registration: kept.registration,
+                registeredAt: kept.at)
         }.sorted { $0.app.rawValue < $1.app.rawValue }
     }
 

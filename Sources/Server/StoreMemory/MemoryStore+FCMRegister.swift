@@ -9,7 +9,19 @@ extension MemoryStore: FCMRegister {
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
-        state.withLock { $0.register.fcm.webRegistrations[place] = registration }
+        state.withLock { $0.register.fcm.webRegistrations[place] = registration.map { ($0, now) } }
+    }
+
+    /// Compares and keeps at once.
+    public func changeWebRegistration(
+        _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
+    ) async throws -> Bool {
+        let place = RegistrationPlace(device: kept.device, app: kept.app, environment: kept.environment)
+        return state.withLock { state in
+            guard state.register.fcm.webRegistrations[place]?.registration == kept.registration else { return false }
+            state.register.fcm.webRegistrations[place] = (registration, now)
+            return true
+        }
     }
 
     /// The registrations of a device, in the order of their apps.

@@ -32,6 +32,32 @@ extension SQLiteStore: FCMRegister {
         }
     }
 
+    /// Compares and keeps in one statement.
+    public func changeWebRegistration(
+        _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
+    ) async throws -> Bool {
+        let before = kept.registration
+        return try await pool.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE web_registration SET
+                        category = ?, subtype = ?, sender = ?, point = ?, authentication_secret = ?, installation = ?,
+                        registered_at = ?
+                    WHERE device = ? AND app = ? AND environment = ? AND category = ? AND subtype = ? AND sender = ?
+                        AND point IS ? AND authentication_secret IS ? AND installation IS ?
+                    """,
+                arguments: [
+                    registration.category, registration.subtype, registration.sender,
+                    registration.key.map { Data($0.point) }, registration.key.map { Data($0.authenticationSecret) },
+                    registration.installation, now.rawValue, kept.device.column, kept.app.column,
+                    kept.environment.column, before.category, before.subtype, before.sender,
+                    before.key.map { Data($0.point) }, before.key.map { Data($0.authenticationSecret) },
+                    before.installation,
+                ])
+            return database.changesCount == 1
+        }
+    }
+
     /// The registrations of a device, in the order of their apps.
     public func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
         try await pool.read { database in
@@ -65,7 +91,7 @@ extension SQLiteStore: FCMRegister {
             device: device, app: AppID(column: row["app"]), environment: PushEnvironment(column: row["environment"]),
             registration: WebRegistration(
                 category: row["category"], subtype: row["subtype"], sender: row["sender"], key: key,
-                installation: row["installation"]))
+                installation: row["installation"]), registeredAt: Timestamp(rawValue: row["registered_at"]))
     }
 
     /// Read once, when a server begins.
