@@ -47,16 +47,12 @@ struct RegisterRoute: Sendable {
     }
 
     func respond(_ request: Request, logger: Logger) async throws -> Response {
+        let body = try await request.formBody()
         guard let credentials = Self.credentials(request.headers[.authorization]),
             try await enrolment.checkIn(known: credentials) != nil
         else { return Code.authenticationFailed.response }
         await RequestScope.prove(.devices)
-        let form: FormFields
-        do { form = try await request.form() } catch let refusal as ControlError {
-            var response = Code.invalidParameters.response
-            response.status = refusal.status
-            return response
-        }
+        let form = try FormFields(bytes: Array(buffer: body))
         let topic = form.first("X-gcm.topic")
         guard topic == nil ? Self.isForMessages(form) : topics != nil else { return Code.invalidParameters.response }
         if let web, let subtype = form.first("X-subtype"), !subtype.isEmpty, topic == nil {

@@ -48,14 +48,14 @@ private func callers() -> ConnectionCallers {
     let workers = FairWorkers(cores: 2)
     let gate = DispatchSemaphore(value: 0)
     let (begun, begin) = AsyncStream<Int>.makeStream()
-    let underWay = Mutex((now: 0, most: 0))
+    let running = Running()
     await withTaskGroup(of: Void.self) { group in
         for _ in 0..<32 {
             group.addTask(executorPreference: CallerExecutor(.unauthenticated, workers: workers)) {
-                underWay.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                running.begin()
                 begin.yield(0)
                 block(until: gate)
-                underWay.withLock { $0.now -= 1 }
+                running.end()
             }
         }
         var first = begun.makeAsyncIterator()
@@ -64,7 +64,18 @@ private func callers() -> ConnectionCallers {
         await Task(executorPreference: CallerExecutor(.team(team), workers: workers)) {}.value
         for _ in 0..<32 { gate.signal() }
     }
-    #expect(underWay.withLock { $0.most } == 1)
+    #expect(running.most == 1)
+}
+
+/// The number of tasks that run at once.
+private final class Running: Sendable {
+    private let counts = Mutex((now: 0, most: 0))
+
+    var most: Int { counts.withLock { $0.most } }
+
+    func begin() { counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } }
+
+    func end() { counts.withLock { $0.now -= 1 } }
 }
 
 /// Occupies the thread, as long work does.
