@@ -35,6 +35,12 @@ package struct AppCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     .invalidInput, "\"\(topic)\" cannot name an app; letters, digits, dots, - and _, at most 255")
             }
+            guard !Topic.isReserved(topic) else {
+                throw CommandFailure(
+                    .invalidInput,
+                    "\"\(topic)\" cannot name an app: names that begin with `aldaba.` are the program's own; take one such as "
+                        + "com.example.app")
+            }
             guard TeamID.hasShape(team) else {
                 throw CommandFailure(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }

@@ -163,8 +163,11 @@ public struct AppManifest: Codable, Hashable, Sendable {
         guard Topic.hasShape(id.rawValue) else {
             throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
         }
-        guard id != Self.terminalID else {
-            throw AppManifestFault(key: "id", problem: "\(id) is the terminal's own; take another")
+        guard !Topic.isReserved(id.rawValue) else {
+            throw AppManifestFault(
+                key: "id",
+                problem: "\(id) cannot name an app, since names that begin with `aldaba.` are the program's own; take one "
+                    + "such as com.example.todo")
         }
         guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications }) else {
             throw AppManifestFault(

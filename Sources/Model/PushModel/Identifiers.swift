@@ -74,6 +74,13 @@ public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertib
                     || $0 == 95
             }
     }
+
+    /// Whether a text is `aldaba`, or begins with `aldaba.`, in letters of either case. The server, the agent and the relay use
+    /// such names for themselves, so that no app has one.
+    public static func isReserved(_ text: String) -> Bool {
+        let name = text.lowercased()
+        return name == "aldaba" || name.hasPrefix("aldaba.")
+    }
 }
 
 /// The two environments of device tokens; a token of one is a `BadDeviceToken` in the other.

@@ -28,7 +28,8 @@ struct AppManifestTests {
         ("\"TODO\":\"1\"", "\"A=B\":\"1\"", "environment"), ("{\"id\"", "{\"ID\"", "ID"),
         ("\"id\":\"com.example.todo\",", "", "id"),
         ("remote-notification", "remote-notifications", "backgroundModes"),
-        ("\"com.example.todo\"", "\"aldaba.notify\"", "id"),
+        ("\"com.example.todo\"", "\"aldaba.notify\"", "id"), ("\"com.example.todo\"", "\"aldaba.relay\"", "id"),
+        ("\"com.example.todo\"", "\"Aldaba\"", "id"),
     ])
     func `a fault is named by its key`(part: String, replacement: String, key: String) throws {
         let text = good.replacingOccurrences(of: part, with: replacement)

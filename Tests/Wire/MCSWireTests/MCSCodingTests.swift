@@ -21,6 +21,11 @@ private let notification = OutgoingNotification(
         #expect(try packet("notification") == .dataMessage(stanza))
     }
 
+    @Test(arguments: [MCSUpstream.receiptsCategory, MCSUpstream.relayCategory, MCSUpstream.serverAddress])
+    func `a category of the server's own is no app's topic`(name: String) {
+        #expect(Topic.isReserved(name))
+    }
+
     @Test func `a notification survives the way there and back`() throws {
         var other = notification
         #expect(try MCSDataMessageStanza(other, now: other.acceptedAt).notification() == other)
