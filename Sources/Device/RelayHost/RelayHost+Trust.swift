@@ -54,6 +54,11 @@ extension RelayHost {
         follow(pairing?.pairing.met() ?? [])
     }
 
+    /// The server has refused something. A pairing that still waits for the other device ends with it.
+    mutating func pairingRefused(_ why: String) {
+        if pairing?.device == nil { failPairing(why) }
+    }
+
     /// A device says something to be paired.
     public mutating func pairingHeard(_ device: String, _ message: [UInt8], at now: Int64) -> [Directive] {
         guard pairing?.device == device else { return [] }

@@ -270,6 +270,7 @@ public struct RelayHost {
         case .undelivered(let id, let reason): undelivered(id, reason, now)
         case .refused(let why):
             refusal = why
+            pairingRefused(why)
             for (client, member) in members where member.watches {
                 directives.append(.tell(client, .watchFailed(.refused, why)))
             }

@@ -86,7 +86,7 @@ public struct RelayDirectory: Sendable {
     var accountOf: [RelaySession: AccountID] = [:]
     /// Devices within their grace, by its end: all graces are of one length.
     private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
-    private var meetings = RelayMeetings()
+    private(set) var pairings = PendingPairings()
     private var visits = RelayVisits()
     /// The account in memory of which each device is.
     private var belongs: [String: AccountID] = [:]
@@ -251,16 +251,21 @@ public struct RelayDirectory: Sendable {
         return mayReturn ? [.wake(at: now + Self.grace)] : []
     }
 
-    // MARK: Meetings
+    // MARK: Pairing
 
-    /// A device wants to meet whoever names the same place.
-    public mutating func meet(_ session: RelaySession, at place: [UInt8], now: Int64) -> [Directive] {
-        meetings.come(session, to: place, at: now)
+    /// A device is to be paired with another one that names the same place.
+    ///
+    /// - Parameter network: The network that the device connects from, of whose devices only a share may wait; `nil` where none
+    ///   is known.
+    public mutating func pair(
+        _ session: RelaySession, at place: [UInt8], from network: String?, now: Int64
+    ) -> [Directive] {
+        pairings.add(session, at: place, from: network, now: now)
     }
 
     /// A session is over.
     public mutating func closed(_ session: RelaySession, at now: Int64) -> [Directive] {
-        meetings.leave(session)
+        pairings.remove(session)
         let id = accountOf[session]
         let parted = leave(session)
         guard let id, var account = accounts[id], account.entries[session.device]?.session == session else {
@@ -345,7 +350,7 @@ public struct RelayDirectory: Sendable {
         func not(_ reason: RelayUndelivered) -> Directive { .send(.undelivered(id: route.id, reason), to: session) }
         var forwarded = route
         forwarded.peer = session.device
-        if let other = meetings.partner(of: session), other.device == route.peer {
+        if let other = pairings.partner(of: session), other.device == route.peer {
             return .forward(forwarded, to: other, from: session)
         }
         guard let id = accountOf[session], let account = accounts[id] else { return not(.notJoined) }

@@ -12,11 +12,13 @@ final class DeviceConnectionPort: DeviceConnection {
         case none
     }
 
+    let network: String?
     private let calls: DeviceCallQueue
     private let gateway: any DeviceGateway
     private let state: NIOLoopBoundBox<State>
 
-    init(calls: DeviceCallQueue, gateway: any DeviceGateway) {
+    init(calls: DeviceCallQueue, gateway: any DeviceGateway, network: String? = nil) {
+        self.network = network
         self.calls = calls
         self.gateway = gateway
         state = .makeBoxSendingValue(.none, eventLoop: calls.eventLoop)

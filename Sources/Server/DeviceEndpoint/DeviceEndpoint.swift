@@ -146,7 +146,8 @@ public actor DeviceEndpoint {
             return try channel.pipeline.syncOperations.addHandler(TurnAwayHandler(retryAfter: pause))
         }
         let port = DeviceConnectionPort(
-            calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway)
+            calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway,
+            network: surroundings.limiter.address(of: channel).map { "\($0)" })
         guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
         let shell = DeviceConnectionShell(surroundings, port: port)
         port.attach(shell)

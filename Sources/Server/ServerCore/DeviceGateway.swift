@@ -128,6 +128,10 @@ public enum DeviceLoginVerdict: Sendable {
 
 /// A device wire's side of one session.
 public protocol DeviceConnection: AnyObject, Sendable {
+    /// The network that the device connects from, to be compared with others'; `nil` where it stands for many clients, as a
+    /// proxy's does, and where none is known.
+    var network: String? { get }
+
     /// New notifications for the device, in order; called on any thread, must not block.
     ///
     /// A connection that cannot take them now leaves the stored ones (they have an expiry and are paged
@@ -152,6 +156,11 @@ public protocol DeviceConnection: AnyObject, Sendable {
 
     /// The device has other browsers' registrations than before. Called on any thread; must not block.
     func registrationsChanged()
+}
+
+extension DeviceConnection {
+    /// No network is known.
+    public var network: String? { nil }
 }
 
 extension DeviceConnection {

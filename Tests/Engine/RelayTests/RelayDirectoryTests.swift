@@ -249,13 +249,13 @@ import Testing
 
     @Test("Two that name the same place meet and reach each other, and no third")
     mutating func meeting() {
-        #expect(directory.meet(Self.session("a"), at: [7], now: 0).isEmpty)
-        #expect(directory.meet(Self.session("x"), at: [8], now: 0).isEmpty)
+        #expect(directory.pair(Self.session("a"), at: [7], from: nil, now: 0).isEmpty)
+        #expect(directory.pair(Self.session("x"), at: [8], from: nil, now: 0).isEmpty)
         #expect(
-            directory.meet(Self.session("b"), at: [7], now: 1) == [
+            directory.pair(Self.session("b"), at: [7], from: nil, now: 1) == [
                 .send(.met(device: "b"), to: Self.session("a")), .send(.met(device: "a"), to: Self.session("b")),
             ])
-        #expect(directory.meet(Self.session("c"), at: [7], now: 1).isEmpty)
+        #expect(directory.pair(Self.session("c"), at: [7], from: nil, now: 1).isEmpty)
         let route = Self.route("a")
         guard case .forward? = directory.route(route, from: Self.session("b"), at: 1) else {
             return #expect(Bool(false), "they do not reach each other")
