@@ -1,9 +1,13 @@
+import TextDirection
+
 /// Makes other people's text safe for a terminal: no character of it moves the cursor, sets a title or fakes a line.
 public enum TerminalText {
-    /// One line: breaks and tabs become blanks, other control characters (C0, DEL and C1) U+FFFD.
+    /// One line: breaks and tabs become blanks, other control characters (C0, DEL and C1) and those that change the direction
+    /// of text U+FFFD.
     public static func line(_ text: String) -> String { shown(text, breaks: " ", tabs: " ") }
 
-    /// As many lines as it has: breaks become line feeds, tabs stay, other control characters U+FFFD.
+    /// As many lines as it has: breaks become line feeds, tabs stay, other control characters and those that change the
+    /// direction of text U+FFFD.
     public static func lines(_ text: String) -> String { shown(text, breaks: "\n", tabs: "\t") }
 
     private static func shown(_ text: String, breaks: Unicode.Scalar, tabs: Unicode.Scalar) -> String {
@@ -15,6 +19,7 @@ public enum TerminalText {
             case "\n", "\r", "\u{85}", "\u{2028}", "\u{2029}": shown.append(breaks)
             case "\t": shown.append(tabs)
             case "\u{0}"..."\u{1f}", "\u{7f}"..."\u{9f}": shown.append("\u{fffd}")
+            case _ where DirectionControls.contains(scalar): shown.append("\u{fffd}")
             default: shown.append(scalar)
             }
             last = scalar

@@ -1,5 +1,6 @@
 import DeviceModel
 import MessageBus
+import TextDirection
 
 /// What the notification server said about itself.
 struct ServerFeatures: Hashable, Sendable {
@@ -46,6 +47,7 @@ struct NotifyMessage: Hashable, Sendable {
     var expiresAfter: Int32
 
     init(_ presentation: Presentation, replaces: UInt32, features: ServerFeatures) {
+        let presentation = presentation.withPlainDirections
         appName = BusValue.plain(presentation.appName)
         self.replaces = replaces
         icon = BusValue.plain(presentation.icon ?? "")
@@ -53,7 +55,9 @@ struct NotifyMessage: Hashable, Sendable {
         // A notification needs a summary; one that has only a body still says from which app it is.
         summary = BusValue.plain(titles.isEmpty ? presentation.appName : titles.joined(separator: " - "))
         let habits = features.habits
-        body = MarkUp.body(habits.shortened(presentation.body), understandsMarkUp: features.understandsMarkUp)
+        // What is cut off may hold the end of a direction.
+        let text = DirectionControls.balanced(in: habits.shortened(presentation.body))
+        body = MarkUp.body(text, understandsMarkUp: features.understandsMarkUp)
         actions = []
         hints = [
             "urgency": .byte(presentation.urgency.rawValue),

@@ -38,7 +38,7 @@ final class PresenterHook: Sendable {
     }
 
     func run(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void) {
-        let job = Job(presentation: presentation, complete: complete)
+        let job = Job(presentation: presentation.withPlainDirections, complete: complete)
         let (isTaken, mayBegin) = work.withLock { work in
             if work.running < Self.limit {
                 work.running += 1

@@ -1,6 +1,7 @@
 import DevicePorts
 import Foundation
 import Machine
+import TextDirection
 
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///
@@ -41,8 +42,9 @@ package final class ProgramReplyWindow: ReplyWindow {
     /// The program to run for a question; `nil` when there is none.
     package func command(for question: ReplyQuestion) -> (program: String, arguments: [String])? {
         func find(_ name: String) -> String? { ChildProgram.find(name, environment: environment) }
-        let title = "Reply to \(question.appName)"
-        let text = "Your reply to \(question.appName):"
+        let appName = DirectionControls.removed(from: question.appName)
+        let title = "Reply to \(appName)"
+        let text = "Your reply to \(appName):"
         if let zenity = find("zenity") {
             return (
                 zenity,

@@ -2,6 +2,7 @@ import AgentWire
 import DeviceModel
 import PushModel
 import RelayHost
+import TextDirection
 
 /// The question whether another device may call a service here, as a person sees it.
 package enum RelayQuestionLook {
@@ -32,8 +33,9 @@ package enum RelayQuestionLook {
         }
     }
 
-    /// Names that others chose: without control characters, and not too long.
+    /// Names that others chose: without control characters and those that change the direction of text, and not too long.
     private static func plain(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }).prefix(64))
+        let shown = DirectionControls.removed(from: text).unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }
+        return String(String.UnicodeScalarView(shown).prefix(64))
     }
 }

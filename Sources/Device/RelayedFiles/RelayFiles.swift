@@ -3,6 +3,7 @@ import Foundation
 import Machine
 import RelayWire
 import Synchronization
+import TextDirection
 
 /// What is to be done with a file that is sent to another device, or comes from one.
 public enum RelayFileOrder: Hashable, Sendable {
@@ -197,9 +198,13 @@ public final class RelayFiles: Sendable {
         throw FileFault("\(file.folder) holds too many files called \(name)")
     }
 
-    /// A name without folders, hidden beginnings and control characters; with a number where others have it.
+    /// A name without folders, hidden beginnings, control characters and those that change the direction of text; with a number
+    /// where others have it.
     static func name(_ name: String, _ number: Int) -> String {
-        var plain = String(name.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 && $0 != "/" })
+        var plain = String(
+            DirectionControls.removed(from: name).unicodeScalars.filter {
+                $0.value >= 32 && $0.value != 127 && $0 != "/"
+            })
         while plain.hasPrefix(".") || plain.hasPrefix(" ") { plain.removeFirst() }
         while plain.utf8.count > 200 { plain.removeFirst() }
         if plain.isEmpty { plain = "file" }

@@ -1,3 +1,5 @@
+import TextDirection
+
 /// Which addresses other devices may have opened here.
 public enum AddressRule {
     /// What becomes of an address.
@@ -40,6 +42,10 @@ public enum AddressRule {
         }
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
             return "the address holds a space or a control character"
+        }
+        if let control = uri.unicodeScalars.first(where: DirectionControls.contains) {
+            let number = String(control.value, radix: 16, uppercase: true)
+            return "the address holds U+\(number), with which it would read otherwise than it is"
         }
         guard let colon = uri.firstIndex(of: ":"), isScheme(uri[..<colon]) else {
             return "the address does not begin with a scheme, such as https:"

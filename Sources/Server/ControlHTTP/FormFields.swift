@@ -83,13 +83,18 @@ extension Request {
     ///
     /// - Throws: a refusal; of a form that is too large, before all of it was read.
     package func form() async throws -> FormFields {
-        let body: ByteBuffer
-        do { body = try await wholeBody(upTo: FormFields.longest) } catch let error as any HTTPResponseError
+        try FormFields(bytes: Array(buffer: try await formBody()))
+    }
+
+    /// The bytes of a form, which nothing has read yet.
+    ///
+    /// - Throws: a refusal; of a form that is too large, before all of it was read.
+    package func formBody() async throws -> ByteBuffer {
+        do { return try await wholeBody(upTo: FormFields.longest) } catch let error as any HTTPResponseError
             where error.status == .contentTooLarge
         {
             throw FormFields.tooLarge("more than \(FormFields.longest) bytes; that many are allowed")
         }
-        return try FormFields(bytes: Array(buffer: body))
     }
 }
 

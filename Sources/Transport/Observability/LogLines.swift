@@ -1,9 +1,10 @@
 import Glibc
+import TextDirection
 
 /// Where the lines of a log go: each stays one line, whatever somebody else's text is in it.
 ///
-/// Control characters and other line ends stand as `\n`, `\r`, `\t` or `\u{HEX}`, so that no path, name or answer fakes
-/// a line of its own or moves a terminal's cursor.
+/// Control characters, other line ends and what changes the direction of text stand as `\n`, `\r`, `\t` or `\u{HEX}`, so
+/// that no path, name or answer fakes a line of its own, reads otherwise than it is, or moves a terminal's cursor.
 struct LogLines: TextOutputStream, Sendable {
     let take: @Sendable (String) -> Void
 
@@ -34,6 +35,7 @@ struct LogLines: TextOutputStream, Sendable {
             case "\t": line += "\\t"
             case "\u{0}"..."\u{1f}", "\u{7f}"..."\u{9f}", "\u{2028}", "\u{2029}":
                 line += "\\u{\(String(scalar.value, radix: 16))}"
+            case _ where DirectionControls.contains(scalar): line += "\\u{\(String(scalar.value, radix: 16))}"
             default: line.unicodeScalars.append(scalar)
             }
         }

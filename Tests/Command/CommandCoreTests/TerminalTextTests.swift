@@ -11,6 +11,7 @@ struct TerminalTextTests {
         ("one\ntwo\r\nthree\rfour", "one two three four", "one\ntwo\nthree\nfour"),
         ("a\u{85}b\u{2028}c\u{2029}d\te", "a b c d e", "a\nb\nc\nd\te"),
         ("\n\r", "  ", "\n\n"),
+        ("a\u{202e}b\u{2066}c\u{2069}", "a\u{fffd}b\u{fffd}c\u{fffd}", "a\u{fffd}b\u{fffd}c\u{fffd}"),
     ])
     func `no control character reaches it raw`(text: String, line: String, lines: String) {
         #expect(TerminalText.line(text) == line)

@@ -20,6 +20,37 @@ struct NotifyMessageTests {
         #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Todo")
     }
 
+    @Test func `nothing that is read changes the direction of what stands beside it`() {
+        let (over, isolate) = ("\u{202E}", "\u{2067}")
+        var presentation = presentation(1)
+        presentation.appName = "To\(over)do"
+        presentation.title = "Mi\(over)lk"
+        presentation.subtitle = "To\(isolate)day"
+        presentation.body = "a\(isolate)b\nc\(over)d"
+        presentation.openLabel = "\(over)Look"
+        presentation.buttons = [
+            Presentation.Button(identifier: "do\(over)ne", label: "\(isolate)Done"),
+            Presentation.Button(
+                identifier: "answer", label: "Answer\(over)",
+                reply: Presentation.Reply(placeholder: "\(over)Write", submitLabel: "Se\(over)nd")),
+        ]
+        let features = ServerFeatures(name: "x", capabilities: ["actions", "inline-reply"])
+        let message = NotifyMessage(presentation, replaces: 0, features: features)
+        #expect(message.appName == "Todo" && message.summary == "Milk - Today")
+        #expect(Array(message.body.unicodeScalars) == Array("a\(isolate)b\u{2069}\ncd".unicodeScalars))
+        #expect(
+            message.actions == ["default", "Look", "button:do\(over)ne", "Done", "inline-reply", "Answer"])
+        #expect(message.hints["x-kde-reply-placeholder-text"] == .string("Write"))
+        #expect(message.hints["x-kde-reply-submit-button-text"] == .string("Send"))
+    }
+
+    @Test func `a body that is cut off ends the directions that it has begun`() {
+        var presentation = presentation(1)
+        presentation.body = "\u{2067}" + String(repeating: "a", count: 1000) + "\u{2069}"
+        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures(name: "lxqt-notificationd"))
+        #expect(message.body.unicodeScalars.last == "\u{2069}")
+    }
+
     @Test func `hints and actions follow what the server can do`() {
         var presentation = presentation(1)
         presentation.category = "REMINDER"

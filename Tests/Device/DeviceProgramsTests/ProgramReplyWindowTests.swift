@@ -13,7 +13,8 @@ struct ProgramReplyWindowTests {
         return folder
     }
 
-    private let question = ReplyQuestion(appName: "to_do")
+    /// The name changes the direction of what follows it, which no window may show.
+    private let question = ReplyQuestion(appName: "to_\u{202E}do")
 
     private func answer(_ window: ProgramReplyWindow) async -> ReplyAnswer {
         await withCheckedContinuation { continuation in window.ask(question) { continuation.resume(returning: $0) } }

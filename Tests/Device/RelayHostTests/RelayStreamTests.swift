@@ -203,7 +203,7 @@ import Testing
         "Names from outside stay in their folder",
         arguments: [
             ("a.txt", "a.txt"), ("../../etc/passwd", "etcpasswd"), (".hidden", "hidden"), ("..", "file"), ("", "file"),
-            ("a\u{1b}[2Jb", "a[2Jb"), (" x", "x"),
+            ("a\u{1b}[2Jb", "a[2Jb"), (" x", "x"), ("a\u{202E}gpj.exe", "agpj.exe"),
         ])
     func names(_ given: String, _ name: String) {
         #expect(RelayFiles.name(given, 0) == name)

@@ -13,7 +13,7 @@ import Testing
 
     @Test(
         "What is no address is not opened",
-        arguments: ["", ":", "x", "/etc/passwd", "1a:b", "https://a b", "https://a\n", "\u{7f}a:", "-h:", "a b:c"])
+        arguments: ["", ":", "x", "/etc/passwd", "1a:b", "https://a b", "https://a\n", "\u{7f}a:", "-h:", "a b:c", "https://a/\u{202E}gpj.exe", "https://\u{2067}a\u{2069}"])
     func malformed(_ uri: String) {
         guard case .denied = AddressRule.verdict(on: uri, isAllowed: { _ in true }) else {
             return #expect(Bool(false), "\(uri) is allowed")

@@ -11,6 +11,7 @@ import Testing
     #expect(throws: StreamSlots.Refusal.teamFull) { try slots.take(for: first) }
     held += try (0..<4).map { _ in try slots.take(for: second) }
     #expect(throws: StreamSlots.Refusal.full) { try slots.take(for: TeamID(rawValue: "CCCCCCCCCC")) }
+    held[4].giveBack()
     held[0].giveBack()
     held[0].giveBack()
     let again = try slots.take(for: first)

@@ -14,7 +14,7 @@ private final class Written: Sendable {
 }
 
 @Suite struct LogLinesTests {
-    private let hostile = "a\nb\r\nc\td\u{1b}[31m\u{0}\u{7f}\u{85}\u{9b}\u{2028}\u{2029}e"
+    private let hostile = "a\nb\r\nc\td\u{1b}[31m\u{0}\u{7f}\u{85}\u{9b}\u{2028}\u{2029}e\u{202e}\u{2066}"
 
     @Test func `no text of others makes a line of its own, wherever it stands`() {
         let written = Written()
@@ -35,7 +35,7 @@ private final class Written: Sendable {
             #expect(rest.allSatisfy { $0.properties.generalCategory != .control })
             #expect(!rest.contains("\u{2028}") && !rest.contains("\u{2029}"))
         }
-        #expect(written.all[0].contains(#"a\nb\r\nc\td\u{1b}[31m\u{0}\u{7f}\u{85}\u{9b}\u{2028}\u{2029}e"#))
+        #expect(written.all[0].contains(#"a\nb\r\nc\td\u{1b}[31m\u{0}\u{7f}\u{85}\u{9b}\u{2028}\u{2029}e\u{202e}\u{2066}"#))
     }
 
     @Test(arguments: ["", "plain", "Straße 🚪 日本", "a\\b"])
