@@ -21,6 +21,11 @@ enum HeaderFuzz {
                 _ = head.isPost
                 if case .device(let digits) = head.path { _ = DeviceToken(hexadecimal: digits) }
                 _ = head.duplicateRefusal
+                let name = String(decoding: bytes, as: UTF8.self)
+                let names = ServerNames([name], ports: [8443])
+                if ServerNames.isName(name), !name.contains(":") {
+                    precondition(names.include(host: name) && names.include(origin: "https://\(name):8443"))
+                }
                 let fields = try? head.fields()
                 if let topic = try? head.topic() {
                     _ = try? AddressedTopic(topic: topic, pushType: fields?.pushType).withoutSuffix()

@@ -159,8 +159,8 @@ def test_a_service_account_and_its_access_tokens_outlive_the_server(tmp_path, mo
         second.stop()
 
 
-def grant(path, **changes):
-    """Asks for an access token with an assertion of the demo app's service account, some of it changed."""
+def assertion_of_demo(path, **changes):
+    """An assertion of the demo app's service account, some of it changed."""
     account = json.loads(open(path["serviceAccount"]).read())
     now = int(time.time())
     claims = {
@@ -168,10 +168,15 @@ def grant(path, **changes):
         "scope": "https://www.googleapis.com/auth/firebase.messaging"}
     key = changes.pop("key", account["private_key"])
     kid = changes.pop("kid", account["private_key_id"])
-    assertion = jwt.encode(claims | changes, key, algorithm="RS256", headers={"kid": kid})
+    return jwt.encode(claims | changes, key, algorithm="RS256", headers={"kid": kid})
+
+
+def grant(path, **changes):
+    """Asks for an access token with such an assertion."""
     return requests.post(
-        path["fcm"] + "/token",
-        data={"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion})
+        path["fcm"] + "/token", data={
+            "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+            "assertion": assertion_of_demo(path, **changes)})
 
 
 def test_an_access_token_is_for_an_hour(path):

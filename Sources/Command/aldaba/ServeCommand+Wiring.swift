@@ -9,6 +9,7 @@ import FCMEnrolment
 import FCMWire
 import Foundation
 import HTTP2Transport
+import HTTPWire
 import HubGateway
 import Logging
 import MCSWire
@@ -58,12 +59,16 @@ extension ServeCommand {
         let tls = try ServerCertificate(configuration, logger: logger)
         let values = configuration.values
         let media = try configuration.mediaServices(ports)
+        let names: @Sendable () -> ServerNames = {
+            configuration.names(
+                ofCertificate: tls.names, ports: [ports.control.current, ports.http.current].compactMap(\.self))
+        }
         let hub = HubParts(core, configuration)
         let upstream = UpstreamParts(core, hub.http)
         let status = ServerStatus(
             failure: { core.mailboxes.health.failure }, isReady: { ports.allBound.isSet },
             version: AldabaVersion.number)
-        let control = try core.controlServices(values, media, upstream, hub.interface, status)
+        let control = try core.controlServices(values, media, upstream, hub.interface, status, names: names)
         var services: [any Service] = [
             CoreService(parts: core),
             HubService(parts: hub, presence: core.presence, lists: core.hubLists, logger: logger),

@@ -13,6 +13,7 @@ import Synchronization
 /// Connections keep the certificate with which they began.
 final class ServerCertificate: Sendable {
     private struct Contexts: Sendable {
+        var names: [String]
         var provider: NIOSSLContext
         var plain: NIOSSLContext
         var certified: NIOSSLContext
@@ -44,6 +45,9 @@ final class ServerCertificate: Sendable {
                 "\(error). Give --certificate and --certificate-key, or let `aldaba up` make them for development")
         }
     }
+
+    /// The hosts that the certificate names.
+    var names: [String] { contexts.withLock { $0.names } }
 
     /// TLS of the provider API.
     var provider: @Sendable () -> NIOSSLContext { { self.contexts.withLock { $0.provider } } }
@@ -107,7 +111,8 @@ final class ServerCertificate: Sendable {
             certified.certificateVerification = .noHostnameVerification
             certified.trustRoots = .certificates([])
             let contexts = Contexts(
-                provider: try NIOSSLContext(configuration: http2), plain: try NIOSSLContext(configuration: plain),
+                names: files.names, provider: try NIOSSLContext(configuration: http2),
+                plain: try NIOSSLContext(configuration: plain),
                 certified: try NIOSSLContext(configuration: certified))
             return (contexts, files)
         } catch {

@@ -4,6 +4,7 @@ import ControlHTTP
 import DeviceEnrolment
 import FCMEndpoint
 import FCMEnrolment
+import HTTPWire
 import Inventory
 import RegisterCore
 import ServerCore
@@ -14,7 +15,7 @@ extension ServerParts {
     /// What the control API's listeners serve: its own routes, and the interfaces of other rooms.
     func controlServices(
         _ values: ConfigurationValues, _ media: MediaServices, _ upstream: UpstreamParts, _ hub: any ControlInterface,
-        _ status: ServerStatus
+        _ status: ServerStatus, names: @escaping @Sendable () -> ServerNames
     ) throws -> ControlServices {
         let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
         let enrolment = Enrolment(
@@ -35,7 +36,7 @@ extension ServerParts {
         services.topics = topics
         services.broadcasts = broadcasts
         let admission = EnrolmentAdmission(services.enrolmentAccess, keys: store, clock: presentTime)
-        services.interfaces = interfacesOfFCM(values, webEnrolment, admission)
+        services.interfaces = interfacesOfFCM(values, webEnrolment, admission, names: names)
         services.interfaces += [UpstreamInterface(feed: upstream.feed, authentication: authentication), reports, hub]
         services.interfaces.append(
             InventoryInterface(
@@ -51,11 +52,12 @@ extension ServerParts {
     }
 
     private func interfacesOfFCM(
-        _ values: ConfigurationValues, _ web: WebEnrolment, _ admission: EnrolmentAdmission
+        _ values: ConfigurationValues, _ web: WebEnrolment, _ admission: EnrolmentAdmission,
+        names: @escaping @Sendable () -> ServerNames
     ) -> [any ControlInterface] {
         var services = FCMServices(
             accounts: serviceAccounts, apps: apps, tokens: tokens, groups: store, sealer: accessTokens,
-            acceptor: mailboxes, audiences: TopicAudience(broadcasts, clock: presentTime),
+            acceptor: mailboxes, names: names, audiences: TopicAudience(broadcasts, clock: presentTime),
             messagesPerMinute: values.number(.fcmQuota))
         services.messagesPerDevice = values.number(.fcmDeviceQuota)
         services.web = WebPushServices(register: store, withdrawal: mailboxes)

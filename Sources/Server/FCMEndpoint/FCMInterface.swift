@@ -21,7 +21,7 @@ package struct FCMInterface: ControlInterface {
         let access = services.access
         let gate = MessageGate(
             apps: services.apps, tokens: services.tokens, groups: services.groups, register: services.web?.register)
-        let tokens = TokenRoute(access: access)
+        let tokens = TokenRoute(access: access, names: services.names)
         let messages = MessageRoute(
             access: access, gate: gate, quotas: quotas, throttles: throttles, acceptor: services.acceptor,
             audiences: services.audiences, metrics: metrics)
@@ -40,7 +40,7 @@ package struct FCMInterface: ControlInterface {
     private func add(_ web: WebPushServices, to router: Router<ControlContext>) {
         let route = WebPushRoute(
             services: web, apps: services.apps, tokens: services.tokens, quotas: quotas, acceptor: services.acceptor,
-            metrics: metrics)
+            names: services.names, metrics: metrics)
         for path: RouterPath in ["wp/:token", "fcm/send/:token"] {
             router.post(path) { request, context in
                 await route.send(

@@ -1,4 +1,5 @@
 import FCMWire
+import HTTPWire
 import MemberCentre
 import PushModel
 import RegisterCore
@@ -18,6 +19,8 @@ package struct FCMServices: Sendable {
     package var sealer: AccessTokenSealer
     /// Takes what was let in.
     package var acceptor: any NotificationAcceptor
+    /// The names by which senders reach the server: what their credentials must say that they are meant for.
+    package var names: @Sendable () -> ServerNames
     /// Sends to topics, conditions and installations; `nil` where nobody does.
     package var audiences: (any AudienceSender)?
     /// How many messages a project may send in a minute.
@@ -30,8 +33,8 @@ package struct FCMServices: Sendable {
     /// Brings the parts together.
     package init(
         accounts: ServiceAccountDirectory, apps: AppDirectory, tokens: TokenDirectory, groups: any DeviceGroupRegister,
-        sealer: AccessTokenSealer, acceptor: any NotificationAcceptor, audiences: (any AudienceSender)? = nil,
-        messagesPerMinute: Int = SendQuota.standard
+        sealer: AccessTokenSealer, acceptor: any NotificationAcceptor, names: @escaping @Sendable () -> ServerNames,
+        audiences: (any AudienceSender)? = nil, messagesPerMinute: Int = SendQuota.standard
     ) {
         self.accounts = accounts
         self.apps = apps
@@ -39,6 +42,7 @@ package struct FCMServices: Sendable {
         self.groups = groups
         self.sealer = sealer
         self.acceptor = acceptor
+        self.names = names
         self.audiences = audiences
         self.messagesPerMinute = messagesPerMinute
     }

@@ -2,6 +2,7 @@ import ControlHTTP
 import FCMWire
 import Foundation
 import HTTPTypes
+import HTTPWire
 import Hummingbird
 import Logging
 import Observability
@@ -11,6 +12,8 @@ import PushModel
 /// 5.2).
 struct TokenRoute: Sendable {
     let access: FCMAccess
+    let names: @Sendable () -> ServerNames
+    private static let failure = RepeatedMessage("the register could not be read")
 
     /// Why there is no token.
     struct Refused: Error {
@@ -46,7 +49,7 @@ struct TokenRoute: Sendable {
             return Self.answer(
                 Refused(code: "invalid_request", description: "the body cannot be read"), status: error.status.code)
         } catch {
-            logger.error("the register could not be read", metadata: [LogKey.error: "\(error)"])
+            Self.failure.log(error, to: logger)
             return Self.answer(
                 Refused(code: "temporarily_unavailable", description: "the server could not find out; try again later"),
                 status: 503)
@@ -61,7 +64,7 @@ struct TokenRoute: Sendable {
     }
 
     private func token(_ request: Request) async throws -> String {
-        let form = FormFields(String(buffer: try await request.wholeBody()))
+        let form = try await request.form()
         guard form.first("grant_type") == Self.grantType else {
             throw Refused(code: "unsupported_grant_type", description: "grant_type must be \(Self.grantType)")
         }
@@ -77,26 +80,28 @@ struct TokenRoute: Sendable {
         guard isGenuine else { throw invalid("the assertion's signature is not that of the service account's key") }
         let now = access.clock()
         if let fault = assertion.timeFault(at: now) { throw invalid(fault) }
-        guard Self.isForUs(assertion.audience, host: request.head.authority) else {
-            throw invalid("the assertion's aud must be this address, the token_uri of the service account")
+        guard Self.isForUs(assertion.audience, names()) else {
+            throw invalid(
+                "the assertion's aud must be the token_uri of the service account, at a name of this server, which are those "
+                    + "of its setting server-names or of its certificate")
         }
         guard !Self.scopes.isDisjoint(with: assertion.scopes) else {
             throw Refused(
                 code: "invalid_scope",
                 description: "scope must have one of \(Self.scopes.sorted().joined(separator: " "))")
         }
+        await RequestScope.prove(.team(account.team))
         return access.sealer.seal(AccessGrant(keyID: account.keyID, expiresAt: now + AccessTokenSealer.lifetime))
     }
 
-    /// Whether an assertion is meant for this endpoint, under the name that the request has for it. A proxy may have
-    /// taken the beginning of the path away.
-    static func isForUs(_ audience: String, host: String?) -> Bool {
+    /// Whether an assertion is meant for this endpoint, under a name of the server's. A proxy may have taken the beginning of
+    /// the path away.
+    static func isForUs(_ audience: String, _ names: ServerNames) -> Bool {
         if customaryAudiences.contains(audience) { return true }
-        for scheme in ["https://", "http://"] where audience.hasPrefix(scheme) {
-            guard let host else { return false }
-            let rest = audience.dropFirst(scheme.count).lowercased()
-            return rest.hasPrefix("\(host.lowercased())/") && rest.hasSuffix("/token")
+        guard let scheme = audience.firstRange(of: "://"), audience.lowercased().hasSuffix("/token") else {
+            return false
         }
-        return false
+        let end = audience[scheme.upperBound...].firstIndex(of: "/") ?? audience.endIndex
+        return names.include(origin: String(audience[..<end]))
     }
 }

@@ -2,6 +2,7 @@ import APNsWire
 import ControlHTTP
 import Foundation
 import HTTPTypes
+import HTTPWire
 import Hummingbird
 import Logging
 import NIOCore
@@ -33,6 +34,7 @@ struct WebPushRoute: Sendable {
     let tokens: TokenDirectory
     let quotas: SendQuotas
     let acceptor: any NotificationAcceptor
+    let names: @Sendable () -> ServerNames
     let metrics: FCMMetrics
 
     private struct Subscription {
@@ -44,7 +46,7 @@ struct WebPushRoute: Sendable {
     func send(_ request: Request, token: String, logger: Logger) async -> Response {
         await answer(logger) {
             let subscription = try await subscription(of: token)
-            try prove(request, for: subscription.registration)
+            try await prove(request, for: subscription)
             if let seconds = quotas.take(subscription.app.team, at: acceptor.now) {
                 throw Self.later(.tooManyRequests, after: seconds)
             }
@@ -78,7 +80,7 @@ struct WebPushRoute: Sendable {
     func withdraw(_ request: Request, token: String, id: String, logger: Logger) async -> Response {
         await answer(logger) {
             let subscription = try await subscription(of: token)
-            try prove(request, for: subscription.registration)
+            try await prove(request, for: subscription)
             guard let id = NotificationID(text: id) else { throw ControlError.notFound }
             let outcome = await withCheckedContinuation { continuation in
                 services.withdrawal.withdraw(id, of: subscription.subject.device) { continuation.resume(returning: $0) }
@@ -93,6 +95,8 @@ struct WebPushRoute: Sendable {
 
     private static let ttl = HTTPField.Name("TTL") ?? .retryAfter
 
+    private static let failure = RepeatedMessage("a push message could not be answered")
+
     private func answer(_ logger: Logger, _ body: () async throws -> Response) async -> Response {
         do { return try await body() } catch let error as ControlError {
             return error.response
@@ -103,7 +107,7 @@ struct WebPushRoute: Sendable {
         } catch let error as any HTTPResponseError {
             return Self.refusal(error.status, "the body cannot be read").response
         } catch {
-            logger.error("a push message could not be answered", metadata: [LogKey.error: "\(error)"])
+            Self.failure.log(error, to: logger)
             return ControlError.unavailable.response
         }
     }
@@ -142,8 +146,8 @@ struct WebPushRoute: Sendable {
     }
 
     /// - Throws: 401 without a credential where one is needed, 403 for one that does not count.
-    private func prove(_ request: Request, for registration: WebRegistration) throws {
-        let wanted = VAPIDToken.key(ofSender: registration.sender)
+    private func prove(_ request: Request, for subscription: Subscription) async throws {
+        let wanted = VAPIDToken.key(ofSender: subscription.registration.sender)
         guard let authorization = request.headers[.authorization] else {
             guard wanted != nil else { return }
             throw Self.refusal(
@@ -156,12 +160,17 @@ struct WebPushRoute: Sendable {
                 cryptoKey: HTTPField.Name("crypto-key").flatMap { request.headers[$0] })
         } catch { throw Self.refusal(.forbidden, error.reason) }
         if let fault = token.timeFault(at: acceptor.now) { throw Self.refusal(.forbidden, fault) }
-        guard token.isFor(host: request.head.authority) else {
-            throw Self.refusal(.forbidden, "the token's aud must be the origin of the subscription's address")
+        let names = names()
+        guard token.isFor({ names.include(origin: $0) }) else {
+            throw Self.refusal(
+                .forbidden,
+                "the token's aud must be the origin of the subscription's address, at a name of this server, which are "
+                    + "those of its setting server-names or of its certificate")
         }
         guard wanted == nil || wanted == token.key else {
             throw Self.refusal(.forbidden, "the key is not the one that the subscription names")
         }
+        if wanted != nil { await RequestScope.prove(.clients(of: subscription.app.team)) }
     }
 }
 

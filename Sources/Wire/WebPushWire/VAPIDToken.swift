@@ -75,12 +75,12 @@ public struct VAPIDToken: Sendable {
     /// not Google's own, such as Debian's.
     static let customaryAudiences: Set<String> = ["https://fcm.googleapis.com", "https://jmt17.google.com"]
 
-    /// Whether the token is meant for a push service of a host, or for the one that browsers believe they use.
-    public func isFor(host: String?) -> Bool {
-        let audience = audience.hasSuffix("/") ? String(audience.dropLast()) : audience
-        if Self.customaryAudiences.contains(audience) { return true }
-        guard let host = host?.lowercased() else { return false }
-        return ["https://\(host)", "http://\(host)"].contains(audience.lowercased())
+    /// Whether the token is meant for a push service, or for the one that browsers believe they use.
+    ///
+    /// - Parameter isOwn: Whether an origin, such as `https://push.example`, is one of the push service's.
+    public func isFor(_ isOwn: (_ origin: String) -> Bool) -> Bool {
+        let origin = audience.hasSuffix("/") ? String(audience.dropLast()) : audience
+        return Self.customaryAudiences.contains(origin) || isOwn(origin)
     }
 
     /// Whether a registration's `sender` is a key that senders must prove; the key as ``key`` has it, else `nil`.

@@ -18,6 +18,7 @@ private func made(_ folder: TemporaryFolder) throws -> DevelopmentCertificates.P
     let paths = try made(folder)
     let files = try CertificateFiles(certificate: paths.server, key: paths.serverKey)
     #expect(files.daysLeft(at: now) == 396)
+    #expect(files.names == ["localhost", "127.0.0.1", "::1"])
     #expect(files.daysLeft(at: now.addingTimeInterval(397 * 86_400)) == -1)
     let both = try String(contentsOfFile: paths.server, encoding: .utf8)
     let authority = try String(contentsOfFile: paths.authority, encoding: .utf8)

@@ -1,3 +1,4 @@
+import HTTPWire
 import Testing
 
 @testable import CommandCore
@@ -131,6 +132,27 @@ func `the control API is spoken to over TLS only`(address: String) {
 @Test func `development on a public address is a fault`() throws {
     let values = try read(["--development", "--host=0.0.0.0"])
     #expect(throws: ConfigurationFaults.self) { try ServerConfiguration(values, environment: [:]) }
+}
+
+@Test func `the server's names are those that are set, else the certificate's, and this machine's own`() throws {
+    func names(_ arguments: [String]) throws -> ServerNames {
+        try ServerConfiguration(try read(arguments), environment: [:]).names(
+            ofCertificate: ["cert.example"], ports: [8443, 8080])
+    }
+    let made = try names([])
+    #expect(["cert.example", "localhost", "127.0.0.1", "::1"].allSatisfy { made.include(host: $0) })
+    #expect(made.include(origin: "https://cert.example:8443") && made.include(origin: "http://127.0.0.1:8080"))
+    let set = try names(["--server-names=push.example, hub.example:9443", "--media-url=https://files.example:7"])
+    #expect(set.include(origin: "https://push.example") && set.include(origin: "https://hub.example:9443"))
+    #expect(set.include(origin: "https://files.example:7") && set.include(host: "localhost"))
+    #expect(!set.include(host: "cert.example") && !set.include(origin: "https://files.example"))
+}
+
+@Test(arguments: ["", "push.example,", "https://push.example", "push.example/hub", "push.example:0"])
+func `what is no name of a server is a fault`(text: String) {
+    let found = faults { () throws(ConfigurationFaults) in try read(["--server-names=\(text)"]) }
+    #expect(
+        found == ["--server-names: server-names is \"\(text)\"; it takes hosts, or host:port, separated by commas"])
 }
 
 @Test func `two listeners on one port are a fault, but two free ports are none`() throws {

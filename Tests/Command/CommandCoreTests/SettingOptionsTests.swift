@@ -56,6 +56,7 @@ private func value(of type: ConfigurationType) -> String {
     case .choice(let choices): choices[0]
     case .position: "none"
     case .addressRanges: "10.0.0.0/8"
+    case .serverNames: "push.example"
     }
 }
 

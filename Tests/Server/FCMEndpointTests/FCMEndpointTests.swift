@@ -251,16 +251,6 @@ import WebPushWire
         #expect(slow.take(at: start + .seconds(15)) == 15)
         #expect(slow.take(at: start + .seconds(31)) == nil)
     }
-
-    @Test(arguments: [
-        ("https://oauth2.googleapis.com/token", true), ("https://here:8443/token", true),
-        ("http://HERE:8443/token", true), ("https://here:8443/push/token", true), ("https://here:84433/token", false),
-        ("https://here/token", false), ("https://here:8443/other", false),
-        ("here:8443/token", false), ("", false),
-    ])
-    func `an assertion is for this address`(audience: String, isOurs: Bool) {
-        #expect(TokenRoute.isForUs(audience, host: "here:8443") == isOurs)
-    }
 }
 
 @Suite struct DeviceGroupTests {

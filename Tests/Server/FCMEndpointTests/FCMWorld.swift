@@ -5,6 +5,7 @@ import CryptoExtras
 import FCMWire
 import Foundation
 import HTTPTypes
+import HTTPWire
 import Hummingbird
 import Logging
 import Mailbox
@@ -119,7 +120,8 @@ struct FCMWorld {
         services = FCMServices(
             accounts: accounts, apps: AppDirectory(store: store) { now },
             tokens: TokenDirectory(store: store, sealer: sealer), groups: store, sealer: accessTokens,
-            acceptor: acceptor, audiences: audiences, messagesPerMinute: messagesPerMinute)
+            acceptor: acceptor, names: { ServerNames(["push.example"], ports: [8443]) }, audiences: audiences,
+            messagesPerMinute: messagesPerMinute)
         access = services.access
         accessToken = accessTokens.seal(AccessGrant(keyID: "key", expiresAt: now + .seconds(60)))
     }

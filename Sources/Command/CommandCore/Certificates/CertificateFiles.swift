@@ -11,6 +11,8 @@ public struct CertificateFiles: Sendable {
     @Secret public private(set) var key: String
     /// When the first of the chain ends.
     public let end: Date
+    /// The hosts that the server's own certificate names: host names, also `*.host`, and addresses.
+    public let names: [String]
 
     /// Why the two files cannot be used.
     public struct Unusable: Error, CustomStringConvertible {
@@ -57,9 +59,31 @@ public struct CertificateFiles: Sendable {
                 reason: "this key does not fit the certificate \(certificate); they are made together, and the "
                     + "server's own certificate stands first in its file")
         }
+        do { names = try Self.names(of: own) } catch {
+            throw Unusable(path: certificate, reason: "the names in it cannot be read: \(error)")
+        }
         self.chain = chain
         self.key = keyText
         self.end = end
+    }
+
+    private static func names(of certificate: Certificate) throws -> [String] {
+        (try certificate.extensions.subjectAlternativeNames ?? .init()).compactMap { name in
+            switch name {
+            case .dnsName(let host): host
+            case .ipAddress(let address): Self.text(ofAddress: Array(address.bytes))
+            default: nil
+            }
+        }
+    }
+
+    /// An address of 4 or 16 bytes as it is written (inet_ntop(3)); `nil` for other lengths.
+    private static func text(ofAddress bytes: [UInt8]) -> String? {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard [4, 16].contains(bytes.count),
+            inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, socklen_t(text.count)) != nil
+        else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// What is wrong with a client's certificate and key in one text; `nil` when they go together.

@@ -40,6 +40,8 @@ public enum ConfigurationType: Sendable, Equatable {
     case choice([String])
     /// What ``PositionChoice`` reads.
     case position
+    /// Names of the server, separated by commas; see ``ServerNames``.
+    case serverNames
     /// Addresses and ranges of them, separated by commas; see ``AddressRange``.
     case addressRanges
 
@@ -57,6 +59,7 @@ public enum ConfigurationType: Sendable, Equatable {
         case .choice(let choices): choices.joined(separator: ", ")
         case .addressRanges: "addresses or ranges like 10.0.0.0/8, separated by commas; none"
         case .position: "geoclue, file:PATH, command:COMMAND, none"
+        case .serverNames: "hosts, or host:port, separated by commas"
         }
     }
 }
@@ -69,6 +72,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
 
     /// Each is a setting of the server and its listeners; ``row`` has its sentence.
     case host
+    case serverNames = "server-names"
     case apnsPort = "apns-port"
     case devicePort = "device-port"
     case controlPort = "control-port"
@@ -141,7 +145,8 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .path, programs: [.serve, .agent],
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
-        case .host, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .metricsHost, .legacyPort,
+        case .host, .serverNames, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .metricsHost,
+            .legacyPort,
             .legacyFeedbackPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
@@ -174,6 +179,13 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .controlPort: port("8443", "Enrolment and timelines: https.")
         case .httpPort: port("8080", "The same as control-port without TLS, on loopback; only with development.")
         case .metricsPort: port("9090", "Metrics, health and readiness: http on metrics-host.")
+        case .serverNames:
+            Row(
+                type: .serverNames, programs: [.serve],
+                sentence: "The names by which providers and apps reach control-port, with a port where it is another "
+                    + "than control-port and 443; what FCM's, Web Push's and the hub's credentials say that they are meant "
+                    + "for must be one of them. Without it those of the certificate. This machine's own and that of "
+                    + "media-url count as well.")
         case .metricsHost:
             Row(
                 type: .ipAddress, defaultText: "127.0.0.1", programs: [.serve],

@@ -1,6 +1,7 @@
 import ConnectionAdmission
 import Foundation
 import Glibc
+import HTTPWire
 import PushModel
 
 /// The checked values of all keys, each with its origin.
@@ -54,6 +55,11 @@ extension ConfigurationType {
         return ranges
     }
 
+    /// The parts of a list of names.
+    static func serverNames(in text: String) -> [String] {
+        text.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
     /// Whether a text is an address that a listener can bind (inet_pton(3)).
     private static func isIPAddress(_ text: String) -> Bool {
         var bytes = in6_addr()
@@ -73,6 +79,7 @@ extension ConfigurationType {
         case .number(let range): return Int(text).flatMap { range.contains($0) ? String($0) : nil }
         case .choice(let choices): return choices.contains(text) ? text : nil
         case .position: return PositionChoice(text) == nil ? nil : text
+        case .serverNames: return Self.serverNames(in: text).allSatisfy(ServerNames.isName) ? text : nil
         case .addressRanges: return Self.addressRanges(in: text) == nil ? nil : text
         case .flag:
             switch text.lowercased() {

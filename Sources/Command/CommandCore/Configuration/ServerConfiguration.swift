@@ -1,4 +1,5 @@
 import Foundation
+import HTTPWire
 
 /// A server's configuration, checked as a whole.
 public struct ServerConfiguration: Sendable {
@@ -44,6 +45,19 @@ public struct ServerConfiguration: Sendable {
             }
         }
         guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+    }
+
+    /// The names by which clients reach the control API: those of the setting, else the certificate's; and beside them
+    /// loopback, the address that the listeners bind and the host of `media-url`.
+    ///
+    /// - Parameter ports: The ports of the control API's listeners, as far as they are known.
+    public func names(ofCertificate certificate: [String], ports: [Int]) -> ServerNames {
+        var names = values.text(.serverNames).map(ConfigurationType.serverNames) ?? certificate
+        names += ["localhost", "127.0.0.1", "::1", host]
+        if let media = values.text(.mediaURL).flatMap(URLComponents.init(string:)), let host = media.host {
+            names.append(media.port.map { "\(host):\($0)" } ?? host)
+        }
+        return ServerNames(names, ports: ports)
     }
 
     /// Whether only this machine can reach a listener on that address.

@@ -49,6 +49,7 @@ extension ConfigurationType {
         case .choice(let choices): choices.joined(separator: "|")
         case .position: "source"
         case .addressRanges: "addresses"
+        case .serverNames: "names"
         case .address: "host:port"
         case .ipAddress: "address"
         case .secureURL: "https://host:port"
@@ -94,6 +95,7 @@ package struct SharedSettings: SettingOptions {
 /// The settings of the server alone.
 package struct ServerSettings: SettingOptions {
     @Option(.host) var host: String?
+    @Option(.serverNames) var serverNames: String?
     @Option(.apnsPort) var apnsPort: String?
     @Option(.devicePort) var devicePort: String?
     @Option(.controlPort) var controlPort: String?
@@ -127,7 +129,8 @@ package struct ServerSettings: SettingOptions {
     /// What each was given.
     package var given: [ConfigurationKey: String?] {
         [
-            .host: host, .apnsPort: apnsPort, .devicePort: devicePort, .controlPort: controlPort,
+            .host: host, .serverNames: serverNames, .apnsPort: apnsPort, .devicePort: devicePort,
+            .controlPort: controlPort,
             .httpPort: httpPort, .metricsPort: metricsPort, .metricsHost: metricsHost, .legacyPort: legacyPort,
             .legacyFeedbackPort: legacyFeedbackPort, .connectionsPerAddress: connectionsPerAddress,
             .deviceLogins: deviceLogins, .proxies: proxies, .certificate: certificate,
