@@ -58,6 +58,7 @@ package enum MetricFamilies {
         "aldaba_hub_report_streams": "Streams on which providers follow what becomes of a hub's messages.",
         "aldaba_app_messages_expired_total": "Messages of apps that no provider took in time.",
         "aldaba_webhook_requests_total": "Requests to providers' webhooks, by outcome.",
+        "aldaba_hub_refusals_total": "Puts of installations that a hub refused, by the quota that each would have passed.",
         "aldaba_hub_webhook_requests_total": "Requests to hubs' webhooks, by outcome.",
         "aldaba_hub_events_dropped_total":
             "Events that hubs' webhooks did not take: expired after three days, or full: too many waited.",

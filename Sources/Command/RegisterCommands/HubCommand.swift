@@ -10,7 +10,9 @@ package struct HubCommand: AsyncParsableCommand {
     /// The name, the help and what stands under it.
     package static let configuration = CommandConfiguration(
         commandName: "hub", abstract: "Notification hubs: make them, give keys for them, look at their installations.",
-        subcommands: [Create.self, List.self, Key.self, HubCredentialCommand.self, Installation.self, Import.self])
+        subcommands: [
+            Create.self, List.self, Limit.self, Key.self, HubCredentialCommand.self, Installation.self, Import.self,
+        ])
 
     /// Made by the parser, which fills it in.
     package init() {}

@@ -54,7 +54,7 @@ extension HubCommand {
             }
             var lines = InstallationLines { try handle.read(upToCount: $0) ?? Data() }
             let begin = ContinuousClock.now
-            let (put, added, wrong) = try await HubRegister.withDatabase(location.folder) { database in
+            let (put, added, wrong, excess) = try await HubRegister.withDatabase(location.folder) { database in
                 let hub = try await HubCommand.find(hub, database)
                 try await database.prepareImport()
                 var (put, added, wrong) = (0, 0, 0)
@@ -72,7 +72,10 @@ extension HubCommand {
                     added += try await database.importAll(installations, hub: hub.number, at: presentTime())
                     put += installations.count
                 }
-                return (put, added, wrong)
+                let size = try await database.size(of: hub.number)
+                return (
+                    put, added, wrong, size.installations > hub.limits.installations ? hub.limits.installations : nil
+                )
             }
             let (whole, part) = (ContinuousClock.now - begin).components
             let seconds = Double(whole) + Double(part) / 1e18
@@ -80,6 +83,12 @@ extension HubCommand {
                 print(#"{"put":\#(put),"added":\#(added),"wrong":\#(wrong),"seconds":\#(seconds)}"#)
             } else {
                 print("\(put) installations put into hub \(hub), \(added) of them new; \(wrong) lines left out")
+            }
+            if let excess {
+                FileHandle.standardError.write(
+                    Data(
+                        "the hub has more than the \(excess) installations of its quota: new ones are refused until `aldaba hub limit \(hub)` allows more\n"
+                            .utf8))
             }
             if wrong > 0 { throw CommandFailure(.invalidInput, "\(wrong) lines are no installations") }
         }

@@ -2,6 +2,7 @@ import APNsWire
 import CommandCore
 import ControlAPI
 import ControlHTTP
+import HTTPWire
 import Hub
 import HubEndpoint
 import HubGateway
@@ -29,7 +30,7 @@ struct HubParts: Sendable {
     /// Connects to other push services and to webhooks.
     let http: GuardedHTTP
 
-    init(_ core: ServerParts, _ configuration: ServerConfiguration) {
+    init(_ core: ServerParts, _ configuration: ServerConfiguration, names: @escaping @Sendable () -> ServerNames) {
         http = GuardedHTTP(allowing: configuration.values.outboundNetworks)
         database = core.hubDatabase
         let gateway = GatewaySender(
@@ -58,7 +59,8 @@ struct HubParts: Sendable {
         timelines = Timelines(store: core.store, mailboxes: core.mailboxes)
         interface = HubInterface(
             hubs: hubs, timelines: timelines, withdrawal: core.mailboxes,
-            authentication: core.credentials)
+            authentication: core.credentials, names: names,
+            rates: HubWriteRates(proxies: configuration.values.addressRanges(.proxies)))
     }
 }
 

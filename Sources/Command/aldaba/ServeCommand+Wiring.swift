@@ -63,7 +63,7 @@ extension ServeCommand {
             configuration.names(
                 ofCertificate: tls.names, ports: [ports.control.current, ports.http.current].compactMap(\.self))
         }
-        let hub = HubParts(core, configuration)
+        let hub = HubParts(core, configuration, names: names)
         let upstream = UpstreamParts(core, hub.http)
         let status = ServerStatus(
             failure: { core.mailboxes.health.failure }, isReady: { ports.allBound.isSet },

@@ -55,16 +55,16 @@ package struct AudienceEntry: Hashable, Sendable {
 /// It is a copy of what the store holds, of those that can be reached, and is kept up with every commit.
 package struct AudienceIndex: Sendable {
     private var everyone = Bitmap()
-    private var tags: [String: Bitmap] = [:]
-    private var templateTags: [String: Bitmap] = [:]
+    private(set) var tags: [String: Bitmap] = [:]
+    private(set) var templateTags: [String: Bitmap] = [:]
     private var withTemplates = Bitmap()
     /// Those whose channel others may have, too.
     package private(set) var registrations = Bitmap()
     private var platforms: [HubPlatform: Bitmap] = [:]
-    private var locales: [String: Bitmap] = [:]
-    private var countries: [String: Bitmap] = [:]
-    private var versions: [String: Bitmap] = [:]
-    private var zones: [String: Bitmap] = [:]
+    private(set) var locales: [String: Bitmap] = [:]
+    private(set) var countries: [String: Bitmap] = [:]
+    private(set) var versions: [String: Bitmap] = [:]
+    private(set) var zones: [String: Bitmap] = [:]
     /// Whose each is, by number; 0 where there is none.
     private var persons = NumberColumn()
     /// Minutes since 1970 by number; 0 where there is none.

@@ -16,11 +16,13 @@ package struct HubRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     /// Rises when another process changes installations: what is kept in memory of them is read again.
     package var generation: Int64
+    /// Its quotas.
+    package var limits: HubLimits
 
     /// Makes an entry; nothing is checked.
     package init(
         number: Int64, name: String, team: TeamID, topic: Topic, isStrict: Bool, createdAt: Timestamp,
-        generation: Int64 = 0
+        generation: Int64 = 0, limits: HubLimits = HubLimits()
     ) {
         self.number = number
         self.name = name
@@ -29,6 +31,7 @@ package struct HubRecord: Hashable, Sendable {
         self.isStrict = isStrict
         self.createdAt = createdAt
         self.generation = generation
+        self.limits = limits
     }
 
     /// Names that are addresses of other interfaces on the same listeners.

@@ -9,6 +9,8 @@ import PushModel
 package protocol HubStore: Sendable {
     /// Tells what commits changed for audiences.
     typealias Committed = @Sendable ([AudienceChange]) -> Void
+    /// Judges a put on the writer's own queue, when every commit before it was told of; what it throws ends the put.
+    typealias Admission = @Sendable (HubPut) throws(HubFault) -> Void
 
     /// The hub of that name, compared without case.
     func hub(named name: String) async throws -> HubRecord?
@@ -48,10 +50,11 @@ package protocol HubStore: Sendable {
     ///
     /// - Parameter registersChannel: Whether its channel counts as registered now: then it lives, and another installation that has
     ///   it loses it. Else the channel stays as it is: dead, or another's, or registered when it was.
+    /// - Parameter admission: Judges the put where its condition holds.
     /// - Returns: The installation, and whether it is new; `nil` where the condition does not hold.
     func put(
         _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
-        at now: Timestamp, committed: @escaping Committed
+        at now: Timestamp, admission: @escaping Admission, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)?
     /// Reads an installation; its id is compared without case.
     func installation(_ id: String, hub: Int64) async throws -> StoredInstallation?

@@ -5,17 +5,34 @@ import PushModel
 extension NotificationHubs {
     /// Puts an installation in place of an earlier one.
     ///
-    /// - Throws: ``HubFault`` where the condition does not hold, or its time is over.
+    /// - Throws: ``HubFault`` where the condition does not hold, its time is over, or a quota of the hub's would be passed.
     package func put(
         _ installation: Installation, of hub: HubRecord, condition: EntityCondition = .none
     ) async throws -> (StoredInstallation, isNew: Bool) {
         do { try installation.checkTime(at: clock()) } catch { throw HubFault.document(error) }
+        try await prepare(hub)
         guard
             let done = try await store.put(
                 installation, hub: hub.number, condition: condition, registersChannel: true, at: clock(),
-                committed: committed)
+                admission: admission(to: hub), committed: committed)
         else { throw HubFault.conditionFailed }
         return done
+    }
+
+    /// Bytes of a document, at most: as many as a request can bring. Patches cannot make a longer one.
+    static let longestDocument = 65_536
+
+    /// Judges puts by the hub's quotas, those of the memory that its audiences take among them.
+    private func admission(to hub: HubRecord) -> HubStore.Admission {
+        { [self] put throws(HubFault) in
+            guard put.after.bytes <= max(Self.longestDocument, put.before?.bytes ?? 0) else {
+                throw .document(
+                    InstallationFault(
+                        "",
+                        "the document would have \(put.after.bytes) bytes; at most \(Self.longestDocument) are taken"))
+            }
+            if let quota = hub.limits.excess(of: put) ?? excess(of: put, hub) { throw .quota(quota) }
+        }
     }
 
     /// An installation.
@@ -52,6 +69,7 @@ extension NotificationHubs {
         _ id: String, of hub: HubRecord, condition: EntityCondition = .none,
         _ change: @Sendable (JSONTree) throws(InstallationFault) -> JSONTree
     ) async throws -> StoredInstallation {
+        try await prepare(hub)
         for _ in 0..<Self.mostChanges {
             let found = try await installation(id, of: hub)
             guard condition.holds(found.version) else { throw HubFault.conditionFailed }
@@ -64,7 +82,7 @@ extension NotificationHubs {
             if let done = try await store.put(
                 changed, hub: hub.number, condition: .version(found.version),
                 registersChannel: changed.channelKey != found.installation.channelKey, at: clock(),
-                committed: committed)
+                admission: admission(to: hub), committed: committed)
             {
                 return done.0
             }

@@ -82,6 +82,14 @@ package final class NotificationHubs: Sendable {
         }
     }
 
+    /// The quota of what audiences ask that a put would pass.
+    func excess(of put: HubPut, _ hub: HubRecord) -> HubQuota? {
+        guard let entry = put.after.entry else { return nil }
+        return indexes.withLock { indexes in
+            indexes[hub.number]?.excess(replacing: put.before?.entry, with: entry, mostTags: hub.limits.tags)
+        }.map { .values($0.property, $0.most) }
+    }
+
     /// Takes in when some of a hub were seen. Of a hub that was not read yet, the store is asked later.
     func seen(_ numbers: [UInt32], hub: Int64, at now: Timestamp) {
         indexes.withLock { $0[hub]?.see(numbers, at: now) }
@@ -180,10 +188,14 @@ package final class NotificationHubs: Sendable {
         try await divisions(of: hub).heldOut(audience, experiment, campaign: campaign)
     }
 
-    /// How many installations a hub has that can be reached, and how many bytes its audiences take.
-    package func size(of hub: HubRecord) async throws -> (installations: Int, memory: Int) {
+    /// How many installations a hub has that can be reached, how many bytes its audiences take, and how many distinct tags there
+    /// are in them.
+    package func size(of hub: HubRecord) async throws -> (installations: Int, memory: Int, tags: Int) {
         try await prepare(hub)
-        return indexes.withLock { ($0[hub.number]?.count ?? 0, $0[hub.number]?.memory ?? 0) }
+        return indexes.withLock { indexes in
+            let index = indexes[hub.number]
+            return (index?.count ?? 0, index?.memory ?? 0, index?.valueCount(of: .tag) ?? 0)
+        }
     }
 
     /// Reads an expression by the limits of a hub; `nil` for everyone.
@@ -233,6 +245,8 @@ package enum HubFault: Error, Hashable, Sendable, CustomStringConvertible {
     case keyReused
     /// It is not possible in the present state.
     case conflict(String)
+    /// A quota of the hub's would be passed.
+    case quota(HubQuota)
 
     package var description: String {
         switch self {
@@ -242,6 +256,7 @@ package enum HubFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .conditionFailed: "it was changed meanwhile, or is not there: the condition of the request does not hold"
         case .keyReused: "the idempotency key was used for another request"
         case .conflict(let what): what
+        case .quota(let quota): "\(quota)"
         }
     }
 }

@@ -34,10 +34,13 @@ struct AzureRefusal: Error {
     var status: HTTPResponse.Status
     /// The sentence; `nil` for an answer without a body.
     var detail: String?
+    /// Seconds after which the request may be made again.
+    var retryAfter: Int?
 
-    init(_ status: HTTPResponse.Status, _ detail: String?) {
+    init(_ status: HTTPResponse.Status, _ detail: String?, retryAfter: Int? = nil) {
         self.status = status
         self.detail = detail
+        self.retryAfter = retryAfter
     }
 
     static func bad(_ detail: String) -> AzureRefusal { AzureRefusal(.badRequest, detail) }
@@ -54,6 +57,10 @@ struct AzureRefusal: Error {
             case .missing: self.init(.notFound, fault.description)
             case .conditionFailed: self.init(.preconditionFailed, fault.description)
             case .keyReused, .conflict: self.init(.conflict, fault.description)
+            // SDKs take 403 with Retry-After for a throttled request, too, and 429 alone for nothing else.
+            case .quota(.writes(_, let seconds)):
+                self.init(.tooManyRequests, "Throttled: \(fault.description)", retryAfter: seconds)
+            case .quota: self.init(.forbidden, "QuotaExceeded: \(fault.description)")
             }
         case let fault as InstallationFault:
             self.init(.badRequest, "Installation validation failed with following error(s): \(fault)")
@@ -72,7 +79,9 @@ struct AzureRefusal: Error {
         guard let detail else { return Response(status: status) }
         let text = AzureXML.error(
             code: status.code, detail: "\(detail).TrackingId:\(tracking),TimeStamp:\(WireTime.write(now))")
-        return .text(text, type: "application/xml; charset=utf-8", status: status)
+        var response = Response.text(text, type: "application/xml; charset=utf-8", status: status)
+        if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
+        return response
     }
 }
 
@@ -80,7 +89,8 @@ struct AzureRefusal: Error {
 struct AzureRoutes: Sendable {
     let hubs: NotificationHubs
     let access: HubAccess
-    let scheme: String
+    let writes: HubWriteGate
+    var scheme: String { writes.isSecured ? "https" : "http" }
 
     typealias Answer = @Sendable (AzureCall) async throws -> Response
 
@@ -91,16 +101,20 @@ struct AzureRoutes: Sendable {
     }
 
     /// A handler that lets in whoever has a right.
+    ///
+    /// - Parameter isWrite: Whether the request writes an installation, and is counted.
     func handler(
-        _ right: HubRights, _ answer: @escaping Answer
+        _ right: HubRights, isWrite: Bool = false, _ answer: @escaping Answer
     ) -> @Sendable (Request, ControlContext) async throws -> Response {
         { request, context in
             let tracking = Self.tracking(request)
             var response: Response
             do {
-                let call = try await admitted(request, context, right)
+                let (call, writer) = try await admitted(request, context, right)
+                if isWrite { try writes.check(writer, call.hub, from: context.channel, at: hubs.now) }
                 response = try await answer(call)
             } catch {
+                writes.rates.note(error)
                 guard let refusal = AzureRefusal(error) else { throw error }
                 response = refusal.response(tracking: tracking.uuidString.lowercased(), now: hubs.now)
             }
@@ -116,29 +130,36 @@ struct AzureRoutes: Sendable {
         request.field("TrackingId").flatMap(UUID.init(uuidString:)) ?? UUID()
     }
 
-    private func admitted(_ request: Request, _ context: ControlContext, _ right: HubRights) async throws -> AzureCall {
+    private func admitted(
+        _ request: Request, _ context: ControlContext, _ right: HubRights
+    ) async throws -> (AzureCall, HubWriter) {
         let name = Request.plain(try context.parameters.require("hub"))
         let authority = request.head.authority ?? ""
         guard let hub = try await hubs.store.hub(named: name) else {
             throw AzureRefusal(.notFound, "The messaging entity \(authority)/\(name) could not be found")
         }
-        try await access.check(
-            request.headers[.authorization], for: right, of: hub, authority: authority, path: request.uri.path,
-            now: hubs.now)
-        return AzureCall(
-            request: request, hub: hub, query: FormFields(request.uri.query ?? ""),
+        let writer = try await access.check(
+            request.headers[.authorization], for: right, of: hub, path: request.uri.path, now: hubs.now)
+        let call = AzureCall(
+            request: request, hub: hub, query: try FormFields(request.uri.query ?? ""),
             address: "\(scheme)://\(authority)/\(hub.name)",
             name: Request.plain(context.parameters.get("id") ?? ""))
+        return (call, writer)
     }
 }
 
 extension Response {
     /// An answer with a JSON tree.
     static func json(tree: JSONTree, status: HTTPResponse.Status = .ok) -> Response {
+        json(ByteBuffer(bytes: tree.bytes), status: status)
+    }
+
+    /// An answer with the bytes of a JSON text.
+    static func json(_ bytes: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status,
             headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: tree.bytes)))
+            body: ResponseBody(byteBuffer: bytes))
     }
 }
 

@@ -9,7 +9,7 @@ extension AzureRoutes {
     func addInstallations(to router: Router<ControlContext>) {
         router.put(
             ":hub/installations/:id",
-            use: handler(.listen) { call in
+            use: handler(.listen, isWrite: true) { call in
                 let installation = try InstallationJSON.read(try await call.request.tree(), id: call.name)
                 guard installation.channel != nil else {
                     throw InstallationFault("/pushChannel", "the push channel is missing")
@@ -20,7 +20,7 @@ extension AzureRoutes {
             })
         router.patch(
             ":hub/installations/:id",
-            use: handler(.listen) { call in
+            use: handler(.listen, isWrite: true) { call in
                 let patch = try await call.request.tree()
                 let stored = try await hubs.change(call.name, of: call.hub) {
                     document throws(InstallationFault) in
@@ -38,7 +38,7 @@ extension AzureRoutes {
             })
         router.delete(
             ":hub/installations/:id",
-            use: handler(.listen) { call in
+            use: handler(.listen, isWrite: true) { call in
                 try await hubs.delete(call.name, of: call.hub)
                 return Response(status: .noContent)
             })

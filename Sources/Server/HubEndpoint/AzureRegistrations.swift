@@ -17,12 +17,14 @@ extension AzureRoutes {
             })
         router.post(
             ":hub/registrations",
-            use: handler(.listen) { call in
+            use: handler(.listen, isWrite: true) { call in
                 try await write(call, id: Self.freshID(), condition: .isMissing)
             })
         router.put(
             ":hub/registrations/:id",
-            use: handler(.listen) { call in try await write(call, id: call.name, condition: try condition(call)) })
+            use: handler(.listen, isWrite: true) { call in
+                try await write(call, id: call.name, condition: try condition(call))
+            })
         router.get(
             ":hub/registrations/:id",
             use: handler(.listen) { call in
@@ -30,7 +32,7 @@ extension AzureRoutes {
             })
         router.delete(
             ":hub/registrations/:id",
-            use: handler(.listen) { call in
+            use: handler(.listen, isWrite: true) { call in
                 guard try await hubs.delete(call.name, of: call.hub, condition: try condition(call)) else {
                     throw HubFault.missing("the registration \(call.name)")
                 }
@@ -97,8 +99,8 @@ extension AzureRoutes {
             }
         }
         try await access.check(
-            call.request.headers[.authorization], for: .manage, of: call.hub,
-            authority: call.request.head.authority ?? "", path: call.request.uri.path, now: hubs.now)
+            call.request.headers[.authorization], for: .manage, of: call.hub, path: call.request.uri.path, now: hubs.now
+        )
         return try await page(call) { after, limit in
             try await hubs.list(.init(after: after, limit: limit), of: call.hub)
         }

@@ -12,6 +12,7 @@ import Hummingbird
 struct BackendRoutes: Sendable {
     let hubs: NotificationHubs
     let access: HubAccess
+    let writes: HubWriteGate
 
     private struct Refusal: Error {
         var status: HTTPResponse.Status
@@ -24,28 +25,34 @@ struct BackendRoutes: Sendable {
     }
 
     func add(to router: Router<ControlContext>) {
-        router.put("api/notifications/installations", use: handler(put))
+        router.put("api/notifications/installations", use: handler(isWrite: true, put))
         router.delete(
             "api/notifications/installations/:id",
-            use: handler { request, hub, id in try await hubs.delete(Request.plain(id ?? ""), of: hub) })
+            use: handler(isWrite: true) { request, hub, id in
+                try await hubs.delete(Request.plain(id ?? ""), of: hub)
+            })
         router.post("api/notifications/requests", use: handler(send))
     }
 
     private func handler(
-        _ body: @escaping @Sendable (Request, HubRecord, String?) async throws -> Void
+        isWrite: Bool = false, _ body: @escaping @Sendable (Request, HubRecord, String?) async throws -> Void
     ) -> @Sendable (Request, ControlContext) async throws -> Response {
         { request, context in
             do {
-                let key = request.field("apikey") ?? Self.key(inQuery: request.uri.query ?? "")
-                guard !key.isEmpty, let hub = try await access.hub(backendKey: key) else {
+                let key = try request.field("apikey") ?? Self.key(inQuery: request.uri.query ?? "")
+                guard !key.isEmpty, let (hub, writer) = try await access.hub(backendKey: key) else {
                     throw ControlError.notAuthorized("the key of a backend is missing or wrong: apikey: KEY")
                 }
+                if isWrite { try writes.check(writer, hub, from: context.channel, at: hubs.now) }
                 try await body(request, hub, context.parameters.get("id"))
                 return Response(status: .ok)
             } catch let refusal as Refusal {
                 throw ControlError(status: refusal.status, code: refusal.code, message: refusal.message)
             } catch let fault as InstallationFault {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
+            } catch HubFault.quota(let quota) {
+                writes.rates.note(HubFault.quota(quota))
+                return quota.refusal.response
             } catch let fault as HubFault {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
             }
@@ -53,8 +60,8 @@ struct BackendRoutes: Sendable {
     }
 
     /// The key of the query; empty where there is none. Keys are Base64: a plus that was not escaped is a plus.
-    private static func key(inQuery query: String) -> String {
-        FormFields(query).first("apikey")?.replacing(" ", with: "+") ?? ""
+    private static func key(inQuery query: String) throws -> String {
+        try FormFields(query).first("apikey")?.replacing(" ", with: "+") ?? ""
     }
 
     /// A document that lacks a member is malformed; one that the hub does not take is not.

@@ -1,3 +1,5 @@
+import ControlHTTP
+import HTTPWire
 import Hub
 import HubWire
 import PushModel
@@ -13,22 +15,28 @@ package struct HubAccess: Sendable {
     }
 
     private let store: any HubStore
+    private let names: @Sendable () -> ServerNames
 
     /// Judges by the keys that a store holds.
-    package init(store: any HubStore) { self.store = store }
+    ///
+    /// - Parameter names: The names by which clients reach the server, for which signatures are made.
+    package init(store: any HubStore, names: @escaping @Sendable () -> ServerNames) {
+        self.store = store
+        self.names = names
+    }
 
     /// Checks a shared access signature.
     ///
     /// - Parameters:
     ///   - authorization: The field of that name.
     ///   - right: Rights of which one is enough.
-    ///   - authority: The host that was asked.
     ///   - path: The path that was asked.
+    /// - Returns: The credential, by which writes are counted.
     /// - Throws: ``Refusal``, and what the store says.
+    @discardableResult
     package func check(
-        _ authorization: String?, for right: HubRights, of hub: HubRecord, authority: String, path: String,
-        now: Timestamp
-    ) async throws {
+        _ authorization: String?, for right: HubRights, of hub: HubRecord, path: String, now: Timestamp
+    ) async throws -> HubWriter {
         guard let authorization else { throw Refusal.unauthorized("MissingToken: the Authorization header is missing") }
         guard let signature = SharedAccessSignature(authorization: authorization), let expiresAt = signature.expiresAt
         else {
@@ -45,8 +53,11 @@ package struct HubAccess: Sendable {
         guard Timestamp(seconds: expiresAt) > now else {
             throw Refusal.unauthorized("ExpiredToken: the token has expired")
         }
-        guard signature.covers(authority: authority, path: path) else {
-            throw Refusal.unauthorized("InvalidAudience: the token was signed for another address")
+        let names = names()
+        guard signature.covers(path: path, where: { names.include(host: $0) }) else {
+            throw Refusal.unauthorized(
+                "InvalidAudience: the token was signed for another address than one of this server's names, which are "
+                    + "those of its setting server-names or of its certificate")
         }
         guard !key.rights.isDisjoint(with: right) else {
             if right == .manage {
@@ -54,25 +65,45 @@ package struct HubAccess: Sendable {
             }
             throw Refusal.forbidden
         }
+        await RequestScope.prove(hub.caller(with: key.rights))
+        return HubWriter(key: key.name, isPublished: key.rights.isPublished)
     }
 
     /// Checks a key of our own API.
     ///
     /// - Parameter right: Rights of which one is enough.
+    /// - Returns: The credential, by which writes are counted.
     /// - Throws: ``Refusal``, and what the store says.
+    @discardableResult
     package func check(
         apiKey key: String, for right: HubRights, of hub: HubRecord?, now: Timestamp
-    ) async throws {
+    ) async throws -> HubWriter {
         let found = try await store.apiKey(hash: HubAPIKey.hash(key))
         guard let found, let hub, found.hub == hub.number else {
             throw Refusal.unauthorized("the key is none of this hub's")
         }
         guard found.expiresAt.map({ $0 > now }) ?? true else { throw Refusal.unauthorized("the key has expired") }
         guard !found.rights.isDisjoint(with: right) else { throw Refusal.forbidden }
+        await RequestScope.prove(hub.caller(with: found.rights))
+        return HubWriter(key: found.name, isPublished: found.rights.isPublished)
     }
 
-    /// The hub of a backend's key; `nil` where there is none of it.
-    package func hub(backendKey: String) async throws -> HubRecord? {
-        try await store.backendKey(hash: HubAPIKey.hash(backendKey))?.0
+    /// The hub of a backend's key, and the credential by which writes are counted; `nil` where there is none of it.
+    package func hub(backendKey: String) async throws -> (HubRecord, HubWriter)? {
+        guard let (hub, name) = try await store.backendKey(hash: HubAPIKey.hash(backendKey)) else { return nil }
+        await RequestScope.prove(.clients(of: hub.team))
+        return (hub, HubWriter(key: name, isPublished: true))
+    }
+}
+
+extension HubRights {
+    /// Whether a key of these rights is made to stand in apps.
+    fileprivate var isPublished: Bool { isSubset(of: .listen) }
+}
+
+extension HubRecord {
+    /// The party that the work of a key's holder is counted for: keys that only listen are in every copy of an app.
+    fileprivate func caller(with rights: HubRights) -> Caller {
+        rights.isPublished ? .clients(of: team) : .team(team)
     }
 }

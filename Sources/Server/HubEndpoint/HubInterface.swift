@@ -1,6 +1,7 @@
 import ControlHTTP
 import Foundation
 import HTTPTypes
+import HTTPWire
 import Hub
 import Hummingbird
 import PushModel
@@ -16,6 +17,7 @@ package struct HubInterface: ControlInterface {
     let withdrawal: any NotificationWithdrawal
     let authentication: any ProviderAuthentication
     let slots: StreamSlots
+    let rates: HubWriteRates
 
     /// Serves some hubs.
     ///
@@ -23,24 +25,29 @@ package struct HubInterface: ControlInterface {
     ///   - timelines: Knows what became of each notification.
     ///   - withdrawal: Takes notifications back.
     ///   - authentication: Judges provider tokens, which our own API takes beside signatures.
+    ///   - names: The names by which clients reach the server, for which signatures are made.
+    ///   - rates: Counts the writes of keys that anybody may have.
     package init(
         hubs: NotificationHubs, timelines: any TimelineService, withdrawal: any NotificationWithdrawal,
-        authentication: any ProviderAuthentication
+        authentication: any ProviderAuthentication, names: @escaping @Sendable () -> ServerNames, rates: HubWriteRates
     ) {
         self.hubs = hubs
-        access = HubAccess(store: hubs.store)
+        access = HubAccess(store: hubs.store, names: names)
         self.timelines = timelines
         self.withdrawal = withdrawal
         self.authentication = authentication
-        slots = StreamSlots(limit: 32, label: "aldaba_hub_report_streams")
+        self.rates = rates
+        slots = StreamSlots(limit: 64, label: "aldaba_hub_report_streams")
     }
 
     /// Adds all three faces.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
-        AzureRoutes(hubs: hubs, access: access, scheme: isSecured ? "https" : "http").add(to: router)
-        BackendRoutes(hubs: hubs, access: access).add(to: router)
+        let writes = HubWriteGate(rates: rates, isSecured: isSecured)
+        AzureRoutes(hubs: hubs, access: access, writes: writes).add(to: router)
+        BackendRoutes(hubs: hubs, access: access, writes: writes).add(to: router)
         OwnRoutes(
-            hubs: hubs, access: access, providers: ProviderAccess(authentication: isSecured ? authentication : nil),
+            hubs: hubs, access: access, writes: writes,
+            providers: ProviderAccess(authentication: isSecured ? authentication : nil),
             timelines: timelines, withdrawal: withdrawal, slots: slots
         ).add(to: router)
         router.add(middleware: UnservedPaths(hubs: hubs, router: router))

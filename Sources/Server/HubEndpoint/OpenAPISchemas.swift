@@ -37,7 +37,7 @@ enum OpenAPISchemas {
         "Hub":{"type":"object","required":["name","team","topic","createdAt","reachableInstallations"],"properties":{
             "name":{"type":"string"},"team":{"type":"string"},"topic":{"type":"string"},
             "createdAt":{"type":"string","format":"date-time"},"reachableInstallations":{"type":"integer"},
-            "audienceBytes":{"type":"integer"}}},
+            "audienceBytes":{"type":"integer"},"distinctTags":{"type":"integer"}}},
         "Channel":{"oneOf":[{"type":"string"},{"type":"object","required":["endpoint","p256dh","auth"],"properties":{
             "endpoint":{"type":"string"},"p256dh":{"type":"string"},"auth":{"type":"string"}}}]},
         "Installation":{"type":"object","required":["platform"],"properties":{

@@ -9,8 +9,8 @@ extension OwnRoutes {
     /// Installations: put, patch, get, delete, list; audiences; erasure.
     func addInstallations(to router: Router<ControlContext>) {
         router.get("v1/hubs/:hub/installations", use: handler(.manage, list))
-        router.put("v1/hubs/:hub/installations/:id", use: handler(.listen, put))
-        router.patch("v1/hubs/:hub/installations/:id", use: handler(.listen, patch))
+        router.put("v1/hubs/:hub/installations/:id", use: handler(.listen, isWrite: true, put))
+        router.patch("v1/hubs/:hub/installations/:id", use: handler(.listen, isWrite: true, patch))
         router.get(
             "v1/hubs/:hub/installations/:id",
             use: handler(.listen) { call in
@@ -19,7 +19,7 @@ extension OwnRoutes {
             })
         router.delete(
             "v1/hubs/:hub/installations/:id",
-            use: handler(.listen) { call in
+            use: handler(.listen, isWrite: true) { call in
                 guard try await hubs.delete(call.name, of: call.hub, condition: try call.condition()) else {
                     throw HubFault.missing("the installation \(call.name)")
                 }

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hub
 import HubWire
 import Hummingbird
+import NIOCore
 import PushModel
 import ServerCore
 
@@ -14,6 +15,7 @@ import ServerCore
 struct OwnRoutes: Sendable {
     let hubs: NotificationHubs
     let access: HubAccess
+    let writes: HubWriteGate
     let providers: ProviderAccess
     let timelines: any TimelineService
     let withdrawal: any NotificationWithdrawal
@@ -73,7 +75,8 @@ struct OwnRoutes: Sendable {
         addSends(to: router)
         addTrials(to: router)
         addWebhook(to: router)
-        router.get("v1/openapi.json") { _, _ in Response.json(tree: OpenAPIDocument.tree) }
+        let document = ByteBuffer(bytes: OpenAPIDocument.tree.bytes)
+        router.get("v1/openapi.json") { _, _ in Response.json(document) }
     }
 
     private func summary(_ call: Call) async throws -> Response {
@@ -85,22 +88,32 @@ struct OwnRoutes: Sendable {
                 .init("createdAt", .string(WireTime.write(call.hub.createdAt))),
                 .init("reachableInstallations", .number(String(size.installations))),
                 .init("audienceBytes", .number(String(size.memory))),
+                .init("distinctTags", .number(String(size.tags))),
             ]))
     }
 
     /// A handler that lets in whoever has one of some rights.
+    ///
+    /// - Parameter isWrite: Whether the request writes an installation, and is counted.
     func handler(
-        _ right: HubRights, _ answer: @escaping @Sendable (Call) async throws -> Response
+        _ right: HubRights, isWrite: Bool = false, _ answer: @escaping @Sendable (Call) async throws -> Response
     ) -> @Sendable (Request, ControlContext) async throws -> Response {
         { request, context in
-            do { return try await answer(try await admitted(request, context, right)) } catch {
+            do {
+                let (call, writer) = try await admitted(request, context, right)
+                if isWrite { try writes.check(writer, call.hub, from: context.channel, at: hubs.now) }
+                return try await answer(call)
+            } catch {
+                writes.rates.note(error)
                 guard let problem = HubProblem(error) else { throw error }
                 return problem.response
             }
         }
     }
 
-    private func admitted(_ request: Request, _ context: ControlContext, _ right: HubRights) async throws -> Call {
+    private func admitted(
+        _ request: Request, _ context: ControlContext, _ right: HubRights
+    ) async throws -> (Call, HubWriter) {
         let name = Request.plain(try context.parameters.require("hub"))
         let authorization = request.headers[.authorization]
         let hub = try await hubs.store.hub(named: name)
@@ -109,22 +122,23 @@ struct OwnRoutes: Sendable {
             // The path that was signed is that of the hub under Azure's addresses, or of this one.
             let path = request.uri.path
             let short = "/" + path.split(separator: "/").dropFirst(2).joined(separator: "/")
+            let writer: HubWriter
             do {
-                try await check(authorization, right, hub, request, path)
+                writer = try await access.check(authorization, for: right, of: hub, path: path, now: hubs.now)
             } catch HubAccess.Refusal.unauthorized {
-                try await check(authorization, right, hub, request, short)
+                writer = try await access.check(authorization, for: right, of: hub, path: short, now: hubs.now)
             }
-            return call(request, context, hub)
+            return (try call(request, context, hub), writer)
         }
         if let authorization, let key = Self.apiKey(authorization) {
-            try await access.check(apiKey: key, for: right, of: hub, now: hubs.now)
+            let writer = try await access.check(apiKey: key, for: right, of: hub, now: hubs.now)
             guard let hub else { throw HubFault.missing("the hub \(name)") }
-            return call(request, context, hub)
+            return (try call(request, context, hub), writer)
         }
         let team = try await providers.team(authorization)
         // A hub of another team is not there.
         guard let hub, team == nil || team == hub.team else { throw HubFault.missing("the hub \(name)") }
-        return call(request, context, hub)
+        return (try call(request, context, hub), HubWriter(key: nil, isPublished: team == nil))
     }
 
     /// The key of `Authorization: Bearer aldaba_hub_…`; `nil` for what is no such key.
@@ -133,16 +147,9 @@ struct OwnRoutes: Sendable {
         return String(authorization.dropFirst("bearer ".count))
     }
 
-    private func check(
-        _ authorization: String, _ right: HubRights, _ hub: HubRecord, _ request: Request, _ path: String
-    ) async throws {
-        try await access.check(
-            authorization, for: right, of: hub, authority: request.head.authority ?? "", path: path, now: hubs.now)
-    }
-
-    private func call(_ request: Request, _ context: ControlContext, _ hub: HubRecord) -> Call {
+    private func call(_ request: Request, _ context: ControlContext, _ hub: HubRecord) throws -> Call {
         Call(
-            request: request, hub: hub, query: FormFields(request.uri.query ?? ""),
+            request: request, hub: hub, query: try FormFields(request.uri.query ?? ""),
             name: Request.plain(context.parameters.get("id") ?? ""))
     }
 }
@@ -154,6 +161,8 @@ struct HubProblem {
     var detail: String
     /// Where, in the document that was sent.
     var pointer: String?
+    /// Seconds after which the request may be made again.
+    var retryAfter: Int?
 
     /// Where a campaign's document says what stands in header fields elsewhere.
     private static let pointers = [
@@ -173,6 +182,9 @@ struct HubProblem {
         case HubFault.missing(let what): parts = (.notFound, "notFound", "\(what) does not exist", nil)
         case let found as HubFault where found == .conditionFailed:
             parts = (.preconditionFailed, "conditionFailed", found.description, nil)
+        case HubFault.quota(let quota):
+            parts = (quota.refusal.status, quota.refusal.code, quota.description, nil)
+            retryAfter = quota.refusal.retryAfter
         case let found as HubFault: parts = (.conflict, "conflict", found.description, nil)
         case let found as UnreadableSend: parts = (.conflict, "unreadable", found.description, nil)
         case HubAccess.Refusal.unauthorized(let why): parts = (.unauthorized, "notAuthorized", why, nil)
@@ -193,6 +205,7 @@ struct HubProblem {
         if let pointer, !pointer.isEmpty { members.append(.init("pointer", .string(pointer))) }
         var response = Response.json(tree: .object(members), status: status)
         response.headers[.contentType] = "application/problem+json"
+        if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
     }
 }

@@ -30,19 +30,22 @@ extension HubDatabase {
     /// Writes the document and its columns.
     package func put(
         _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
-        at now: Timestamp, committed: @escaping Committed
+        at now: Timestamp, admission: @escaping Admission, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)? {
         try await change(committed) { database, changes -> (StoredInstallation, isNew: Bool)?? in
             let old = try Self.one(database, hub: hub, id: installation.foldedID)
             guard condition.holds(old?.version) else { return .some(nil) }
             let keeps = registersChannel ? nil : old
-            if keeps == nil { try Self.takeChannel(of: installation, hub: hub, at: now, database, &changes) }
             var stored = StoredInstallation(
                 number: old?.number ?? 0, installation: installation, version: (old?.version ?? 0) + 1,
                 createdAt: old?.createdAt ?? now, updatedAt: now, fault: keeps?.fault)
+            let document = InstallationJSON.document(installation).json
+            let after = HubPut.Side(entry: stored.entry, bytes: document.utf8.count)
+            try admission(try Self.judged(hub, old, after, database))
+            if keeps == nil { try Self.takeChannel(of: installation, hub: hub, at: now, database, &changes) }
             if old == nil {
                 try database.cachedStatement(sql: Self.inserting).execute(
-                    arguments: Self.values(stored) + [hub, installation.foldedID, now.rawValue])
+                    arguments: Self.values(stored, document) + [hub, installation.foldedID, now.rawValue])
                 guard let number = UInt32(exactly: database.lastInsertedRowID) else {
                     throw DatabaseError(
                         resultCode: .SQLITE_FULL, message: "there are no numbers left for installations")
@@ -50,18 +53,36 @@ extension HubDatabase {
                 stored.number = number
             } else {
                 try database.cachedStatement(sql: keeps == nil ? Self.updating : Self.patching).execute(
-                    arguments: Self.values(stored) + [Int64(stored.number)])
+                    arguments: Self.values(stored, document) + [Int64(stored.number)])
             }
             changes.append(AudienceChange(hub: hub, before: old?.entry, after: stored.entry))
             return .some((stored, old == nil))
         }.flatMap { $0 }
     }
 
+    /// The put as quotas judge it. The counts of the hub stand in its row.
+    private static func judged(
+        _ hub: Int64, _ old: StoredInstallation?, _ after: HubPut.Side, _ database: Database
+    ) throws -> HubPut {
+        let counts = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT installations, document_bytes FROM hub WHERE number = ?"),
+            arguments: [hub])
+        let before = try old.map { old in
+            let bytes = try Int.fetchOne(
+                database.cachedStatement(sql: "SELECT \(HubSchema.documentBytes) FROM installation WHERE number = ?"),
+                arguments: [Int64(old.number)])
+            return HubPut.Side(entry: old.entry, bytes: bytes ?? 0)
+        }
+        return HubPut(
+            installations: counts?["installations"] ?? 0, documentBytes: counts?["document_bytes"] ?? 0,
+            before: before, after: after)
+    }
+
     /// The values of the columns that every put writes.
-    static func values(_ stored: StoredInstallation) -> StatementArguments {
+    private static func values(_ stored: StoredInstallation, _ document: String) -> StatementArguments {
         let installation = stored.installation
         return [
-            installation.userID?.lowercased(), installation.channelKey, InstallationJSON.document(installation).json,
+            installation.userID?.lowercased(), installation.channelKey, document,
             installation.platform.rawValue, installation.tags.map(\.text).joined(separator: " "),
             templateTags(installation),
             installation.locale?.lowercased(), installation.country?.lowercased(), installation.appVersion,

@@ -66,8 +66,57 @@ enum HubSchema {
             database in
             try database.execute(sql: variants)
         }
+        migrator.registerMigration("14 the sizes and the quotas of hubs") { database in
+            try database.execute(sql: quotas)
+        }
+        migrator.registerMigration("15 sends of templates whose sizes were being looked at") { database in
+            // Nothing of them was handed over: they begin with the first installation.
+            try database.execute(
+                sql: """
+                    UPDATE send SET cursor = 0
+                    WHERE format = 'template' AND checked_at IS NULL AND started_at IS NOT NULL AND ended_at IS NULL;
+                    ALTER TABLE send DROP COLUMN checked_at;
+                    """)
+        }
         return migrator
     }
+
+    /// The bytes of an installation's document. `octet_length` is younger than the SQLite of Debian 12.
+    static let documentBytes = "length(CAST(document AS BLOB))"
+
+    /// The counts follow every row, whoever writes it. A quota that is NULL is the standard one of ``HubLimits``; a hub that is
+    /// large already is allowed twice its size.
+    private static let quotas = """
+        ALTER TABLE hub ADD COLUMN installations INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE hub ADD COLUMN document_bytes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE hub ADD COLUMN most_installations INTEGER;
+        ALTER TABLE hub ADD COLUMN most_tags INTEGER;
+        ALTER TABLE hub ADD COLUMN writes_per_second INTEGER;
+        UPDATE hub SET installations = held.count, document_bytes = held.bytes
+        FROM (SELECT hub, COUNT(*) AS count, SUM(\(documentBytes)) AS bytes FROM installation GROUP BY hub) AS held
+        WHERE held.hub = hub.number;
+        UPDATE hub SET most_installations = MAX(1000000, 2 * installations, document_bytes / 512),
+            most_tags = MAX(250000, 2 * installations)
+        WHERE installations > 125000 OR document_bytes > 512000000;
+        CREATE TRIGGER installation_put AFTER INSERT ON installation
+        BEGIN
+            UPDATE hub SET installations = installations + 1,
+                document_bytes = document_bytes + length(CAST(NEW.document AS BLOB))
+            WHERE number = NEW.hub;
+        END;
+        CREATE TRIGGER installation_changed AFTER UPDATE OF document ON installation
+        BEGIN
+            UPDATE hub SET document_bytes = document_bytes + length(CAST(NEW.document AS BLOB))
+                - length(CAST(OLD.document AS BLOB))
+            WHERE number = NEW.hub;
+        END;
+        CREATE TRIGGER installation_deleted AFTER DELETE ON installation
+        BEGIN
+            UPDATE hub SET installations = installations - 1,
+                document_bytes = document_bytes - length(CAST(OLD.document AS BLOB))
+            WHERE number = OLD.hub;
+        END;
+        """
 
     /// `send_left_out.why` is ``LeftOut``. Those whom an experiment gives nothing are meant from now on: they are in the counts.
     private static let variants = """

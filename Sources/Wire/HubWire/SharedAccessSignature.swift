@@ -48,18 +48,18 @@ package struct SharedAccessSignature: Hashable, Sendable {
         return ConstantTime.equal(signature, digest)
     }
 
-    /// Whether the resource that was signed covers a request: its host, or the beginning of its path, up to a slash.
-    /// Scheme, port and query do not count, nor does case.
+    /// Whether the resource that was signed covers a request: it names the server, and the beginning of the path, up to a
+    /// slash. Scheme, port and query do not count, nor does case.
     ///
     /// - Parameters:
-    ///   - authority: The request's host, with or without a port.
     ///   - path: The request's path.
-    package func covers(authority: String, path: String) -> Bool {
+    ///   - isOwn: Whether a host, in lower case and without a port, is one of the server's names.
+    package func covers(path: String, where isOwn: (_ host: String) -> Bool) -> Bool {
         guard var signed = resource.removingPercentEncoding?.lowercased() else { return false }
         if let scheme = signed.range(of: "://") { signed.removeSubrange(..<scheme.upperBound) }
         signed = String(signed.prefix { $0 != "?" })
         let slash = signed.firstIndex(of: "/") ?? signed.endIndex
-        guard Self.host(String(signed[..<slash])) == Self.host(authority.lowercased()) else { return false }
+        guard isOwn(Self.host(String(signed[..<slash]))) else { return false }
         let prefix = signed[slash...].split(separator: "/")
         let asked = path.lowercased().split(separator: "/")
         return asked.starts(with: prefix)

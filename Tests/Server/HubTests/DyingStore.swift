@@ -112,11 +112,11 @@ final class DyingStore: HubStore {
     }
     func put(
         _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
-        at now: Timestamp, committed: @escaping Committed
+        at now: Timestamp, admission: @escaping Admission, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)? {
         try await store.put(
             installation, hub: hub, condition: condition, registersChannel: registersChannel, at: now,
-            committed: committed)
+            admission: admission, committed: committed)
     }
     func installation(_ id: String, hub: Int64) async throws -> StoredInstallation? {
         try await store.installation(id, hub: hub)

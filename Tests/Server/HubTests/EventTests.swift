@@ -1,4 +1,5 @@
 import ControlHTTP
+import HTTPWire
 import Hub
 import HubWebhooks
 import HubWire
@@ -170,7 +171,7 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
 
 @Test func `a key of the API has its rights alone, of its hub, until its end`() async throws {
     let world = try await HubWorld()
-    let access = HubAccess(store: world.database)
+    let access = HubAccess(store: world.database) { ServerNames([String](), ports: [Int]()) }
     let key = HubAPIKey(
         hub: world.hub.number, name: "reader", rights: .report,
         expiresAt: world.clock.now.adding(milliseconds: 1000), createdAt: world.clock.now)
@@ -197,7 +198,9 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     let world = try await HubWorld()
     let router = Router(context: ControlContext.self)
     OwnRoutes(
-        hubs: world.hubs, access: HubAccess(store: world.database), providers: ProviderAccess(authentication: nil),
+        hubs: world.hubs, access: HubAccess(store: world.database) { ServerNames([String](), ports: [Int]()) },
+        writes: HubWriteGate(rates: HubWriteRates(), isSecured: true),
+        providers: ProviderAccess(authentication: nil),
         timelines: NoTimelines(), withdrawal: NoWithdrawal(), slots: StreamSlots(limit: 1, label: "test_streams")
     ).add(to: router)
     let served = Set(

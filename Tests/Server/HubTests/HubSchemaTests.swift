@@ -30,28 +30,32 @@ func `each landed schema of the hub is the one of its fixture`(migration: String
     try database.close()
 }
 
-@Test func `a send of templates that had begun goes on from where it is`() throws {
+@Test func `a send of templates whose sizes were being looked at begins with the first installation`() throws {
     let database = try DatabaseQueue()
     let migrator = HubSchema.migrator
     try migrator.migrate(database, upTo: try #require(migrator.migrations.first { $0.hasPrefix("10 ") }))
-    let rows: [(id: String, format: String, campaign: String?, startedAt: Int64?)] = [
-        ("a", "template", nil, 5), ("b", "template", nil, nil), ("c", "template", "x", 5), ("d", "apple", nil, 5),
-    ]
-    try database.write { database in
-        try database.execute(
-            sql: "INSERT INTO hub(name, team, topic, is_strict, created_at) VALUES ('todo', 'T', 'x', 0, 0)")
-        for row in rows {
+    func add(_ id: String, _ format: String, campaign: String?, startedAt: Int64?) throws {
+        try database.write { database in
             try database.execute(
                 sql: """
                     INSERT INTO send(id, hub, format, body, headers, reads_fields, digest, campaign, state, enqueued_at,
                         started_at, targeted, cursor)
-                    VALUES (?, 1, ?, x'', '{}', 0, x'', ?, 'Processing', 1, ?, 0, 0)
-                    """, arguments: [row.id, row.format, row.campaign, row.startedAt])
+                    VALUES (?, 1, ?, x'', '{}', 0, x'', ?, 'Processing', 1, ?, 0, 7)
+                    """, arguments: [id, format, campaign, startedAt])
         }
     }
+    try database.write {
+        try $0.execute(
+            sql: "INSERT INTO hub(name, team, topic, is_strict, created_at) VALUES ('todo', 'T', 'x', 0, 0)")
+    }
+    // Before migration 11 the sizes of sends without a campaign were not looked at: this one has handed something over.
+    try add("a", "template", campaign: nil, startedAt: 5)
+    try add("b", "template", campaign: "x", startedAt: 5)
+    try migrator.migrate(database, upTo: try #require(migrator.migrations.first { $0.hasPrefix("13 ") }))
+    try add("c", "template", campaign: nil, startedAt: 5)
+    try add("d", "apple", campaign: nil, startedAt: 5)
     try migrator.migrate(database)
-    let checked = try database.read { try Int64?.fetchAll($0, sql: "SELECT checked_at FROM send ORDER BY id") }
-    #expect(checked == [5, nil, nil, nil])
+    #expect(try database.read { try Int64.fetchAll($0, sql: "SELECT cursor FROM send ORDER BY id") } == [7, 0, 0, 7])
 }
 
 @Test func `those whom an experiment gives nothing are among the targeted of older campaigns, too`() throws {

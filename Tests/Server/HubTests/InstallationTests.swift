@@ -1,3 +1,4 @@
+import HTTPWire
 import Hub
 import HubEndpoint
 import HubWire
@@ -134,7 +135,7 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
 
 @Test func `keys are taken and revoked at the next request`() async throws {
     let world = try await HubWorld()
-    let access = HubAccess(store: world.database)
+    let access = HubAccess(store: world.database) { ServerNames(["h"], ports: [1]) }
     let key = HubKey(name: "k", rights: .send, primary: "first", secondary: "second", createdAt: world.clock.now)
     try await world.database.setKey(key, of: world.hub.number)
     func check(_ text: String, _ right: HubRights = .send, seconds: Int64 = 60, host: String = "h") async throws {
@@ -142,10 +143,10 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
             resource: "https://\(host)/todo", expiresAt: world.clock.now.rawValue / 1000 + seconds, keyName: "k",
             key: text)
         try await access.check(
-            authorization, for: right, of: world.hub, authority: "H:1", path: "/todo/messages", now: world.clock.now)
+            authorization, for: right, of: world.hub, path: "/todo/messages", now: world.clock.now)
     }
     try await check("first")
-    try await check("second")
+    try await check("second", host: "H:1")
     await #expect(throws: HubAccess.Refusal.forbidden) { try await check("first", .listen) }
     for attempt in [("third", Int64(60), "h"), ("first", 0, "h"), ("first", 60, "other"), ("", 60, "h")] {
         await #expect(throws: HubAccess.Refusal.self) {
