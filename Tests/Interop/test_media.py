@@ -22,7 +22,8 @@ QUOTA_MIB = 24
 @pytest.fixture(scope="module")
 def server(request, tmp_path_factory):
     """A server with two teams, and room for 24 MiB."""
-    with OwnServer(tmp_path_factory.mktemp("media"), request.module.__name__, f"--media-quota={QUOTA_MIB}") as made:
+    with OwnServer(tmp_path_factory.mktemp("media"), request.module.__name__, f"--media-quota={QUOTA_MIB}",
+                   f"--media-team-quota={QUOTA_MIB}") as made:
         made.add_app()
         made.other_key = made.add_key("TEAM000002")
         yield made

@@ -376,6 +376,7 @@ extension ServerConfiguration {
             settings: MediaStore.Settings(
                 quota: Int64(values.number(.mediaQuota)) << 20,
                 lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), clock: presentTime)
+                teamQuota: values.text(.mediaTeamQuota).flatMap { Int64($0) }.map { $0 << 20 },
         let chosen = values.text(.mediaURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         return MediaServices(store: store) { [clientHost] in
             chosen ?? ports.control.current.map { "https://\(ServerAddresses.authority(clientHost, $0))" }

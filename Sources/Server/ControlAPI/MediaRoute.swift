@@ -47,7 +47,7 @@ struct MediaRoute: Sendable {
     }
 
     private static func next(_ pieces: inout RequestBody.AsyncIterator) async throws -> ByteBuffer? {
-        do { return try await pieces.next() } catch { throw isBroken }
+        do { return try await pieces.next() } catch is SlowBody { throw MediaRefusal.slow } catch { throw isBroken }
     }
 
     private static let isBroken = ControlError.invalid(
@@ -100,8 +100,9 @@ extension MediaRefusal {
         case .empty: .badRequest
         case .unknownFormat: .unsupportedMediaType
         case .tooLarge: .contentTooLarge
-        case .quota, .count: .insufficientStorage
+        case .quota, .count, .teamQuota, .teamCount: .insufficientStorage
         case .busy: .serviceUnavailable
+        case .teamBusy: .tooManyRequests
         case .slow: .requestTimeout
         }
     }

@@ -1,11 +1,13 @@
 import PushModel
 
-/// What is kept, and how much room is left. A value: files and time are its caller's.
+/// The files that are kept, and how much more may be. A value: files and time are its caller's.
 struct MediaIndex: Sendable {
     /// The most bytes that all files may take, those on their way in included.
     let quota: Int64
     /// The most files.
     let countLimit: Int
+    /// The highest number of bytes that the files of one team may take, those on their way in included.
+    let teamQuota: Int64
 
     private var files: [MediaName: MediaFile] = [:]
     private var names: [Content: MediaName] = [:]
@@ -13,6 +15,16 @@ struct MediaIndex: Sendable {
     private var hours: [Int64: Set<MediaName>] = [:]
     private(set) var kept: Int64 = 0
     private(set) var arriving: Int64 = 0
+    private var teams: [TeamID: Use] = [:]
+
+    /// What one team takes.
+    private struct Use {
+        var kept: Int64 = 0
+        var arriving: Int64 = 0
+        var count = 0
+
+        var isNone: Bool { kept == 0 && arriving == 0 && count == 0 }
+    }
 
     /// What makes two files one: the same bytes, of the same team.
     private struct Content: Hashable {
@@ -22,25 +34,50 @@ struct MediaIndex: Sendable {
         init(_ digest: String, _ team: TeamID?) { (self.digest, self.team) = (digest, team) }
     }
 
-    init(quota: Int64, countLimit: Int) {
+    init(quota: Int64, countLimit: Int, teamQuota: Int64) {
         self.quota = quota
         self.countLimit = countLimit
+        self.teamQuota = teamQuota
     }
+
+    /// The highest number of files of one team, so that others may keep some.
+    private var teamCountLimit: Int { max(1, countLimit / 2) }
 
     /// How many files there are.
     var count: Int { files.count }
 
-    // MARK: Room
+    // MARK: Shares
 
-    /// Sets room aside for bytes that arrive.
-    mutating func reserve(_ bytes: Int64) throws(MediaRefusal) {
+    /// Sets bytes aside that arrive.
+    ///
+    /// - Parameter team: The team whose share they count in; `nil` for none.
+    mutating func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRefusal) {
+        if let team {
+            let use = teams[team] ?? Use()
+            guard use.count < teamCountLimit else { throw .teamCount(teamCountLimit) }
+            guard bytes <= teamQuota - use.kept - use.arriving else {
+                throw .teamQuota(used: use.kept + use.arriving, limit: teamQuota)
+            }
+        }
         guard count < countLimit else { throw .count(countLimit) }
         guard bytes <= quota - kept - arriving else { throw .quota(quota) }
         arriving += bytes
+        change(team) { $0.arriving += bytes }
     }
 
-    /// Gives room back that was set aside.
-    mutating func release(_ bytes: Int64) { arriving -= bytes }
+    /// Gives bytes back that were set aside.
+    mutating func release(_ bytes: Int64, of team: TeamID?) {
+        arriving -= bytes
+        change(team) { $0.arriving -= bytes }
+    }
+
+    /// Changes what a team takes, and forgets it where that is nothing.
+    private mutating func change(_ team: TeamID?, _ body: (inout Use) -> Void) {
+        guard let team else { return }
+        var use = teams[team] ?? Use()
+        body(&use)
+        teams[team] = use.isNone ? nil : use
+    }
 
     // MARK: Files
 
@@ -61,6 +98,10 @@ struct MediaIndex: Sendable {
         names[Content(file.digest, file.team)] = file.name
         hours[Self.hour(file.expires), default: []].insert(file.name)
         kept += file.bytes
+        change(file.team) {
+            $0.kept += file.bytes
+            $0.count += 1
+        }
     }
 
     /// Takes a file out; what it was, if it was there.
@@ -73,6 +114,10 @@ struct MediaIndex: Sendable {
         hours[hour]?.remove(name)
         if hours[hour]?.isEmpty == true { hours[hour] = nil }
         kept -= file.bytes
+        change(file.team) {
+            $0.kept -= file.bytes
+            $0.count -= 1
+        }
         return file
     }
 

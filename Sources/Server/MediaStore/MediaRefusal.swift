@@ -12,8 +12,14 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case quota(Int64)
     /// More files would be kept than may be.
     case count(Int)
+    /// The team's files take so many bytes, and with this one would take more than one team may keep.
+    case teamQuota(used: Int64, limit: Int64)
+    /// The team has as many files as one team may keep.
+    case teamCount(Int)
     /// Too many uploads at once.
     case busy
+    /// As many uploads of the team at once as one team may have.
+    case teamBusy(Int)
     /// It did not arrive whole in time.
     case slow
 
@@ -25,12 +31,18 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLarge: "tooLarge"
         case .quota: "quotaFull"
         case .count: "tooMany"
+        case .teamQuota: "teamQuotaFull"
+        case .teamCount: "teamTooMany"
         case .busy: "busy"
+        case .teamBusy: "teamBusy"
         case .slow: "slow"
         }
     }
 
-    static let codes = ["empty", "unknownFormat", "tooLarge", "quotaFull", "tooMany", "busy", "slow"]
+    static let codes = [
+        "empty", "unknownFormat", "tooLarge", "quotaFull", "tooMany", "teamQuotaFull", "teamTooMany", "busy",
+        "teamBusy", "slow",
+    ]
 
     /// What is wrong, and what would be right.
     public var description: String {
@@ -45,8 +57,18 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             "the server keeps at most \(quota) bytes of media (its setting media-quota); delete some, or wait until some "
                 + "expire"
         case .count(let limit): "the server keeps at most \(limit) files; delete some, or wait until some expire"
+        case .teamQuota(let used, let limit):
+            "the team's files take \(used) of the \(limit) bytes that one team may keep (the server's setting "
+                + "media-team-quota); \(Self.remedy)"
+        case .teamCount(let limit):
+            "the team keeps \(limit) files, which is all that one team may; \(Self.remedy)"
+        case .teamBusy(let limit):
+            "\(limit) files of the team arrive already, which is all that one team may send at once; try again in a while"
         case .busy: "as many files arrive as the server takes at once; try again in a while"
-        case .slow: "the file did not arrive within ten minutes"
+        case .slow: "the file did not arrive within ten minutes, or came slower than 8 KiB a second"
         }
     }
+
+    private static let remedy =
+        "delete some with `aldaba media delete NAME` (`aldaba media list` shows them), or wait until some expire"
 }

@@ -14,26 +14,39 @@ public final class MediaStore: Sendable {
         public var lifetime: Int64
         /// The most files.
         var countLimit = 100_000
+        /// The highest number of bytes that the files of one team take.
+        public var teamQuota: Int64
 
-        /// Brings the two together; those below one count as one.
-        public init(quota: Int64, lifetime: Int64) {
+        /// Brings them together; those below one count as one.
+        ///
+        /// - Parameter teamQuota: Without it half of the quota, so that one team leaves as much to the others.
+        public init(quota: Int64, teamQuota: Int64? = nil, lifetime: Int64) {
             self.quota = max(1, quota)
+            self.teamQuota = max(1, teamQuota ?? quota / 2)
             self.lifetime = max(1, lifetime)
         }
     }
 
     /// How many files may arrive at once.
     static let arrivals = 8
+    /// The highest number of files of one team that arrive at once.
+    static let teamArrivals = arrivals / 2
 
     let folder: MediaFolder
     private let settings: Settings
     private let clock: @Sendable () -> Timestamp
     private let makeName: @Sendable () -> MediaName
     private let index: Mutex<MediaIndex>
-    private let arriving = Mutex(0)
+    private let arriving = Mutex(Arriving())
     /// Held by whoever changes files and index together; readers need only the index.
     private let change = Mutex<Void>(())
     private let metrics = MediaMetrics()
+
+    /// The files that arrive now.
+    private struct Arriving {
+        var count = 0
+        var byTeam: [TeamID: Int] = [:]
+    }
 
     /// Opens a folder, which is made where it is missing, and reads what is kept there.
     ///
@@ -53,7 +66,8 @@ public final class MediaStore: Sendable {
         self.settings = settings
         self.clock = clock
         self.makeName = makeName
-        var found = MediaIndex(quota: settings.quota, countLimit: settings.countLimit)
+        var found = MediaIndex(
+            quota: settings.quota, countLimit: settings.countLimit, teamQuota: settings.teamQuota)
         for file in try self.folder.load() { found.insert(file) }
         metrics.holds(found)
         index = Mutex(found)
@@ -74,32 +88,40 @@ public final class MediaStore: Sendable {
             guard announced <= MediaKind.largest else { throw MediaRefusal.tooLarge(nil) }
             // Room is set aside as the bytes come; what cannot fit is told before they do.
             try index.withLock { index in
-                try index.reserve(max(0, announced))
-                index.release(max(0, announced))
+                try index.reserve(max(0, announced), for: team)
+                index.release(max(0, announced), of: team)
             }
         }
         try arriving.withLock { arriving in
-            guard arriving < Self.arrivals else { throw MediaRefusal.busy }
-            arriving += 1
+            guard arriving.count < Self.arrivals else { throw MediaRefusal.busy }
+            if let team {
+                let own = arriving.byTeam[team, default: 0]
+                guard own < Self.teamArrivals else { throw MediaRefusal.teamBusy(Self.teamArrivals) }
+                arriving.byTeam[team] = own + 1
+            }
+            arriving.count += 1
         }
         do {
             return try MediaUpload(self, name: makeName(), team: team, at: now)
         } catch {
-            ended(reserved: 0)
+            ended(reserved: 0, of: team)
             throw error
         }
     }
 
     /// An upload is over, well or not.
-    func ended(reserved: Int64) {
-        arriving.withLock { $0 -= 1 }
-        release(reserved)
+    func ended(reserved: Int64, of team: TeamID?) {
+        arriving.withLock { arriving in
+            arriving.count -= 1
+            if let team, let own = arriving.byTeam[team] { arriving.byTeam[team] = own > 1 ? own - 1 : nil }
+        }
+        release(reserved, of: team)
     }
 
-    func release(_ bytes: Int64) { index.withLock { $0.release(bytes) } }
+    func release(_ bytes: Int64, of team: TeamID?) { index.withLock { $0.release(bytes, of: team) } }
 
-    func reserve(_ bytes: Int64) throws(MediaRefusal) {
-        try index.withLock { index throws(MediaRefusal) in try index.reserve(bytes) }
+    func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRefusal) {
+        try index.withLock { index throws(MediaRefusal) in try index.reserve(bytes, for: team) }
     }
 
     func keep(

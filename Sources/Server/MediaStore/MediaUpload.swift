@@ -44,7 +44,7 @@ public final class MediaUpload: Sendable {
     deinit {
         let (reserved, isFinished) = state.withLock { ($0.reserved, $0.isFinished) }
         if !isFinished { unlink(place) }
-        store.ended(reserved: reserved)
+        store.ended(reserved: reserved, of: team)
     }
 
     /// Takes the next bytes to the disk.
@@ -54,7 +54,7 @@ public final class MediaUpload: Sendable {
         guard store.now.milliseconds(since: began) <= Self.patience else { throw MediaRefusal.slow }
         try state.withLock { state in
             try state.intake.take(bytes)
-            try store.reserve(Int64(bytes.count))
+            try store.reserve(Int64(bytes.count), for: team)
             state.reserved += Int64(bytes.count)
             try MediaFolder.write(bytes, to: target.number, path: place)
         }
@@ -71,7 +71,7 @@ public final class MediaUpload: Sendable {
             let taken = try store.keep(verdict, named: name, team: team, from: place)
             state.isFinished = taken.isNew
             // What is kept counts as kept from now on.
-            store.release(state.reserved)
+            store.release(state.reserved, of: team)
             state.reserved = 0
             return taken
         }

@@ -26,9 +26,12 @@ struct World {
 
     static let lifetime: Int64 = 7_200_000
 
-    init(folder: TemporaryFolder? = nil, quota: Int64 = 1_000, count: Int = 100_000) throws {
+    /// - Parameter teamQuota: Without it a team may take more than all.
+    init(
+        folder: TemporaryFolder? = nil, quota: Int64 = 1_000, teamQuota: Int64? = nil, count: Int = 100_000
+    ) throws {
         self.folder = try folder ?? TemporaryFolder()
-        var settings = MediaStore.Settings(quota: quota, lifetime: Self.lifetime)
+        var settings = MediaStore.Settings(quota: quota, teamQuota: teamQuota ?? 2 * quota, lifetime: Self.lifetime)
         settings.countLimit = count
         store = try MediaStore(folder: self.folder.path("media"), settings: settings, clock: clock.function)
     }

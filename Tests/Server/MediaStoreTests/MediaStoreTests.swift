@@ -137,7 +137,9 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
 
 @Test func `there are only so many files, and so many at once`() throws {
     let world = try World(count: 1)
-    let held = try (0..<MediaStore.arrivals).map { _ in try world.store.begin(team: team, announced: nil) }
+    let held = try (0..<MediaStore.arrivals).map {
+        try world.store.begin(team: $0 < MediaStore.teamArrivals ? team : otherTeam, announced: nil)
+    }
     #expect(throws: MediaRefusal.busy) { try world.store.begin(team: team, announced: nil) }
     try withExtendedLifetime(held) {
         let first = try #require(held.first)
@@ -149,7 +151,57 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
 @Test func `when there are as many files as may be another is refused`() throws {
     let world = try World(count: 1)
     try world.upload(Sample.png(20))
-    #expect(throws: MediaRefusal.count(1)) { try world.upload(Sample.png(21)) }
+    #expect(throws: MediaRefusal.count(1)) { try world.upload(Sample.png(21), team: otherTeam) }
+}
+
+@Test func `of what may arrive at once one team takes half`() throws {
+    let world = try World()
+    var held: [MediaUpload] = []
+    for _ in 0..<MediaStore.teamArrivals { held.append(try world.store.begin(team: team, announced: nil)) }
+    #expect(throws: MediaRefusal.teamBusy(4)) { try world.store.begin(team: team, announced: nil) }
+    for _ in 0..<4 { held.append(try world.store.begin(team: otherTeam, announced: nil)) }
+    held.removeAll()
+    for _ in 0..<MediaStore.teamArrivals { held.append(try world.store.begin(team: team, announced: nil)) }
+    #expect(held.count == MediaStore.teamArrivals)
+}
+
+@Test func `one team fills no more than its share of the quota, and is told how full it is`() throws {
+    let world = try World(quota: 200, teamQuota: 100)
+    try world.upload(Sample.png(60))
+    let arriving = try world.store.begin(team: team, announced: 40)
+    try Sample.png(30).withUnsafeBytes { try arriving.take($0) }
+    let refusal = #expect(throws: MediaRefusal.self) { try world.upload(Sample.png(17, 1)) }
+    guard case .teamQuota(let used, 100)? = refusal else { return #expect(Bool(false), "\(refusal as Any)") }
+    #expect((90...100).contains(used))
+    #expect(refusal?.description.contains("\(used) of the 100 bytes") == true)
+    #expect(throws: MediaRefusal.teamQuota(used: 90, limit: 100)) {
+        try world.store.begin(team: team, announced: 11)
+    }
+    // The other half is the others'.
+    #expect(try world.upload(Sample.png(100), team: otherTeam).isNew)
+    #expect(try arriving.finish().isNew)
+    let mine = try #require(world.store.list(team: team, after: nil, limit: 1).first)
+    _ = world.store.delete(mine.name, team: team)
+    #expect(try world.upload(Sample.png(Int(mine.bytes), 3)).isNew)
+}
+
+@Test func `without a setting a team's share is half`() throws {
+    #expect(MediaStore.Settings(quota: 1000, lifetime: 1).teamQuota == 500)
+}
+
+@Test func `of the files that are kept one team has half, after a restart too`() throws {
+    let world = try World(count: 4)
+    for filling in 0..<2 as Range<UInt8> { try world.upload(Sample.png(20, filling)) }
+    #expect(throws: MediaRefusal.teamCount(2)) { try world.upload(Sample.png(20, 9)) }
+    let again = try World(folder: world.folder, count: 4)
+    #expect(throws: MediaRefusal.teamCount(2)) { try again.upload(Sample.png(20, 9)) }
+    for filling in 0..<2 as Range<UInt8> { try again.upload(Sample.png(20, filling), team: otherTeam) }
+    #expect(again.store.list(team: nil, after: nil, limit: 10).count == 4)
+}
+
+@Test func `where teams are not asked for, all may be filled`() throws {
+    let world = try World(quota: 200, teamQuota: 100)
+    #expect(try world.upload(Sample.png(200), team: nil).isNew)
 }
 
 @Test func `a file that does not come within ten minutes is given up`() throws {

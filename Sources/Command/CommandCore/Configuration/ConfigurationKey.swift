@@ -93,6 +93,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case enrolmentKeyFile = "enrolment-key-file"
     case mediaURL = "media-url"
     case mediaQuota = "media-quota"
+    case mediaTeamQuota = "media-team-quota"
     case mediaExpiry = "media-expiry"
     case fcmQuota = "fcm-quota"
     case fcmDeviceQuota = "fcm-device-quota"
@@ -156,7 +157,7 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
             .mediaNetworks, .relayLAN, .reconnectAfter, .agentMetricsPort:
             agentRow
-        case .mediaURL, .mediaQuota, .mediaExpiry: mediaRow
+        case .mediaURL, .mediaQuota, .mediaTeamQuota, .mediaExpiry: mediaRow
         case .logLevel:
             Row(
                 type: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
@@ -294,6 +295,11 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .number(1...1_048_576), defaultText: "1024", programs: [.serve],
                 sentence: "How many MiB the files of notifications may take in all.")
+        case .mediaTeamQuota:
+            Row(
+                type: .number(1...1_048_576), programs: [.serve],
+                sentence: "How many MiB of media-quota the files of one team may take; without it half, so that no team takes "
+                    + "what others need.")
         default:
             Row(
                 type: .number(1...8760), defaultText: "720", programs: [.serve],

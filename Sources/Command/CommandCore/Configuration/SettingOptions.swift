@@ -115,6 +115,7 @@ package struct ServerSettings: SettingOptions {
     @Flag(no: .enrolmentOpen) var noEnrolmentOpen: Bool
     @Option(.mediaURL) var mediaURL: String?
     @Option(.mediaQuota) var mediaQuota: String?
+    @Option(.mediaTeamQuota) var mediaTeamQuota: String?
     @Option(.mediaExpiry) var mediaExpiry: String?
     @Option(.fcmQuota) var fcmQuota: String?
     @Option(.fcmDeviceQuota) var fcmDeviceQuota: String?
@@ -136,7 +137,7 @@ package struct ServerSettings: SettingOptions {
             .deviceLogins: deviceLogins, .proxies: proxies, .certificate: certificate,
             .certificateKey: certificateKey, .development: noDevelopment ? "false" : development,
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
-            .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota, .fcmDeviceQuota: fcmDeviceQuota,
+            .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota, .fcmDeviceQuota: fcmDeviceQuota,
             .topicQuota: topicQuota, .webhookNetworks: webhookNetworks, .relayWakeHub: relayWakeHub,
             .hubBroadcastMinimum: hubBroadcastMinimum,
         ]
