@@ -6,7 +6,8 @@ import NIOHTTPTypes
 ///
 /// A request may be answered before its body has ended, most often because it is refused. At most ``limit`` further bytes of
 /// the body are read and thrown away, so that the client reads its answer and the connection may serve another request. Beyond
-/// that nothing more is read, and the connection is closed.
+/// that nothing more is read: the connection is closed for writing at once, so that a client which still sends goes on to read its
+/// answer, and altogether a second later.
 final class RefusedBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -15,6 +16,7 @@ final class RefusedBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The highest number of bytes that are read of a body after its request was answered.
     static let limit = 65_536
+    private static let lingering = TimeAmount.seconds(1)
 
     private var requests = 0
     private var answers = 0
@@ -32,12 +34,18 @@ final class RefusedBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
             // Answers come in the order of the requests.
             if answers >= requests { discarded += piece.readableBytes }
             guard discarded <= Self.limit else {
-                isEnding = true
-                return context.close(promise: nil)
+                return end(context)
             }
         case .end: break
         }
         context.fireChannelRead(data)
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        isEnding = true
+        context.close(mode: .output, promise: nil)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: Self.lingering) { bound.value.close(promise: nil) }
     }
 
     func read(context: ChannelHandlerContext) {
