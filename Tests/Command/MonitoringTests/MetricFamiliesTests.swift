@@ -13,7 +13,7 @@ import Testing
     for case let file as URL in files
     where file.pathExtension == "swift" && file.lastPathComponent != "MetricFamilies.swift" {
         let text = try String(contentsOf: file, encoding: .utf8)
-        names.formUnion(text.matches(of: /"(aldaba_[a-z_]*[a-z])"/).map { String($0.output.1) })
+        names.formUnion(text.matches(of: /"(aldaba_[a-z0-9_]*[a-z])"/).map { String($0.output.1) })
     }
     #expect(names.count > 40)
     let described = Set(MetricFamilies.all.keys.filter { $0.hasPrefix("aldaba_") })
