@@ -214,7 +214,7 @@ let house: [Target] = [
             "PushModel", "APNsWire", "HubWire", "CarriageWire", "Audience", "LocalSchedule", "RegisterCore",
             "ServerCore", crypto, logging,
         ]),
-    room("Server", "StoreRelay", ["SQLiteFiles", "RelayWire", "Relay", "RelayCentre", grdb, logging]),
+    room("Server", "StoreRelay", ["Observability", "SQLiteFiles", "RelayWire", "Relay", "RelayCentre", grdb, logging]),
     room("Server", "RelayWaking", ["PushModel", "RelayWire", "HubWire", "Hub", "RelayCentre"]),
     room(
         "Server", "HubSenders",

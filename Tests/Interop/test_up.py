@@ -113,7 +113,10 @@ def test_a_register_begun_anew_keeps_the_keys(run, tmp_path):
     assert first.stop() == 0
     for file in data.glob("server.sqlite*"):
         file.unlink()
-    second = run("--json", "--data", data, *flags(ports))
+    code, told = refused("--data", data, *flags(ports))
+    assert code == 8 and "server.sqlite is missing" in told and "--new-database server" in told
+    assert not (data / "server.sqlite").exists()
+    second = run("--json", "--data", data, "--new-database", "server", *flags(ports))
     assert second.ready["keyId"] == first.ready["keyId"]
     assert len(list((data / "keys").glob("*.p8"))) == 2
     token = run_aldaba("key", "token", "--data", data, "--key-id", second.ready["keyId"]).stdout.strip()

@@ -35,6 +35,8 @@ package enum MetricFamilies {
 
         "aldaba_store_bytes":
             "The size of the database's files: database is the file, log what is not copied into it yet.",
+        "aldaba_database_usable":
+            "1 while a database can be used, by database; 0 where it is damaged, empty, missing or of a newer version.",
         "aldaba_store_failures_total": "Batches that the store did not commit.",
         "aldaba_commands_lost_total": "Lines of timelines that were lost, since the store failed for too long.",
 
@@ -56,9 +58,9 @@ package enum MetricFamilies {
         "aldaba_app_messages_streamed_total": "Messages of apps that were written to providers' streams.",
         "aldaba_app_message_streams": "Streams on which providers take messages of their apps.",
         "aldaba_hub_report_streams": "Streams on which providers follow what becomes of a hub's messages.",
+        "aldaba_hub_refusals_total": "Puts of installations that a hub refused, by the quota that each would have passed.",
         "aldaba_app_messages_expired_total": "Messages of apps that no provider took in time.",
         "aldaba_webhook_requests_total": "Requests to providers' webhooks, by outcome.",
-        "aldaba_hub_refusals_total": "Puts of installations that a hub refused, by the quota that each would have passed.",
         "aldaba_hub_webhook_requests_total": "Requests to hubs' webhooks, by outcome.",
         "aldaba_hub_events_dropped_total":
             "Events that hubs' webhooks did not take: expired after three days, or full: too many waited.",

@@ -2,6 +2,8 @@ import ArgumentParser
 import CommandCore
 import Foundation
 import Glibc
+import RegisterCommands
+import SQLiteFiles
 import StoreSQLite
 
 /// `aldaba backup`: a copy of a server's data while it runs.
@@ -37,16 +39,35 @@ package struct RestoreCommand: ParsableCommand {
         discussion: """
             The data folder must not exist, or be empty. The server that begins there takes the same device tokens, keys and \
             certificates. What was accepted after the backup is not there.
+
+            With --only hub or --only relay that database alone is put into a data folder in use, whose server is stopped. The             file in its place is kept under another name.
             """)
     @Argument(help: "The folder that `aldaba backup` made.") var folder: String
+    @Option(help: ArgumentHelp("Restore this database alone: hub or relay.", valueName: "name")) var only: String?
     @OptionGroup var location: FolderOption
 
     /// Made by the parser, which fills it in.
     package init() {}
 
+    /// Refuses what cannot be restored alone.
+    package func validate() throws {
+        guard let only, only != ServerDatabase.hub.rawValue, only != ServerDatabase.relay.rawValue else { return }
+        throw ValidationError(
+            "--only takes hub or relay; the server's own database belongs to the rest: restore all into an empty folder"
+        )
+    }
+
     /// Does it.
     package func run() throws {
         let backup = FolderBackup(root: folder)
+        if let database = only.flatMap(ServerDatabase.init) {
+            try Backups.refusing {
+                try backup.restore(
+                    only: database.fileName, to: location.folder, putAside: { try KnownDatabases.putAside($0) },
+                    database: { try Backups.copy($0, $1) })
+            }
+            return print("\(database.fileName) of \(backup.root) is restored to \(location.folder.root)")
+        }
         try Backups.refusing {
             try backup.restore(
                 to: location.folder, check: { try DatabaseFile(path: $0).check() },

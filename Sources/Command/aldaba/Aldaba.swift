@@ -8,6 +8,7 @@ import NIOCore
 import NIOPosix
 import RegisterCommands
 import RelayCommands
+import SQLiteFiles
 import ServerCommands
 
 /// The command `aldaba`.
@@ -18,7 +19,7 @@ struct Aldaba: AsyncParsableCommand {
         abstract: "Run APNs and FCM on your own machine.",
         discussion: """
             Exit codes: 0 done, 1 failed, 2 usage, 3 invalid input, 4 not authorised, 5 partly done, \
-            6 unreachable, 7 timed out waiting.
+            6 unreachable, 7 timed out waiting, 8 a database is missing, empty or damaged.
             """,
         version: "aldaba \(AldabaVersion.number)",
         subcommands: [
@@ -75,6 +76,9 @@ struct Aldaba: AsyncParsableCommand {
         case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable, is EncodedFile.Unusable:
             Terminal.complain("\(error)")
             return .invalidInput
+        case let fault as DatabaseFault:
+            Terminal.complain(fault.description)
+            return fault.exit
         default: break
         }
         let code = exitCode(for: error)

@@ -8,7 +8,6 @@ import Glibc
 import NIOCore
 import RegisterCommands
 import ServerCommands
-import StoreSQLite
 
 /// `aldaba doctor`: says what `up` would check, and what to do about it.
 struct DoctorCommand: AsyncParsableCommand {
@@ -24,9 +23,12 @@ struct DoctorCommand: AsyncParsableCommand {
         for warning in values.warnings { Terminal.complain("warning: \(warning)") }
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         var findings = Diagnosis.findings(values, environment: environment)
-        findings += [Self.database(folder)].compactMap(\.self)
+        let databases = DatabaseFindings.all(of: folder)
+        findings += databases.map(\.finding)
         findings += [await Self.health(folder)].compactMap(\.self)
-        findings += await Self.credentials(folder)
+        if databases.contains(where: { $0.database == .hub && !$0.finding.isProblem }) {
+            findings += await Self.credentials(folder)
+        }
         let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
         findings += await PathDiagnosis.provider(folder, authority: access(made, R_OK) == 0 ? made : nil)
         findings += [
@@ -41,17 +43,6 @@ struct DoctorCommand: AsyncParsableCommand {
             }
         }
         if findings.contains(where: \.isProblem) { throw CommandFailure(.failed, "") }
-    }
-
-    /// Whether the whole database can be read and is in order; `nil` where there is none.
-    private static func database(_ folder: DataFolder) -> Finding? {
-        guard access(folder.database, F_OK) == 0 else { return nil }
-        do {
-            try DatabaseFile(path: folder.database).check()
-            return Finding(what: "database \(folder.database): in order")
-        } catch {
-            return Finding(what: "\(error)", remedy: "Docs/back-up.md says how to go on", isProblem: true)
-        }
     }
 
     /// What the server that runs on the folder says of its store; `nil` where none does.

@@ -16,6 +16,7 @@ import OutboundHTTP
 import RelayCentre
 import RelayWaking
 import RelayWire
+import SQLiteFiles
 import ServerCore
 import ServiceLifecycle
 import StoreHub
@@ -32,7 +33,7 @@ struct HubParts: Sendable {
 
     init(_ core: ServerParts, _ configuration: ServerConfiguration, names: @escaping @Sendable () -> ServerNames) {
         http = GuardedHTTP(allowing: configuration.values.outboundNetworks)
-        database = core.hubDatabase
+        database = core.databases.hub
         let gateway = GatewaySender(
             acceptor: core.mailboxes, apps: core.apps, tokens: core.tokens, environment: configuration.environment)
         let apple = AppleSender(
@@ -73,7 +74,17 @@ struct HubService: Service, CustomStringConvertible {
     var description: String { "notification hubs" }
 
     func run() async throws {
-        for hub in try await parts.hubs.store.hubs() { try await parts.hubs.prepare(hub) }
+        let health = parts.database.health
+        do {
+            for hub in try await parts.hubs.store.hubs() { try await parts.hubs.prepare(hub) }
+        } catch {
+            // Everything but the hubs goes on. A fault that is known has been told.
+            health.note(DatabaseFault(.hub, opening: health.path, error).kind)
+        }
+        guard health.fault == nil else {
+            try? await gracefulShutdown()
+            return await parts.http.shutDown()
+        }
         let credentials = CredentialWatch(store: parts.database, clock: presentTime, logger: logger)
         let runner = SendRunner(parts.hubs, logger: logger)
         runner.ring()
@@ -86,11 +97,17 @@ struct HubService: Service, CustomStringConvertible {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await courier.run() }
                 group.addTask { await credentials.run { try await Task.sleep(for: $0) } }
-                group.addTask { await runner.run { try await Task.sleep(for: $0) } }
+                group.addTask(executorPreference: CallerExecutor.background) {
+                    await runner.run { try await Task.sleep(for: $0) }
+                }
                 group.addTask { await watchPresence() }
+                await health.faulted()
+                group.cancelAll()
             }
         }
         runner.stop()
+        // Apps' webhooks are told over the same connections.
+        try? await gracefulShutdown()
         await parts.http.shutDown()
     }
 

@@ -48,6 +48,7 @@ extension ServeCommand {
         MetricsSystem.bootstrap(registry)
         let logger = Logger(label: "aldaba.serve")
         let core = try await ServerParts(configuration, logger: logger)
+        registry.collect { core.databases.samples }
         let openFiles = DescriptorBudget.raiseLimit()
         let budget = DescriptorBudget(openFiles: openFiles, servesLegacy: configuration.servesLegacy)
         logger.info(
@@ -67,7 +68,7 @@ extension ServeCommand {
         let upstream = UpstreamParts(core, hub.http)
         let status = ServerStatus(
             failure: { core.mailboxes.health.failure }, isReady: { ports.allBound.isSet },
-            version: AldabaVersion.number)
+            faults: { core.databases.faults }, version: AldabaVersion.number)
         let control = try core.controlServices(values, media, upstream, hub.interface, status, names: names)
         var services: [any Service] = [
             CoreService(parts: core),
@@ -101,7 +102,10 @@ extension ServeCommand {
                 LegacyService(parts: core, configuration: configuration, budget: budget, tls: tls, ports: ports))
         }
         services += [RegisterWatchService(parts: core), TopicService(broadcasts: core.broadcasts, logger: logger)]
-        services += [MediaSweepService(store: media.store), KeptMemoryService()]
+        services += [
+            MediaSweepService(store: media.store), KeptMemoryService(),
+            DatabaseReadingService(databases: core.databases),
+        ]
         services.append(ReadyService(ports: ports, configuration: configuration, ready: ready))
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -118,7 +122,7 @@ extension ServeCommand {
 
 /// The parts of a server that listen to nobody.
 struct ServerParts: Sendable {
-    let store: SQLiteStore
+    let databases: ServerDatabases
     let apps: AppDirectory
     let credentials: CredentialDirectory
     let certificates: CertificateDirectory
@@ -130,18 +134,19 @@ struct ServerParts: Sendable {
     let mailboxes: MailboxService
     let relay: RelayCentre
     let presence: HubPresence
-    let relayDatabase: RelayDatabase
     let broadcasts: Broadcasts
-    let hubDatabase: HubDatabase
     let hubLists: HubLists
     let topics: TopicSubscriptions
     let logger: Logger
     /// The cell that device tokens name.
     static let cell: UInt16 = 0
 
+    var store: SQLiteStore { databases.store }
+
     init(_ configuration: ServerConfiguration, logger: Logger) async throws {
         self.logger = logger
-        store = try SQLiteStore(path: configuration.folder.database)
+        databases = try ServerDatabases(configuration.folder, logger: logger)
+        let (store, relayDatabase) = (databases.store, databases.relay)
         let sealingKeys = try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue
         guard let sealer = DeviceTokenSealer(keys: sealingKeys),
             let accessTokens = AccessTokenSealer(secrets: sealingKeys)
@@ -161,17 +166,15 @@ struct ServerParts: Sendable {
         try await certificates.reload()
         try await serviceAccounts.reload()
         try await web.load()
-        hubDatabase = try HubDatabase(path: configuration.folder.hubDatabase)
-        hubLists = HubLists(store: hubDatabase, sealer: sealer, clock: presentTime)
+        hubLists = HubLists(store: databases.hub, sealer: sealer, clock: presentTime)
         mailboxes = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
             settings: MailboxService.Settings(), apps: apps, lists: hubLists, clock: presentTime, logger: logger)
-        relayDatabase = try RelayDatabase(path: configuration.folder.relayDatabase, logger: logger)
         relay = RelayCentre(
             register: relayDatabase, letters: relayDatabase, documents: relayDatabase, clock: presentTime,
             schedule: { milliseconds, work in
                 MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
-            }, logger: logger)
+            }, fault: { relayDatabase.health.fault?.reason }, logger: logger)
         presence = HubPresence(register: store, sealer: sealer, cell: Self.cell, clock: presentTime)
         broadcasts = Broadcasts(store: store, mailboxes: mailboxes, clock: presentTime)
         topics = TopicSubscriptions(
@@ -189,9 +192,7 @@ private struct CoreService: Service, CustomStringConvertible {
         parts.mailboxes.start()
         try? await gracefulShutdown()
         await parts.mailboxes.stop()
-        try parts.hubDatabase.close()
-        try parts.relayDatabase.close()
-        try parts.store.close()
+        try parts.databases.close()
     }
 }
 
@@ -375,8 +376,8 @@ extension ServerConfiguration {
             folder: folder.media,
             settings: MediaStore.Settings(
                 quota: Int64(values.number(.mediaQuota)) << 20,
-                lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), clock: presentTime)
                 teamQuota: values.text(.mediaTeamQuota).flatMap { Int64($0) }.map { $0 << 20 },
+                lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), clock: presentTime)
         let chosen = values.text(.mediaURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         return MediaServices(store: store) { [clientHost] in
             chosen ?? ports.control.current.map { "https://\(ServerAddresses.authority(clientHost, $0))" }

@@ -11,6 +11,7 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve", abstract: "Run the server.", usage: "aldaba serve [<options>]",
         discussion: SettingsHelp.places)
     @Flag(help: "Print one line of JSON with the addresses on standard output when ready.") var reportReady = false
+    @OptionGroup var newDatabases: NewDatabaseOption
     @OptionGroup var settings: ServeSettings
 
     func run() async throws {
@@ -22,6 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
         values.warn(Logger(label: "aldaba.serve"))
         try configuration.folder.make()
         let lock = try DataFolder.lock(configuration.folder.serveLock)
+        try newDatabases.begin(configuration.folder)
         try await Self.serve(configuration) { addresses in
             try addresses.write(configuration.folder)
             ReadyNotice.send(environment: environment)

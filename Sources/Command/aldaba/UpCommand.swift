@@ -16,6 +16,7 @@ struct UpCommand: AsyncParsableCommand {
     var withoutApp = false
     @Option(help: "How many devices of one person to run, 1 to 8: so many agents, the demo app on the first.")
     var devices = 1
+    @OptionGroup var newDatabases: NewDatabaseOption
     @OptionGroup var settings: UpSettings
 
     func validate() throws {
@@ -41,7 +42,7 @@ struct UpCommand: AsyncParsableCommand {
         defer { bar.end() }
         let plan = try await UpPlan(
             values, file: settings.file.config, environment: environment, isEphemeral: ephemeral,
-            startsApp: !withoutApp, deviceCount: devices)
+            startsApp: !withoutApp, deviceCount: devices, newDatabases: newDatabases.databases)
         if json {
             try await UpRun(plan).run { summary in
                 bar.end()

@@ -8,6 +8,9 @@ import Hub
 import InstalledApps
 import Machine
 import RegisterCommands
+import SQLiteFiles
+import StoreHub
+import StoreSQLite
 
 /// Everything that `up` makes and checks before it starts a child.
 struct UpPlan: Sendable {
@@ -20,7 +23,8 @@ struct UpPlan: Sendable {
     let ports: [ConfigurationKey: Int]
     let certificates: DevelopmentCertificates.Paths
     let key: KeyRing.Entry
-    let hubKey: HubKey
+    /// The key of the demo app's hub; `nil` where the hubs' database cannot be used.
+    let hubKey: HubKey?
     let socket: String
     /// The first is the data folder's own.
     let devices: [UpDevice]
@@ -35,7 +39,7 @@ struct UpPlan: Sendable {
     /// - Throws: ``CommandFailure`` that says what to do: folder unusable or in use, ports taken, no demo app.
     init(
         _ values: ConfigurationValues, file: String?, environment: [String: String], isEphemeral: Bool,
-        startsApp: Bool, deviceCount: Int = 1
+        startsApp: Bool, deviceCount: Int = 1, newDatabases: [ServerDatabase] = []
     ) async throws {
         self.values = values
         configurationFlag = file.map { ["--config=\($0)"] } ?? []
@@ -55,9 +59,12 @@ struct UpPlan: Sendable {
         try Self.checkPorts(ports)
         self.ports = ports
         certificates = try DevelopmentCertificates.ensure(folder: folder.certificates, now: Date()).paths
-        _ = try SealingKeys.ensure(folder.sealingKeys)
+        try KnownDatabases(folder).beginAnew(newDatabases)
+        _ = try KnownDatabases(folder).look(at: .server, SQLiteStore.inspection)
         key = try await ServerRegister.ensureDemo(folder)
-        hubKey = try await HubRegister.ensureDemo(folder)
+        // The key of device tokens comes after the register: it tells a folder that has lost its register.
+        _ = try SealingKeys.ensure(folder.sealingKeys)
+        hubKey = try await Self.hubKey(folder)
         socket = folder.agentSocket(environment: environment)
         try PrivateFile.makeFolder(URL(fileURLWithPath: socket).deletingLastPathComponent().path)
         devices = try UpDevice.prepare(deviceCount, folder, socket: socket, environment: environment)
@@ -69,6 +76,17 @@ struct UpPlan: Sendable {
         }
         appExecutable = try Self.resolved(app)
         try writeManifest()
+    }
+
+    /// The server tells why its hubs' database cannot be used, and goes on without it.
+    private static func hubKey(_ folder: DataFolder) async throws -> HubKey? {
+        do {
+            _ = try KnownDatabases(folder).look(at: .hub, HubDatabase.inspection)
+            return try await HubRegister.ensureDemo(folder)
+        } catch let fault as DatabaseFault {
+            Terminal.complain("warning: \(fault)")
+            return nil
+        }
     }
 
     private static func checkPorts(_ ports: [ConfigurationKey: Int]) throws {

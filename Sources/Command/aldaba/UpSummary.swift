@@ -21,11 +21,13 @@ struct UpSummary: Sendable {
     private var keyPath: String { KeyRing(folder: plan.folder.keys).path(of: plan.key) }
 
     /// Where the demo app's hub is, as clients of Azure's take it; its address is that of the control API over TLS.
-    private var hub: String {
-        HubConnectionString(
-            authority: ServerAddresses.authority(addresses.host, addresses.controlPort), keyName: plan.hubKey.name,
-            key: plan.hubKey.primary
-        ).description
+    private var hub: String? {
+        plan.hubKey.map { key in
+            HubConnectionString(
+                authority: ServerAddresses.authority(addresses.host, addresses.controlPort), keyName: key.name,
+                key: key.primary
+            ).description
+        }
     }
 
     /// One line of JSON.
@@ -63,7 +65,7 @@ struct UpSummary: Sendable {
         var data: String
         var appLog: String
         var devices: [Device]?
-        var hub: String
+        var hub: String?
         var hubName: String
         var pids: Processes
     }

@@ -10,11 +10,20 @@ struct HealthAnswer: Encodable {
     var reason: String?
     /// What to do about it, where it does not end by itself.
     var remedy: String?
+    /// The systems that stand still, each with its file and the remedy; `nil` where all work.
+    var systems: [SystemFault]?
 
-    /// 200 while the store commits, 503 while it does not.
+    /// 200 while the store commits, also where another system stands still; 503 while it does not.
     static func health(_ status: ServerStatus) -> Response {
-        guard let failure = status.failure() else { return .json(HealthAnswer(status: "ok", version: status.version)) }
-        return .json(HealthAnswer(failure, status.version), status: .serviceUnavailable)
+        let faults = status.faults()
+        guard let failure = status.failure() else {
+            var answer = HealthAnswer(status: faults.isEmpty ? "ok" : "degraded", version: status.version)
+            answer.systems = faults.isEmpty ? nil : faults
+            return .json(answer)
+        }
+        var answer = HealthAnswer(failure, status.version)
+        answer.systems = faults.isEmpty ? nil : faults
+        return .json(answer, status: .serviceUnavailable)
     }
 
     /// 200 while every listener accepts and the store commits; 503 before, while the server stops, and while it does not.

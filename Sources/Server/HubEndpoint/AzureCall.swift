@@ -70,7 +70,9 @@ struct AzureRefusal: Error {
                 error.status,
                 error.status == .contentTooLarge
                     ? "the body is larger than is taken here" : "the request cannot be read")
-        default: return nil
+        default:
+            guard let sentence = HubOutage.sentence(error) else { return nil }
+            self.init(.serviceUnavailable, sentence)
         }
     }
 

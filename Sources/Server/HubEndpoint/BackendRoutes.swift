@@ -55,6 +55,8 @@ struct BackendRoutes: Sendable {
                 return quota.refusal.response
             } catch let fault as HubFault {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
+            } catch {
+                throw HubOutage.refusal(error) ?? error
             }
         }
     }

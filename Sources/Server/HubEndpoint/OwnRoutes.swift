@@ -190,7 +190,9 @@ struct HubProblem {
         case HubAccess.Refusal.unauthorized(let why): parts = (.unauthorized, "notAuthorized", why, nil)
         case HubAccess.Refusal.forbidden: parts = (.forbidden, "forbidden", "the key lacks a right", nil)
         case let found as ControlError: parts = (found.status, found.code, found.message, nil)
-        default: return nil
+        default:
+            guard let found = HubOutage.refusal(error) else { return nil }
+            parts = (found.status, found.code, found.message, nil)
         }
         (status, code, detail, pointer) = parts
     }

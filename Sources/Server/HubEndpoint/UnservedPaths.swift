@@ -32,7 +32,12 @@ struct UnservedPaths: RouterMiddleware {
             guard let first = parts.first, !parts.starts(with: ["v1", "projects"]) else { throw error }
             let methods = methods(parts)
             let isAzure = first != "v1" && first != "api"
-            let hub = isAzure ? try await hubs.store.hub(named: Request.plain(first)) : nil
+            let hub: HubRecord?
+            do { hub = isAzure ? try await hubs.store.hub(named: Request.plain(first)) : nil } catch let outage {
+                // Whether there is such a hub is not known; a path that no hub has is not there in any case.
+                guard !methods.isEmpty, let refusal = AzureRefusal(outage) else { throw error }
+                return refusal.response(tracking: tracking(request), now: hubs.now)
+            }
             guard hub != nil || !isAzure && !methods.isEmpty else { throw error }
             var response =
                 hub == nil

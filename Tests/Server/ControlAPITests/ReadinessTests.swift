@@ -18,6 +18,20 @@ import Testing
     }
 }
 
+@Test func `health names the systems that stand still, and readiness does not depend on them`() async throws {
+    let fault = SystemFault(system: "hub", file: "hub.sqlite", reason: "hub.sqlite is damaged", remedy: "restore it")
+    let status = ServerStatus(failure: { nil }, faults: { [fault] }, version: "1.2.3")
+    try await withListener(.metrics(PrometheusRegistry(), status)) { listener in
+        let health = try await listener.send("GET", "/health")
+        let system =
+            #"{"file":"hub.sqlite","reason":"hub.sqlite is damaged","remedy":"restore it","system":"hub"}"#
+        #expect(health.status == 200)
+        #expect(health.body == #"{"status":"degraded","systems":[\#(system)],"version":"1.2.3"}"#)
+        let ready = try await listener.send("GET", "/ready")
+        #expect(ready.status == 200 && ready.body == #"{"status":"ready","version":"1.2.3"}"#)
+    }
+}
+
 @Test func `metrics are OpenMetrics where a client asks for that`() async throws {
     let registry = PrometheusRegistry()
     registry.makeCounter(label: "c", dimensions: []).increment(by: 3)

@@ -49,6 +49,22 @@ import Testing
     }
 
     @Test(arguments: ServerDatabase.allCases)
+    func `damage in a file that is too long to be read at the start is found by the reading beside the server`(
+        database: ServerDatabase
+    ) async throws {
+        let files = try await DatabaseFiles(database)
+        try files.flip(try files.page(of: files.table), bits: 0x08)
+        #expect(try !files.inspection.begin(limit: 1 << 12))
+        #expect(throws: DatabaseFault.self) { try files.inspection.readAll { _ in true } }
+        var read = 0
+        try files.inspection.readAll { _ in
+            read += 1
+            return false
+        }
+        #expect(read == 1, "it ends where it is told to")
+    }
+
+    @Test(arguments: ServerDatabase.allCases)
     func `a file that was cut, is empty, is something else or is of a newer version is told apart`(
         database: ServerDatabase
     ) async throws {

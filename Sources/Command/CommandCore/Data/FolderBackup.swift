@@ -87,6 +87,35 @@ public struct FolderBackup: Sendable {
         try Self.sync(data.root)
     }
 
+    /// Copies one database of the backup into a data folder, in the place of one that was lost or damaged.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the database's file in both folders.
+    ///   - putAside: Puts the file at a path aside, with its log; called when the copy is complete.
+    ///   - database: Copies a database from the first path to the second.
+    /// - Throws: ``Refusal`` where the backup has no such database, or a server is running on the data folder.
+    public func restore(
+        only name: String, to data: DataFolder, putAside: (String) throws -> Void,
+        database: (String, String) throws -> Void
+    ) throws {
+        let (from, to) = ("\(root)/\(name)", "\(data.root)/\(name)")
+        guard access(from, F_OK) == 0 else { throw Refusal(description: "\(root) has no \(name)") }
+        guard access(data.sealingKeys, F_OK) == 0 else {
+            throw Refusal(description: "\(data.root) is no server's data folder; name one with --data")
+        }
+        for lock in [data.serveLock, data.upLock] where DataFolder.isLocked(lock) {
+            throw Refusal(description: "a server is running on \(data.root); stop it")
+        }
+        let unfinished = to + ".unfinished"
+        unlink(unfinished)
+        try database(from, unfinished)
+        try putAside(to)
+        guard rename(unfinished, to) == 0 else {
+            throw PrivateFile.Failure(action: "write", path: to, code: errno)
+        }
+        try Self.sync(data.root)
+    }
+
     private static func requireEmpty(_ path: String, _ what: String, remedy: String) throws {
         guard access(path, F_OK) == 0 else { return }
         guard try FileManager.default.contentsOfDirectory(atPath: path).isEmpty else {
