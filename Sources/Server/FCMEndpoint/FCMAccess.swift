@@ -1,3 +1,4 @@
+import ControlHTTP
 import FCMWire
 import HTTPTypes
 import Hummingbird
@@ -46,6 +47,7 @@ package struct FCMAccess: Sendable {
         guard let account = try await accounts.account(keyID: grant.keyID) else {
             throw refused("ACCOUNT_STATE_INVALID", "the service account of the access token was revoked")
         }
+        await RequestScope.prove(.team(account.team))
         return account
     }
 }

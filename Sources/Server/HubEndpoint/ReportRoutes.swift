@@ -112,11 +112,7 @@ extension OwnRoutes {
     /// - Parameter mayStill: Whether the caller's credential is good now. It is asked before every report.
     private func live(_ call: Call, mayStill: @escaping @Sendable () async throws -> Bool) async throws -> Response {
         let first = try await hubs.report(call.name, of: call.hub, by: timelines)
-        guard let slot = slots.take() else {
-            throw ControlError(
-                status: .serviceUnavailable, code: "tooManyStreams",
-                message: "all \(slots.limit) streams are taken; try again later")
-        }
+        let slot = try slots.slot(for: call.hub.team)
         let (hubs, hub, id, timelines) = (hubs, call.hub, call.name, timelines)
         var headers: HTTPFields = [.contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store"]
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }

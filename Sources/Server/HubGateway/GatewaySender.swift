@@ -105,7 +105,7 @@ package struct GatewaySender: PushSender {
             return .refused(PushVerdict(.invalidNotificationFormat))
         }
         guard push.body.count <= APNsPayloadLimit.bytes(for: options.pushType) else {
-            return .refused(PushVerdict(.invalidNotificationSize))
+            return .refused(PushVerdict(.invalidNotificationSize, reason: "PayloadTooLarge"))
         }
         guard JSONScanner.fault(inObject: push.body) == nil else {
             return .refused(PushVerdict(.invalidNotificationFormat))
