@@ -10,11 +10,11 @@ public enum CommandExit: Int32, Sendable, CaseIterable {
     case invalidInput = 3
     /// The credential is missing or not accepted.
     case notAuthorized = 4
-    /// Some of it is done, and the output says what.
+    /// A part of the work is done; the output lists which.
     case partlyDone = 5
     /// The server or the agent cannot be reached.
     case unreachable = 6
-    /// What was waited for did not come in time.
+    /// The awaited event did not occur before the timeout.
     case timedOut = 7
     /// A database is missing, empty, damaged, or of a newer version: another try does not help.
     case unusableData = 8
@@ -24,10 +24,10 @@ public enum CommandExit: Int32, Sendable, CaseIterable {
 public struct CommandFailure: Error, Sendable, CustomStringConvertible {
     /// The exit code that the process ends with.
     public var exit: CommandExit
-    /// What is wrong and what to do, in a sentence; empty where the command has said it.
+    /// The fault and the remedy, in a sentence; empty where the command has printed it.
     public var description: String
 
-    /// Makes a failure; the text says what is wrong and what to do.
+    /// Makes a failure; the text describes the fault and the remedy.
     public init(_ exit: CommandExit, _ description: String) {
         self.exit = exit
         self.description = description

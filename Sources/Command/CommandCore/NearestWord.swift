@@ -1,8 +1,8 @@
-/// Finds what was meant by a misspelt word.
+/// Finds the intended name for a misspelt one.
 package enum NearestWord {
-    /// The known word that is nearest to a misspelt one; `nil` when none is near enough to have been meant.
+    /// The known name that is nearest to a misspelt one; `nil` when none is near enough to have been intended.
     ///
-    /// A word of three letters may differ in one place, a long one in up to three.
+    /// A name of three letters may differ in one place, a long one in up to three.
     package static func to(_ word: String, among known: some Sequence<String>) -> String? {
         let near = known.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
         guard let near, near.1 <= max(1, min(3, word.count / 3)) else { return nil }
@@ -17,7 +17,7 @@ package enum NearestWord {
         return message.replacingCharacters(in: match.2.startIndex..<match.2.endIndex, with: "")
     }
 
-    /// How many letters must be changed, added or taken away to make one word of the other.
+    /// The number of letters that must be changed, added or removed to turn one name into the other.
     private static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right.prefix(64))
         var row = Array(0...right.count)

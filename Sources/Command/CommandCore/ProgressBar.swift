@@ -3,8 +3,8 @@ import Glibc
 import Machine
 import Synchronization
 
-/// Shows on a terminal how far something is, once it takes longer than ``ProgressMeter/patience``. Where standard error is
-/// no terminal it shows nothing.
+/// Shows on a terminal how far something is, once it takes longer than ``ProgressMeter/patience``. Where standard error
+/// is no terminal it shows nothing.
 package final class ProgressBar: Sendable {
     private struct State {
         var isShown = false
@@ -18,7 +18,7 @@ package final class ProgressBar: Sendable {
 
     /// Begins to wait; ``end()`` must follow.
     ///
-    /// - Parameter done: Tells how much is done; `nil` where ``add(_:)`` does.
+    /// - Parameter done: Returns the present count; `nil` where ``add(_:)`` counts.
     package init(_ meter: ProgressMeter, done: (@Sendable () -> Int64)? = nil) {
         self.meter = meter
         count = Atomic(0)

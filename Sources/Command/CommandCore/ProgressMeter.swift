@@ -1,6 +1,6 @@
-/// How far something is that takes a while, in words for a terminal.
+/// The progress of a long activity, in words for a terminal.
 package struct ProgressMeter: Sendable {
-    /// What is counted.
+    /// The unit of the counts.
     package enum Unit: Sendable {
         /// Things, by their plural.
         case things(String)
@@ -8,11 +8,11 @@ package struct ProgressMeter: Sendable {
         case bytes
     }
 
-    /// What is done, such as `uploading boat.jpg`.
+    /// The activity, such as `uploading boat.jpg`.
     package var what: String
-    /// How much there is in all; `nil` where nobody knows.
+    /// The total count; `nil` where it is not known.
     package var total: Int64?
-    /// What is counted; `nil` for nothing.
+    /// The unit of the counts; `nil` for none.
     package var unit: Unit?
 
     /// Begins with nothing done.
@@ -22,7 +22,7 @@ package struct ProgressMeter: Sendable {
         self.unit = unit
     }
 
-    /// What is quicker than this shows nothing.
+    /// The time before anything is shown, so that a quicker activity shows nothing.
     package static let patience: Duration = .seconds(2)
     private static let width = 20
 

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// Checks the names of commands in front of a command line, before its options are parsed: a word where a subcommand
-/// belongs must be one, and `help` explains those only that there are.
+/// Checks the names of subcommands in a command line, before its options are parsed: an argument in the place of a
+/// subcommand must name one, and `help` accepts only existing ones.
 package enum SubcommandPath {
-    /// Walks down the commands as far as the words name some.
+    /// Descends through the subcommands as far as the arguments name some.
     ///
     /// - Parameter words: The command line without the program's name.
-    /// - Throws: a failure of usage, which lists the subcommands that there are.
+    /// - Throws: A failure of usage, which lists the existing subcommands.
     package static func check(_ words: [String], of root: any ParsableCommand.Type) throws {
         var words = words[...]
         let isHelp = words.first == "help"

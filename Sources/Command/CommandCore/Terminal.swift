@@ -1,6 +1,6 @@
 import Foundation
 
-/// Standard error, where everything goes that is not a command's result. What is said there may quote others.
+/// Standard error, for all output except a command's result. The text may quote foreign input.
 package enum Terminal {
     /// Writes a line.
     package static func write(_ text: String) {

@@ -14,11 +14,11 @@ package struct AgentMonitor: Sendable {
     private let sessions: Counter
     private let losses: Counter
 
-    /// Begins to count; call it before anything else is measured. Of extensions and apps at most `appLimit` are told.
+    /// Begins to count; call it before anything else is measured. At most `appLimit` extensions and apps are reported.
     ///
     /// - Parameters:
-    ///   - socket: The agent's own socket, by which it is asked how it is.
-    ///   - port: Where ``run(logger:)`` listens, on loopback.
+    ///   - socket: The agent's own socket, at which its status is requested.
+    ///   - port: The port at which ``run(logger:)`` listens, on loopback.
     package init(socket: String, port: Int, appLimit: Int = 64) {
         registry = .ofProgram()
         self.port = port

@@ -1,6 +1,6 @@
 import Observability
 
-/// What is said of each metric of ours, by its name. A test compares the names with those in the code.
+/// The help text of each of our metrics, by its name. A test compares the names with those in the code.
 package enum MetricFamilies {
     /// Every family, with its help and where needed its buckets.
     package static let all: [String: MetricFamily] = helps.mapValues { MetricFamily($0) }

@@ -3,7 +3,7 @@ import Glibc
 import Observability
 
 extension PrometheusRegistry {
-    /// A registry that knows what is said of each of our metrics, and tells of the program and its process.
+    /// A registry with the help text of each of our metrics, and with metrics of the program and its process.
     package static func ofProgram() -> PrometheusRegistry {
         let registry = PrometheusRegistry(families: MetricFamilies.all)
         registry.collect {
@@ -13,7 +13,7 @@ extension PrometheusRegistry {
         return registry
     }
 
-    /// Tells how large a database's files are.
+    /// Reports the size of a database's files.
     package func collect(database: String) {
         collect {
             [("database", database), ("log", database + "-wal")].compactMap { file, path in

@@ -10,6 +10,6 @@ package final class ReadyFlag: Sendable {
     /// Whether it is ready now.
     package var isSet: Bool { value.load(ordering: .relaxed) }
 
-    /// Says that it is ready, or no longer.
+    /// Marks the program as ready, or no longer so.
     package func set(_ isReady: Bool) { value.store(isReady, ordering: .relaxed) }
 }

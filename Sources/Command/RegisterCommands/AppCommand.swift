@@ -6,7 +6,7 @@ import RegisterCore
 
 /// `aldaba app`: the server's register of apps.
 package struct AppCommand: AsyncParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "app", abstract: "The server's register of apps.",
         subcommands: [
@@ -102,7 +102,7 @@ package struct AppCommand: AsyncParsableCommand {
         }
     }
 
-    /// What an app may be given.
+    /// The arguments that identify a capability of an app.
     struct Capability: ParsableArguments {
         @Argument(help: "The app's topic, its bundle id: com.example.app.") var topic: String
         @Argument(help: "The capability: push.") var capability: String

@@ -8,7 +8,7 @@ import RegisterCore
 
 /// `aldaba certificate`: provider certificates.
 package struct CertificateCommand: AsyncParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "certificate",
         abstract: "Sign, list and revoke provider certificates, the credential beside provider keys.",
@@ -20,7 +20,7 @@ package struct CertificateCommand: AsyncParsableCommand {
     /// Made by the parser, which fills it in.
     package init() {}
 
-    /// Who signs, and where the result goes.
+    /// The options for the signing authority, and for the file of the result.
     struct SigningOptions: ParsableArguments {
         @Option(help: "How many days the certificate lasts.") var days = 365
         @Option(help: "Another authority's certificate, PEM or DER, with --ca-key; without it the data folder's own.")
@@ -182,7 +182,8 @@ package struct CertificateCommand: AsyncParsableCommand {
         return entry
     }
 
-    /// Adds a certificate under a new id. It is written first: one that nobody has must not be in the register.
+    /// Adds a certificate under a new id. Its file is written first, so that the register has no certificate whose file
+    /// is missing.
     static func add(
         _ certificate: ProviderCertificate, of team: TeamID, revokedAt: Timestamp? = nil,
         _ store: any CertificateRegister,

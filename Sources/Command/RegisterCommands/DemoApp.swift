@@ -2,7 +2,7 @@ import PushModel
 
 /// The app that `up` brings along.
 package enum DemoApp {
-    /// Its topic, the bundle id.
+    /// The demo app's topic, the bundle id.
     package static let topic = Topic(rawValue: "com.example.todo")
     /// The team that owns it.
     package static let team = TeamID(rawValue: "ALDABADEMO")

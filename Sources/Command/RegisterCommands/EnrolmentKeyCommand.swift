@@ -7,7 +7,7 @@ import RegisterCore
 
 /// `aldaba enrolment-key`: the keys by which new devices enrol.
 package struct EnrolmentKeyCommand: AsyncParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "enrolment-key", abstract: "Make, list and revoke keys by which new devices enrol.",
         discussion: """
@@ -54,7 +54,7 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
         }
     }
 
-    /// One key, without its secret.
+    /// A key, without its secret.
     private struct Shown: Encodable {
         var id: String
         var state: String

@@ -5,7 +5,7 @@ import PushModel
 
 /// `aldaba environment`: sandbox and production, what each is called where, and which one the server has.
 package struct EnvironmentCommand: ParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "environment", abstract: "The two environments of device tokens and certificates.",
         discussion: "A server has one, by its setting `environment`; `aldaba up` has sandbox.",

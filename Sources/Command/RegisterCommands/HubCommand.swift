@@ -7,7 +7,7 @@ import StoreHub
 
 /// `aldaba hub`: notification hubs, their keys and installations.
 package struct HubCommand: AsyncParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "hub", abstract: "Notification hubs: make them, give keys for them, look at their installations.",
         subcommands: [

@@ -186,7 +186,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
     }
 }
 
-/// What is to be said of the credentials of a data folder's hubs: nothing where none ends soon.
+/// The findings on the credentials of a data folder's hubs: none where no credential ends soon.
 package enum HubCredentialCheck {
     /// The warnings, each with its hub's name.
     package static func warnings(_ folder: DataFolder) async throws -> [String] {

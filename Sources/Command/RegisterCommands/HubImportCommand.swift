@@ -22,7 +22,7 @@ extension HubCommand {
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false
 
-        /// Faults that are told one by one.
+        /// The most faults that are reported one by one.
         private static let mostTold = 100
 
         /// Reads lines, and refuses what a request would be refused for.

@@ -49,7 +49,7 @@ package enum HubRegister {
 
     /// Makes sure that the demo app's hub is there.
     ///
-    /// - Returns: Its key with every right; made anew where it was taken away.
+    /// - Returns: The hub's key with every right; made anew where it was removed.
     package static func ensureDemo(_ folder: DataFolder) async throws -> HubKey {
         try await withDatabase(folder) { database in
             var hub = try await database.hub(named: DemoApp.hub)

@@ -4,7 +4,7 @@ import PushModel
 
 /// `aldaba key`: provider keys.
 package struct KeyCommand: AsyncParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "key",
         abstract: "Make, import, list and revoke provider keys, and sign provider tokens with them.",

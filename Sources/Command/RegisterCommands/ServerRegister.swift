@@ -65,8 +65,8 @@ package enum ServerRegister {
         return (try ring.add(file, team: team, at: now), ring)
     }
 
-    /// Takes a key that was made elsewhere. The same key of the same team again changes nothing, but for a ring that lacks
-    /// it.
+    /// Takes a key that was made elsewhere. The same key of the same team again changes nothing, but for a ring that
+    /// lacks it.
     ///
     /// - Throws: ``CommandFailure`` when the id is another key's or another team's, or was revoked.
     static func importKey(

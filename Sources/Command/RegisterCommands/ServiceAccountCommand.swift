@@ -7,7 +7,7 @@ import PushModel
 
 /// `aldaba service-account`: with what FCM's libraries send.
 package struct ServiceAccountCommand: AsyncParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "service-account",
         abstract: "Make, list and revoke service accounts, with which FCM's libraries send.",

@@ -34,8 +34,8 @@ public struct SigningAuthority: Sendable {
         self.path = path
     }
 
-    /// The authority that a data folder keeps for providers, made where there is none. It is another than the server's own
-    /// development authority: who trusts the server does not trust what providers were given.
+    /// The authority that a data folder keeps for providers, made where there is none. It is not the server's own
+    /// development authority: a client that trusts the server does not trust providers' certificates.
     ///
     /// - Parameter folder: Made where it is missing.
     public static func development(folder: String, now: Date) throws -> SigningAuthority {

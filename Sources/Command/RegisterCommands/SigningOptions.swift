@@ -3,7 +3,7 @@ import ArgumentParser
 import CommandCore
 import PushModel
 
-/// Which key signs.
+/// The options that select the signing key.
 package struct SigningOptions: ParsableArguments {
     @Option(help: "The key's id; without it the data folder's oldest key.") var keyID: String?
     @Option(help: "The team; without it the key's own.") var team: String?

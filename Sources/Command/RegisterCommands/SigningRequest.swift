@@ -6,7 +6,7 @@ import X509
 
 /// A certificate signing request, as `openssl req` or a keychain makes it (RFC 2986).
 ///
-/// Only its public key counts: what the certificate says is decided by who signs it, as with Apple.
+/// Only its public key counts: the signer decides the certificate's contents, as with Apple.
 public struct SigningRequest: Sendable {
     let publicKey: Certificate.PublicKey
 

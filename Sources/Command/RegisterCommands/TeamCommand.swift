@@ -5,9 +5,9 @@ import MemberCentre
 import PushModel
 import RegisterCore
 
-/// `aldaba team`: who owns apps, keys and certificates.
+/// `aldaba team`: the owners of apps, keys and certificates.
 package struct TeamCommand: AsyncParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "team", abstract: "The server's register of teams.",
         subcommands: [Create.self, List.self, Show.self])

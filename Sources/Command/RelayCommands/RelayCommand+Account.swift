@@ -3,7 +3,7 @@ import CommandCore
 import Foundation
 import RelayWire
 
-/// Whose this device is, and what others may do on it.
+/// The commands about this device's account, and the access rights of other devices.
 extension RelayCommand {
     /// `aldaba relay account`.
     struct Account: ParsableCommand {
@@ -142,7 +142,7 @@ extension RelayCommand {
         }
     }
 
-    /// What a grant names.
+    /// The arguments that identify a grant.
     struct GrantArguments: ParsableArguments {
         @Argument(help: "The device that calls, by its id, or its name where no other has it; * for any of yours.")
         var device: String
@@ -153,7 +153,8 @@ extension RelayCommand {
             guard !app.isEmpty, !service.isEmpty else { throw ValidationError("an app and a service have names") }
         }
 
-        /// The device's id. One that is no device's of this person's may be another person's, with or without its key's mark.
+        /// The device's id. One that is no device's of this person's may be another person's, with or without its key's
+        /// mark.
         func deviceID(_ talk: RelayConversation) throws -> String {
             if device == "*" || UInt64(device.prefix { $0 != "#" }) != nil { return device }
             return try talk.device(named: device).id

@@ -152,7 +152,7 @@ extension RelayConversation {
         }
     }
 
-    /// Tells of changes of documents for good.
+    /// Reports changes of documents until the connection ends.
     func watchDocuments(_ change: (RelayMap) throws -> Void) throws {
         _ = try document(.watch)
         while true {

@@ -28,7 +28,7 @@ enum RelayWaiting {
 
 /// Files, and what the agent of another device itself offers.
 extension RelayCommand {
-    /// Which device, and which agent here.
+    /// The options that select a device, and the agent on this machine.
     struct Target: ParsableArguments {
         @Option(name: .customLong("on"), help: "The device's id or name; of several of one name the only one online.")
         var device: String

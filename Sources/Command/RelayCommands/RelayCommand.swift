@@ -6,7 +6,7 @@ import RelayWire
 
 /// `aldaba relay`: this person's other devices.
 package struct RelayCommand: ParsableCommand {
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Find your other devices, start something there, and talk to it.",
         subcommands: [
@@ -199,7 +199,7 @@ package struct RelayCommand: ParsableCommand {
     }
 }
 
-/// What the agent and a terminal say about other devices.
+/// A terminal's exchange of messages with the agent about other devices.
 struct RelayConversation {
     let client: AgentClient
 
@@ -277,7 +277,7 @@ struct RelayConversation {
         let end = moment ?? Int64(Date().timeIntervalSince1970 * 1000) + Int64(seconds) * 1000
         let id = id ?? UUID()
         try client.say(.command(request: 3, id: id, device: device, deadline: end, waits: waits, order))
-        // The agent itself tells when the deadline has passed.
+        // The agent itself reports when the deadline has passed.
         let deadline = ContinuousClock.now + .seconds(seconds + 5)
         while true {
             let notice: RelayNotice
@@ -328,7 +328,7 @@ struct RelayConversation {
         return (trips, (ContinuousClock.now - begin) / .seconds(1))
     }
 
-    /// Where a command of the last day stands.
+    /// The state of a command of the last day.
     func life(of id: UUID) throws -> (life: RelayLife?, status: RelayStatus?, detail: String?) {
         try client.say(.life(request: 5, id: id))
         let deadline = ContinuousClock.now + .seconds(10)
@@ -339,7 +339,7 @@ struct RelayConversation {
         }
     }
 
-    /// Takes a command back that is under way.
+    /// Cancels a command that is in progress.
     func cancel(_ id: UUID) throws {
         try client.say(.cancel(request: 9, id: id))
         let deadline = ContinuousClock.now + .seconds(10)
@@ -350,7 +350,8 @@ struct RelayConversation {
         }
     }
 
-    /// A pairing: `compare` shows digits, and tells what the person says of them. Who has a word is waited for already.
+    /// Pairs with a device. `compare` shows the digits, and returns the user's answer. Given a code, the other device
+    /// must be waiting already.
     func pair(_ word: String?, waiting: (String) -> Void, compare: (String) -> Bool) throws {
         try client.say(.manage(request: 6, .pair(word: word)))
         let begin = ContinuousClock.now
@@ -379,7 +380,7 @@ struct RelayConversation {
         }
     }
 
-    /// A person's word about the account.
+    /// Sends a user's command about the account.
     func manage(_ management: RelayManagement) throws -> RelayMap {
         try client.say(.manage(request: 4, management))
         let deadline = ContinuousClock.now + .seconds(10)

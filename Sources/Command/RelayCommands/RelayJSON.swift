@@ -14,7 +14,7 @@ enum RelayJSON {
         try examined(try map(bytes(of: text)), limit: limit)
     }
 
-    /// The content of a document as a person writes it; `-` stands for standard input. How large it is, is not examined.
+    /// The content of a document as a user writes it; `-` means standard input. Its size is not checked.
     static func document(_ text: String) throws -> RelayMap { try map(bytes(of: text, "content"), of: "content") }
 
     private static func bytes(of text: String, _ whole: String = "message") throws -> [UInt8] {

@@ -8,7 +8,7 @@ struct RelayDeviceView: Encodable {
     var name: String
     var kind: String
     var platform: String
-    /// Who made it and which model it is; `nil` where it does not tell.
+    /// The manufacturer and the model; `nil` where they are not known.
     var manufacturer: String?
     var model: String?
     var presence: String
@@ -49,7 +49,7 @@ struct RelayDeviceView: Encodable {
     }
 }
 
-/// What became of a device.
+/// An event of a watched device.
 struct RelayEventView: Encodable {
     var event: String
     var device: RelayDeviceView
@@ -57,7 +57,7 @@ struct RelayEventView: Encodable {
 
 /// How commands end, in words.
 enum RelayWords {
-    /// What a device's status says of those of its account that it does not find; `nil` for nothing.
+    /// The warning about devices of the account that were not found, from a device's status; `nil` for none.
     static func missing(in status: RelayMap) -> String? {
         guard case .integer(let count)? = status["missing"], count > 0 else { return nil }
         let who = count == 1 ? "a device of the account is" : "\(count) devices of the account are"

@@ -89,7 +89,7 @@ private enum Backups {
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// What is refused is the fault of what was given.
+    /// Runs a backup operation, and reports a refusal as invalid input.
     static func refusing(_ body: () throws -> Void) throws {
         do { try body() } catch let refusal as FolderBackup.Refusal {
             throw CommandFailure(.invalidInput, "\(refusal)")

@@ -3,9 +3,9 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// What went wrong with a connection, in a sentence for people; what libraries write is not.
+/// Describes a connection's failure in a sentence for people, unlike the libraries' errors.
 package enum ConnectionFault {
-    /// What an error of a connection means, as the end of a sentence that begins with the server's address.
+    /// The meaning of a connection's error, as the end of a sentence that begins with the server's address.
     ///
     /// - Parameter host: The host that was to be reached, as it was written.
     package static func words(_ error: any Error, host: String) -> String {
@@ -60,16 +60,16 @@ package enum ConnectionFault {
         }
     }
 
-    /// What the text of a library's error means, of a handshake that failed.
+    /// The meaning of a library's error text, for a handshake that failed.
     package static func words(tls text: String, host: String) -> String {
-        // Only the check of the names says this.
+        // Only the check of the names reports this error.
         guard !text.contains("failedToValidateHostname") && !text.contains("NIOSSLExtraError") else {
             return words(NIOSSLExtraError.failedToValidateHostname, host: host)
         }
         return tls(text)
     }
 
-    /// What BoringSSL says contains its own constants.
+    /// The meaning of BoringSSL's text, which contains the library's own constants.
     private static func tls(_ text: String) -> String {
         let meanings = [
             (

@@ -22,12 +22,12 @@ package enum ControlClient {
         }
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
         configuration.redirectConfiguration = .disallow
-        // What fails is said at once; whoever wants to try again asks again.
+        // A failure is reported at once; a caller that wants to retry repeats the request.
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// One request and its answer's status and body, at most 1 MiB.
+    /// Sends a request, and returns its response's status and body, at most 1 MiB.
     package static func exchange(
         _ request: HTTPClientRequest, authority: String?, timeout: TimeAmount = .seconds(15)
     ) async throws -> (Int, Data) {
@@ -42,7 +42,7 @@ package enum ControlClient {
         }
     }
 
-    /// One request by a client that the caller keeps.
+    /// Sends a request by a client that the caller keeps.
     package static func exchange(
         _ request: HTTPClientRequest, with client: HTTPClient, timeout: TimeAmount = .seconds(15)
     ) async throws -> (Int, Data) {
@@ -55,7 +55,7 @@ package enum ControlClient {
         }
     }
 
-    /// What an error of a request means, in a sentence that names the server.
+    /// The failure that an error of a request means, in a sentence that names the server.
     package static func failure(_ error: any Error, _ request: HTTPClientRequest) -> CommandFailure {
         let url = URL(string: request.url)
         let host = url?.host ?? request.url

@@ -43,7 +43,7 @@ package struct ListCommand: AsyncParsableCommand {
         var next: String?
     }
 
-    /// A notification as the server tells of it.
+    /// A notification as the server describes it.
     private struct Item: Codable {
         var id: String
         var apnsId: String
@@ -104,7 +104,7 @@ struct ServerPages {
         return cursor
     }
 
-    /// Fields that were given, as they stand behind the question mark.
+    /// The query of an address, made of the fields that were given.
     static func query(_ fields: [(String, String?)]) -> String {
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
         return fields.compactMap { name, value in

@@ -22,7 +22,7 @@ package struct MediaClient {
         self.token = token
     }
 
-    /// One kept file, as the server tells of it.
+    /// A kept file, as the server describes it.
     package struct Kept: Codable {
         /// The name, 40 hexadecimal digits.
         package var name: String
@@ -36,7 +36,7 @@ package struct MediaClient {
         var expires: String
     }
 
-    /// Sends a file, a piece at a time. The server says what it is.
+    /// Sends a file, a piece at a time. The server determines its type.
     package func upload(_ path: String) async throws -> Kept {
         let file: Descriptor
         do { file = try Descriptor(open(path, O_RDONLY | O_CLOEXEC), "file \(path)") } catch {

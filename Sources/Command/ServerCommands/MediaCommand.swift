@@ -71,7 +71,7 @@ package struct MediaCommand: AsyncParsableCommand {
     }
 }
 
-/// Which server, and in whose name.
+/// The options that select the server, and the signing key.
 struct MediaOptions: ParsableArguments {
     @Option(help: "The control API's address, https://host:port; without it the data folder's server's.")
     var control: String?

@@ -5,11 +5,11 @@ import RegisterCommands
 
 /// A request about the notifications that an `apns-id`, an internal id or FCM's name of a message names.
 package struct NotificationsRequest {
-    /// What is wanted of them.
+    /// The request about the notifications.
     package enum Wish {
-        /// What became of them.
+        /// Reads their timelines.
         case timelines
-        /// That they are taken back.
+        /// Withdraws them.
         case withdrawal
     }
 

@@ -11,8 +11,8 @@ import StoreSQLite
 
 /// Looks at the two ends of the path: whether a provider is let in, and whether an agent is there. Changes nothing.
 package enum PathDiagnosis {
-    /// What a server on the folder says of a token of the key that `send` signs with, and whether the one that runs
-    /// there can be asked with it; nothing where no server was begun there.
+    /// Checks whether a server on the folder accepts a token of the key that `send` signs with, and whether the running
+    /// one answers a request with it. Empty where no server was ever started there.
     package static func provider(_ folder: DataFolder, authority: String?) async -> [Finding] {
         guard FileManager.default.fileExists(atPath: folder.database) else { return [] }
         let keyID: KeyID
@@ -39,7 +39,7 @@ package enum PathDiagnosis {
         return [known, running]
     }
 
-    /// What the register says of a token. It is only read, also by another version's server.
+    /// The finding on a token in the register. The register is only read, also while another version's server uses it.
     private static func known(_ token: String, _ keyID: KeyID, _ folder: DataFolder) -> Finding {
         let name = "provider key \(keyID)"
         func refused(_ why: String) -> Finding {

@@ -5,7 +5,7 @@ import Foundation
 import NIOCore
 import RegisterCommands
 
-/// Which days a report or an export is of.
+/// The days that a report or an export covers.
 struct ReportDays: ParsableArguments {
     @Option(help: "Only this app's: its topic.") var app: String?
     @Option(help: "The first day, such as 2026-11-22, in UTC; without it six days before the last.") var from: String?
@@ -107,7 +107,7 @@ package struct ExportCommand: AsyncParsableCommand {
     /// Made by the parser, which fills it in.
     package init() {}
 
-    /// The name, the help and what stands under it.
+    /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write data for other programs.", subcommands: [Events.self])
 

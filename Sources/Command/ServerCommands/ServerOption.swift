@@ -4,7 +4,7 @@ import CommandCore
 import Foundation
 import RegisterCommands
 
-/// Which server a command asks.
+/// The options that select the server that a command asks.
 package struct ServerOption: ParsableArguments {
     /// The server's control API, host and port.
     @Option(help: "The server's control API, host:port; without it the server that runs on the data folder.")
@@ -39,7 +39,7 @@ package struct ServerOption: ParsableArguments {
 
     /// A request of the control API, with a provider token where the server wants one.
     ///
-    /// - Parameter path: What follows the address, from `/v1/` on.
+    /// - Parameter path: The path that follows the address, from `/v1/` on.
     package func request(_ path: String, signing: SigningOptions) throws -> HTTPClientRequest {
         if server == nil, ca == nil, let plain = try location.addresses().http {
             return HTTPClientRequest(url: plain + path)
@@ -49,7 +49,7 @@ package struct ServerOption: ParsableArguments {
         return request
     }
 
-    /// What an answer other than 200 means.
+    /// The failure that a response other than 200 means.
     package static func failure(_ status: Int, _ body: Data) -> CommandFailure {
         let message = ControlClient.message(body)
         return switch status {

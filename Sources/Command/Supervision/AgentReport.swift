@@ -1,7 +1,7 @@
 import CommandCore
 import Foundation
 
-/// A line by which the agent tells the process that started it what has happened.
+/// A line by which the agent reports an event to the process that started it.
 public enum AgentReport: Sendable, Equatable {
     /// Apps can connect. `hasScreen` is false where there is no session bus, and so nothing that shows
     /// notifications.

@@ -10,7 +10,7 @@ import Synchronization
 /// ends when this process ends, however that happens. A program that the child starts with the same standard input may
 /// outlive the child, and ends with this process too.
 public final class ChildProcess: Sendable {
-    /// What to start and where its output goes.
+    /// The program to start, and the files of its output.
     public struct Plan: Sendable {
         /// An absolute path.
         public var executable: String
@@ -57,7 +57,7 @@ public final class ChildProcess: Sendable {
 
     /// Starts a child.
     ///
-    /// - Throws: ``PrivateFile/Failure`` with what the system says when it cannot be started.
+    /// - Throws: ``PrivateFile/Failure`` with the system's error when it cannot be started.
     public init(_ plan: Plan) throws(PrivateFile.Failure) {
         let started: Started
         do {

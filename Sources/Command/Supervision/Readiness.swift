@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that becomes known once, and those who wait for it.
+/// A value that becomes known once, and the tasks that wait for it.
 public final class Readiness<Value: Sendable>: Sendable {
     private enum State {
         case waiting([CheckedContinuation<Value, any Error>])

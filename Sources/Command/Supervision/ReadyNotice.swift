@@ -1,11 +1,11 @@
 import Glibc
 import Machine
 
-/// Tells systemd that a service is ready (sd_notify(3), the variable `NOTIFY_SOCKET`).
+/// Notifies systemd that a service is ready (sd_notify(3), the variable `NOTIFY_SOCKET`).
 public enum ReadyNotice {
-    /// Sends `READY=1`, if somebody waits for it.
+    /// Sends `READY=1`, if a service manager waits for it.
     ///
-    /// - Returns: Whether it was sent; `false` without the variable, or when nobody listens there.
+    /// - Returns: Whether it was sent; `false` without the variable, or when there is no listener.
     @discardableResult
     public static func send(environment: [String: String]) -> Bool {
         guard let name = environment["NOTIFY_SOCKET"], let address = address(name) else { return false }

@@ -5,7 +5,7 @@ import Glibc
 public enum ReloadOccasions {
     /// Why to look.
     public enum Occasion: Sendable {
-        /// Somebody asks for it: SIGHUP.
+        /// A request by the signal SIGHUP.
         case asked
         /// Time has passed.
         case time
@@ -13,7 +13,7 @@ public enum ReloadOccasions {
 
     /// Calls `body` at every occasion, one at a time, until the task is cancelled. SIGHUP no longer ends the process.
     ///
-    /// - Parameter interval: The time between two looks that nobody asked for.
+    /// - Parameter interval: The time between two checks without a request.
     public static func forEach(every interval: DispatchTimeInterval, _ body: (Occasion) async -> Void) async {
         let (stream, continuation) = AsyncStream.makeStream(of: Occasion.self, bufferingPolicy: .bufferingNewest(8))
         signal(SIGHUP, SIG_IGN)

@@ -6,7 +6,7 @@ public struct RestartPolicy: Sendable {
     public let window: Duration
     private var deaths: [ContinuousClock.Instant] = []
 
-    /// Five deaths in ten seconds, if nothing else is said.
+    /// Makes a policy; by default five deaths in ten seconds are too many.
     public init(limit: Int = 5, window: Duration = .seconds(10)) {
         self.limit = max(1, limit)
         self.window = window

@@ -10,9 +10,9 @@ import Synchronization
 public actor Supervisor {
     /// A child by its name, and how to start it anew each time.
     public struct Child: Sendable {
-        /// What `pids.json` and messages call the child.
+        /// The child's name in `pids.json` and messages.
         public var name: String
-        /// Says how to start it; asked before every start.
+        /// Returns how to start it; called before every start.
         public var plan: @Sendable () throws -> ChildProcess.Plan
         /// Called after every start with the process id.
         public var started: @Sendable (Int32) -> Void
@@ -39,7 +39,7 @@ public actor Supervisor {
         /// The last lines of its log, ten at most.
         public var lastLines: [String]
 
-        /// What happened, where the log is and how it ends.
+        /// The event, the path of the log, and the log's last lines.
         public var description: String {
             let lines = lastLines.map { "\n  | \($0)" }.joined()
             return "\(name) died five times within ten seconds, the last time with \(end); its log is \(log)\(lines)"
@@ -65,7 +65,7 @@ public actor Supervisor {
         try PrivateFile.write(Self.json(processes), to: processFile)
     }
 
-    /// Who runs now, by name.
+    /// The processes that run now, by name.
     public var running: [String: Int32] { processes.compactMapValues { $0 } }
 
     /// Runs a child until this task is cancelled; then the child is ended first.

@@ -3,11 +3,11 @@ import Machine
 
 /// Ends this process when the process that started it is gone, since its standard input closes then.
 public enum SupervisorWatch {
-    /// The variable that says that standard input is held open by a supervisor.
+    /// The variable by which a supervisor declares that it holds standard input open.
     public static let variable = "ALDABA_SUPERVISED"
 
-    /// Begins to watch, if the environment says so: first asks this process to end (SIGTERM), and after five
-    /// seconds ends it.
+    /// Begins to watch, if the environment has the variable. When standard input ends, this process is first asked to
+    /// end (SIGTERM), and killed after five seconds.
     public static func begin(environment: [String: String]) {
         guard environment[variable] != nil else { return }
         OwnThread.begin("aldaba-watch") {

@@ -12,7 +12,7 @@ extension AgentCommand.App {
                 Docs/lifecycle.md says. Its manifest's lifecycle must be declared, which is the default.
                 """)
 
-        /// Where an app is put.
+        /// The state that an app enters.
         enum Place: String, ExpressibleByArgument, CaseIterable {
             case foreground, background
 

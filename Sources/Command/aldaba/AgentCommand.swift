@@ -34,7 +34,7 @@ struct AgentCommand: AsyncParsableCommand {
     #if DEBUG
         private static let debugging: [any ParsableCommand.Type] = [Steps.self]
 
-        /// `aldaba agent steps`: where a debug build can be told to die.
+        /// `aldaba agent steps`: the steps at which a debug build can be made to die.
         struct Steps: ParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract: "The steps of a debug build, before and after which ALDABA_FAULT_FILE lets it die.",
@@ -102,7 +102,8 @@ struct AgentCommand: AsyncParsableCommand {
 
         func run() throws { try Self.show(agent, json: json) }
 
-        /// What an extension did: the ways in which notifications ended, the most frequent first, and how many of them failed.
+        /// The results of an extension: the outcomes of its notifications, the most frequent first, and the number of
+        /// failures.
         private static func line(_ version: AgentStatus.ExtensionVersion) -> String {
             let outcomes = version.outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             let all = outcomes.reduce(0) { $0 + $1.value }
@@ -264,7 +265,7 @@ enum AgentAssembly {
         return HeadlessPresenter(logger: logger, hook: values.text(.presenterHook))
     }
 
-    /// - Returns: `nil` where nobody is to tell where the machine is.
+    /// - Returns: `nil` where no source of positions is configured.
     static func positions(_ values: ConfigurationValues, environment: [String: String]) -> (any PositionSource)? {
         switch values.text(.position).flatMap(PositionChoice.init) {
         case .geoclue:
@@ -275,7 +276,7 @@ enum AgentAssembly {
         }
     }
 
-    /// Tells who started the agent what happened, where that is of use to it.
+    /// Reports an event to the process that started the agent, where it needs it.
     static func report(_ event: AgentEvent, hasScreen: Bool) {
         let report: AgentReport
         switch event {

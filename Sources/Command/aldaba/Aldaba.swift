@@ -64,7 +64,7 @@ struct Aldaba: AsyncParsableCommand {
         }
     }
 
-    /// Says what went wrong, and which exit code that is.
+    /// Prints the failure, and returns its exit code.
     private static func report(_ error: any Error) -> CommandExit {
         switch error {
         case let failure as CommandFailure:

@@ -9,7 +9,7 @@ import NIOCore
 import RegisterCommands
 import ServerCommands
 
-/// `aldaba doctor`: says what `up` would check, and what to do about it.
+/// `aldaba doctor`: reports what `up` would check, and the remedies.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check what `up` needs, and say what to do about it.",

@@ -6,7 +6,7 @@ import PushEncryption
 import RegisterCommands
 import ServerCommands
 
-/// The public key of an app on a device, as the control API tells it and a file may hold it.
+/// The public key of an app on a device, as the control API returns it and a file may hold it.
 struct PublishedKey: Decodable {
     struct Keys: Decodable {
         var p256dh: String

@@ -111,7 +111,7 @@ struct HubService: Service, CustomStringConvertible {
         await parts.http.shutDown()
     }
 
-    /// Tells the hubs every few seconds which devices were seen.
+    /// Reports to the hubs, every few seconds, which devices were seen.
     private func watchPresence() async {
         while (try? await Task.sleep(for: .seconds(5))) != nil {
             do { while try await presence.tell(parts.hubs, lists) {} } catch {

@@ -75,7 +75,7 @@ struct NextNotificationCommand: ParsableCommand {
         print(lines, terminator: "")
     }
 
-    /// What is asked, as a line of a batch has it.
+    /// A trigger whose next times are wanted, as a line of a batch contains it.
     private struct Question: Decodable {
         var zone: String?
         var after: Double?

@@ -20,7 +20,7 @@ struct NotificationsCommand: ParsableCommand {
         var numbers: [String] = []
 
         func validate() throws {
-            // Every word that no option takes comes here, and so do misspelt options.
+            // Every argument that no option takes arrives here, and so do misspelt options.
             guard let option = numbers.first(where: { $0.hasPrefix("-") && Int64($0) == nil }) else { return }
             let known = ["--json", "--agent-socket", "--data", "--text", "--action", "--all", "--app", "--help"]
             let meant = NearestWord.to(option, among: known).map { ". Did you mean '\($0)'?" } ?? ""
@@ -175,7 +175,7 @@ struct NotificationsCommand: ParsableCommand {
             if gone.isEmpty { Terminal.write("There are no notifications.") }
         }
 
-        /// One that is gone already is no failure.
+        /// Dismisses a notification; one that is gone already is no failure.
         private static func dismiss(_ number: Int64, _ client: AgentClient) throws {
             do { _ = try client.ask(.dismiss(notification: number)) } catch let failure as CommandFailure {
                 guard failure.exit == .invalidInput else { throw failure }

@@ -81,7 +81,7 @@ struct NotifyCommand: ParsableCommand {
 
     /// Warns when no position source is configured, or when the source has a fault.
     private static func warnOfPlace(_ client: AgentClient) throws {
-        // Who is asked for the first time may need a moment to say that it cannot tell.
+        // A position source that is asked for the first time may need a moment to report a failure.
         for attempt in 0..<10 {
             guard case .status(let status) = try client.ask(.status), let position = status.position else { return }
             guard position.source != nil else {

@@ -24,9 +24,9 @@ struct PendingCommand: ParsableCommand {
 }
 
 extension AgentClient {
-    /// All that waits, of one app or of all, in the order of what is due.
+    /// The pending requests, of one app or of all, in the order in which they are due.
     ///
-    /// - Parameter tell: Called with each as it comes.
+    /// - Parameter tell: Called with each as it arrives.
     func pending(app: BundleID?, tell: (PendingNotification) -> Void = { _ in }) throws -> [PendingNotification] {
         var all: [PendingNotification] = []
         var last: PendingTurn?

@@ -99,7 +99,7 @@ struct SendCommand: AsyncParsableCommand {
 
     private func deviceToken() throws -> String { try token ?? agent.deviceToken(of: app ?? "") }
 
-    /// The text of `--certificate`, looked into: what is wrong with it is said under its own name.
+    /// The text of `--certificate`, checked here so that a fault is reported under the option's name.
     private func identity() throws -> String? {
         guard let certificate else { return nil }
         guard let text = try PrivateFile.secret(certificate)?.wrappedValue else {
@@ -231,13 +231,14 @@ struct SendCommand: AsyncParsableCommand {
             }
         let sentence = answer.flatMap { APNsReason(rawValue: $0.reason) }?.sentence
         let note = await refusalNote(apnsID)
-        // What was probably meant, in lines and columns; of an encrypted payload nothing can be told.
+        // The probable intention, with line and column; an encrypted payload cannot be examined.
         let meant = encrypt ? nil : PayloadDiagnosis(body, pushType: pushType.flatMap(PushType.init))
         let words = [answer?.reason ?? "status \(response.status)", sentence, note, meant.map { "\($0)" }]
         throw CommandFailure(code, "the server refused: \(words.compactMap(\.self).joined(separator: ": "))")
     }
 
-    /// What the timeline says of why a notification was refused; `nil` where it says nothing, or cannot be asked.
+    /// The timeline's note on why a notification was refused; `nil` where there is none, or the timeline is
+    /// unreachable.
     private func refusalNote(_ apnsID: String) async -> String? {
         // Another server than the data folder's has its timelines elsewhere.
         guard server == nil, !apnsID.isEmpty else { return nil }

@@ -114,13 +114,13 @@ extension ServeCommand {
         }
     }
 
-    /// Names the listener that failed; the system's own words do not.
+    /// Names the listener that failed; the system's own message does not.
     static func cannotListen(_ host: String, _ port: Int, _ error: any Error) -> CommandFailure {
         CommandFailure(.failed, "cannot listen on \(ServerAddresses.authority(host, port)): \(error)")
     }
 }
 
-/// The parts of a server that listen to nobody.
+/// The parts of a server that have no listeners.
 struct ServerParts: Sendable {
     let databases: ServerDatabases
     let apps: AppDirectory
@@ -225,7 +225,7 @@ private struct RegisterWatchService: Service, CustomStringConvertible {
 }
 
 extension AsyncStream.Continuation.YieldResult {
-    /// Whether nobody listens any more.
+    /// Whether no consumer is left.
     fileprivate var isTerminated: Bool {
         if case .terminated = self { true } else { false }
     }
@@ -244,7 +244,7 @@ private struct TopicService: Service, CustomStringConvertible {
         }
     }
 
-    /// What the store does not take now is done in the next round, or the next run.
+    /// Runs work and logs its failure: the next round, or the next run, repeats whatever the store did not accept.
     private func attempt(_ work: () async throws -> Void) async {
         do { try await work() } catch {
             logger.warning("broadcasts could not be looked after", metadata: [LogKey.error: "\(error)"])
@@ -307,7 +307,7 @@ private struct ProviderService: Service, CustomStringConvertible {
     }
 }
 
-/// Tells the addresses when all are known; then has nothing more to do.
+/// Reports the addresses when all are known; then has nothing more to do.
 private struct ReadyService: Service, CustomStringConvertible {
     let ports: BoundPorts
     let configuration: ServerConfiguration
@@ -325,7 +325,7 @@ private struct ReadyService: Service, CustomStringConvertible {
             legacyPort: configuration.serves(.legacyPort) ? try await ports.legacy.value() : nil,
             legacyFeedbackPort: configuration.serves(.legacyFeedbackPort)
                 ? try await ports.legacyFeedback.value() : nil, environment: configuration.environment.rawValue)
-        // Who listens on every address is reached on loopback too.
+        // A listener on every address is reached on loopback too.
         let metricsHost = configuration.metricsHost
         if !["127.0.0.1", "0.0.0.0", "::"].contains(metricsHost) { addresses.metricsHost = metricsHost }
         ports.allBound.set(true)

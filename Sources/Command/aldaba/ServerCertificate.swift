@@ -97,12 +97,12 @@ final class ServerCertificate: Sendable {
                 certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(files.chain.utf8)).map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(files.key.utf8), format: .pem)))
             plain.minimumTLSVersion = .tlsv12
-            // How long a connection that we close waits for the peer's close_notify, which says nothing that is still of
-            // use (RFC 8446, section 6.1). A peer that is gone, or keeps the connection in a pool, never sends it.
+            // How long a connection that we close waits for the peer's close_notify, which has no further use (RFC
+            // 8446, section 6.1). A peer that is gone, or keeps the connection in a pool, never sends it.
             plain.shutdownTimeout = .milliseconds(100)
             var http2 = plain
             http2.applicationProtocols = ["h2"]
-            // Providers may show a certificate; whose it is, the provider API decides and answers in words.
+            // Providers may present a certificate; the provider API checks its owner, and answers with a reason.
             http2.certificateVerification = .optionalVerification
             // Nor are the system's authorities asked, which a machine need not have.
             http2.trustRoots = .certificates([])

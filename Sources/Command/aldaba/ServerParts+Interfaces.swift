@@ -12,7 +12,7 @@ import TopicEndpoint
 import UpstreamDelivery
 
 extension ServerParts {
-    /// What the control API's listeners serve: its own routes, and the interfaces of other rooms.
+    /// The services of the control API's listeners: its own routes, and the interfaces of other modules.
     func controlServices(
         _ values: ConfigurationValues, _ media: MediaServices, _ upstream: UpstreamParts, _ hub: any ControlInterface,
         _ status: ServerStatus, names: @escaping @Sendable () -> ServerNames
@@ -44,7 +44,7 @@ extension ServerParts {
         return services
     }
 
-    /// Judges the callers of doors that are for providers of APNs and of FCM.
+    /// Authenticates the clients of interfaces for providers of APNs and of FCM.
     var authentication: AccountAuthentication {
         AccountAuthentication(
             accounts: FCMAccess(accounts: serviceAccounts, sealer: accessTokens, clock: presentTime),

@@ -8,7 +8,7 @@ import ServerCommands
 import Supervision
 import Synchronization
 
-/// One simulated device's connection, again and again.
+/// The connection of a simulated device, which reconnects after each end.
 final class SimulatedConnection: MCSClientDelegate {
     private struct State {
         var current: MCSClientConnection?
@@ -22,7 +22,7 @@ final class SimulatedConnection: MCSClientDelegate {
     private let device: SimulatedDevice
     private let client: MCSClient
     private let host: String
-    /// What joins an account of relaying; `nil` for none.
+    /// The hello frame by which the device joins an account of relaying; `nil` for none.
     private let hello: [UInt8]?
     private let state = Mutex(State())
 
@@ -42,7 +42,7 @@ final class SimulatedConnection: MCSClientDelegate {
         state.withLock { $0.current = connection }
     }
 
-    /// Says goodbye, for good.
+    /// Closes the connection permanently.
     func end() {
         let current = state.withLock { state -> MCSClientConnection? in
             state.isEnded = true

@@ -127,7 +127,7 @@ struct SimulatedDevices: Sendable {
         for connection in all { connection.end() }
     }
 
-    /// What a device says to join its account: as much as an agent says that has no apps.
+    /// The hello frame by which a device joins its account: that of an agent without apps.
     private func hello(of index: Int) throws -> [UInt8]? {
         guard let accountSize else { return nil }
         var device = RelayDevice(

@@ -4,7 +4,7 @@ import Foundation
 import RelayHost
 import RelayTrust
 
-/// One of the devices that `up` runs: an agent with a data folder and a socket of its own. All belong to one person.
+/// A device that `up` runs: an agent with a data folder and a socket of its own. All devices belong to one user.
 struct UpDevice: Sendable {
     let name: String
     let folder: DataFolder

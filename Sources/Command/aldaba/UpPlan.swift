@@ -34,9 +34,9 @@ struct UpPlan: Sendable {
 
     static let portKeys: [ConfigurationKey] = [.apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort]
 
-    /// Makes what is missing in the data folder.
+    /// Makes the missing parts of the data folder.
     ///
-    /// - Throws: ``CommandFailure`` that says what to do: folder unusable or in use, ports taken, no demo app.
+    /// - Throws: ``CommandFailure`` with the remedy: folder unusable or in use, ports taken, no demo app.
     init(
         _ values: ConfigurationValues, file: String?, environment: [String: String], isEphemeral: Bool,
         startsApp: Bool, deviceCount: Int = 1, newDatabases: [ServerDatabase] = []
@@ -121,7 +121,7 @@ struct UpPlan: Sendable {
         return path == executable ? "aldaba" : executable
     }
 
-    /// What the demo app needs to know beside the agent's socket.
+    /// The environment variables of the demo app, beside the agent's socket.
     var appEnvironment: [String: String] {
         ["TODOLIST_APP_LOG": folder.appLog, "TODOLIST_FILE": folder.root + "/todo.json"]
     }

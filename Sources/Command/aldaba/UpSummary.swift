@@ -4,7 +4,7 @@ import Foundation
 import HubWire
 import RegisterCommands
 
-/// What a running `up` tells: for programs, and for people.
+/// The summary that a running `up` prints, for programs and for people.
 struct UpSummary: Sendable {
     var plan: UpPlan
     var addresses: ServerAddresses
@@ -30,7 +30,7 @@ struct UpSummary: Sendable {
         }
     }
 
-    /// One line of JSON.
+    /// The summary as one line of JSON.
     func json() throws -> String {
         try JSONLine.of(
             Line(
@@ -70,7 +70,7 @@ struct UpSummary: Sendable {
         var pids: Processes
     }
 
-    /// One of the devices, the first of which is the data folder's own.
+    /// A device of the summary; the first one is the data folder's own.
     private struct Device: Encodable {
         var name: String
         var data: String
@@ -93,7 +93,7 @@ struct UpSummary: Sendable {
         }
     }
 
-    /// What runs where, and what to try next; each line works when pasted.
+    /// The summary as text: the addresses, and commands to try next; each line works when pasted.
     func text() -> String {
         let aldaba = Self.quoted(plan.shortExecutable)
         let data = Self.quoted(plan.folder.root)
@@ -128,7 +128,7 @@ struct UpSummary: Sendable {
             """
     }
 
-    /// A word that the shell takes as it is.
+    /// An argument that the shell takes unchanged.
     private static func quoted(_ word: String) -> String {
         let plain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:".contains($0)) }
         return plain ? word : "'" + word.replacing("'", with: "'\\''") + "'"

@@ -7,7 +7,7 @@ import ServiceLifecycle
 import StoreSQLite
 import UpstreamDelivery
 
-/// What a server needs to bring apps' messages to their providers.
+/// The components by which a server delivers apps' messages to their providers.
 struct UpstreamParts: Sendable {
     let receiver: AppMessageReceiver
     let feed: MessageFeed

@@ -17,7 +17,8 @@ extension Agent {
 
     /// Reads the manifests where any has changed.
     ///
-    /// - Throws: when the store cannot be read. The app concerned is not installed then; the manifests are read again soon.
+    /// - Throws: when the store cannot be read. The app concerned is not installed then; the manifests are read again
+    ///   soon.
     func loadApps() throws {
         guard registry.manifestsChanged(appFolder.mark()) else { return }
         do {

@@ -10,8 +10,8 @@ import NIOPosix
 import Observability
 import PushModel
 
-/// What apps, their companions and terminals say. `AppConversations` decides in which order it is taken; here its directives
-/// are followed.
+/// Handling of messages from apps, their companions and terminals. `AppConversations` decides the order in which they
+/// are handled; this extension performs its directives.
 extension Agent {
     func received(_ messages: [AppMessage], from connection: AppConnection) {
         converse(.received(messages), connection)
@@ -31,7 +31,7 @@ extension Agent {
         }
     }
 
-    /// - Returns: The event that the conversation must be told in answer; `nil` for none.
+    /// - Returns: The event with which the conversation must be answered; `nil` for none.
     private func follow(
         _ directive: AppConversations.Directive, of connection: AppConnection
     ) throws -> AppConversations.Event? {
@@ -157,7 +157,7 @@ extension Agent {
     /// The files that notifications name; called on the agent's loop.
     nonisolated func namedFiles() throws -> Set<String> {
         try assumeIsolated { agent in
-            // What is on its way to the store names files too.
+            // Changes that are not committed yet name files too.
             agent.flush()
             return try agent.store.read { try $0.attachmentPaths() }
         }

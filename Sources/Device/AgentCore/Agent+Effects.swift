@@ -8,7 +8,7 @@ import Logging
 import Observability
 import PushModel
 
-/// The agent asks its engine about every event, and does what that says.
+/// Passes every event to the engine, and performs the effects that it returns.
 extension Agent {
     /// The present time, store, session and screen, which the engine does not keep.
     var context: AgentEngine.Context {
@@ -17,7 +17,7 @@ extension Agent {
             isConnected: onLink { $0.isOpen } ?? false, hasScreen: parts.presenter.hasScreen)
     }
 
-    /// Asks the engine, and does what it says.
+    /// Calls the engine, and performs its effects.
     @discardableResult func decide<Value>(
         _ body: (inout AgentEngine, AgentEngine.Context) throws -> Value
     ) rethrows -> Value {
@@ -101,14 +101,14 @@ extension Agent {
             return true
         } catch {
             attachments.drop(changes.flatMap(\.copiedFiles))
-            // Nobody would tell again what people did.
+            // A person's actions would not be reported again.
             if engine.batch.failed(changes) { enter(after: timing.storePause) { $0.flush() } }
             storeFailed(error)
             return false
         }
     }
 
-    /// Nothing of the batch is stored, so nobody was told that it is.
+    /// Nothing of the batch is stored, so nothing was confirmed as stored.
     func storeFailed(_ error: any Error) {
         storeFailure.log(error, to: logger)
         decide { $0.storeFailed($1) }

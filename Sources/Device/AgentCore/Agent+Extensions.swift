@@ -8,8 +8,9 @@ import Observability
 import PushModel
 import ServiceExtensions
 
-/// What waits for service extensions. A notification is stored and acknowledged before its extension hears of it; until that
-/// has answered it is none that is handed over or shown. Then it is planned anew, by what the extension made of it.
+/// Notifications queued for service extensions. A notification is stored and acknowledged before it is sent to its
+/// extension. Until the extension has answered, the notification is neither delivered to its app nor shown. Afterwards
+/// it is planned again, with the content from the extension's answer.
 extension Agent {
     /// Takes up what waits in the store: at the agent's start, and a while after the store had failed.
     func loadExtending() {
@@ -26,7 +27,7 @@ extension Agent {
         if extensions.schedulesLoad() { enter(after: timing.storePause) { $0.loadExtending() } }
     }
 
-    /// Passes an event to the queue, and follows what it says.
+    /// Passes an event to the queue, and performs its directives.
     func updateExtensions(_ event: ExtensionQueue.Event) {
         let now = Duration.milliseconds(parts.clock.now().sinceBoot)
         let directives = extensions.handle(

@@ -6,8 +6,8 @@ import DeviceModel
 import ManagementDesk
 import PushModel
 
-/// What a person asks at a terminal. Only connections of the `aldaba` program itself are answered. `ManagementDesk` answers;
-/// what it orders the engine carries out.
+/// Handling of commands that a person enters at a terminal. Only connections of the `aldaba` program itself are
+/// answered. `ManagementDesk` makes the answers; the engine performs its orders.
 extension Agent {
     /// - Returns: Whether the connection may go on.
     func manage(_ command: ManagementCommand, _ request: Int64, _ connection: AppConnection) -> Bool {
@@ -42,7 +42,7 @@ extension Agent {
         return false
     }
 
-    /// A desk that knows what is so now. What is on its way to the store must be there.
+    /// The handler of terminals' commands, with the present state. Pending changes must be committed before.
     var desk: ManagementDesk {
         let context = self.context
         return ManagementDesk(
@@ -68,7 +68,7 @@ extension Agent {
 
     // MARK: Notifications of the terminal's own
 
-    /// Says whether a notification of the terminal's may be shown; answers one that may not.
+    /// Returns whether a notification of the terminal's may be shown; answers one that may not.
     func examine(
         _ added: AddedRequest, waits: Bool, _ connection: AppConnection
     ) -> AppConversations.Event {

@@ -6,19 +6,19 @@ import DeviceRelay
 import InstalledApps
 import PushModel
 
-/// Relaying between the devices of one person is ``DeviceRelay``'s, which runs on the agent's event loop; here is what it asks of the
-/// agent, and what the agent tells it.
+/// Calls between the agent and ``DeviceRelay``, which relays between the devices of one person. It runs on the agent's
+/// event loop.
 extension Agent: DeviceRelayDelegate {
     /// Calls the relay, which runs on the agent's event loop.
     @discardableResult func onRelay<Value: Sendable>(_ body: (isolated DeviceRelay) -> Value) -> Value {
         relay.assumeIsolated(body)
     }
 
-    /// Takes what an app, what relays for it, or a terminal says about relaying.
+    /// Takes a relay frame from an app, from an app's relay service, or from a terminal.
     ///
     /// - Returns: Whether the connection may go on.
     func takeRelay(_ frame: [UInt8], _ role: AppRole?, _ connection: AppConnection) -> Bool {
-        // A terminal is looked at with the first thing that it says.
+        // A terminal is checked with its first frame.
         if role == nil, !onRelay({ $0.serves(connection) }), !mayManage(connection) { return false }
         let app = role?.app
         let name = app.flatMap { apps[$0]?.manifest.name } ?? (app ?? AppManifest.terminalID).rawValue
@@ -36,13 +36,13 @@ extension Agent: DeviceRelayDelegate {
         await relay.end()
     }
 
-    /// Passes on what another device, or the server, says about relaying.
+    /// Passes on a relay frame from another device, or from the server.
     package nonisolated func relayed(_ frame: [UInt8]) { assumeIsolated { agent in agent.onRelay { $0.came(frame) } } }
 
-    /// Tells those who relay that the session is over.
+    /// Notifies the relay that the session is over.
     package nonisolated func relayingEnded() { assumeIsolated { agent in agent.onRelay { $0.sessionClosed() } } }
 
-    // MARK: What the relay asks
+    // MARK: Calls of the relay
 
     /// This device's id; `nil` until it is enrolled.
     package nonisolated var relayingDevice: DeviceID? {

@@ -8,7 +8,7 @@ import PushModel
 
 /// The presenter, and what else a person sees: windows for replies, and stills of movies.
 extension Agent {
-    /// Waits for the desktop's word whether the screen is locked, and not for long: what appears depends on it.
+    /// Waits a short time for the desktop to report whether the screen is locked: what appears depends on it.
     func learnScreen() async {
         enter(after: timing.lockPatience) { $0.endScreenWait() }
         await withCheckedContinuation { continuation in

@@ -8,7 +8,7 @@ import Observability
 import PushEncryption
 import PushModel
 
-/// What the link to the server tells the agent. The link calls on the agent's event loop, which it shares.
+/// Delegate calls of the link to the server. The link runs on the agent's event loop, and calls the agent on it.
 extension Agent: ServerLinkDelegate, AppRequestDelegate {
     /// Calls the link, which runs on the agent's event loop; `nil` without a server.
     @discardableResult func onLink<Value: Sendable>(_ body: (isolated ServerLink) -> Value) -> Value? {
@@ -32,9 +32,9 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
 
     // MARK: The session
 
-    /// Tells that the device has its id (``AgentEvent/enrolled(_:)``).
+    /// Reports that the device has its id (``AgentEvent/enrolled(_:)``).
     package nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
-    /// Tells that the server took the login (``AgentEvent/sessionOpened``).
+    /// Reports that the server accepted the login (``AgentEvent/sessionOpened``).
     package nonisolated func sessionOpened() {
         assumeIsolated { agent in
             agent.onRelay { $0.sessionOpened() }
@@ -42,7 +42,7 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
         }
         events(.sessionOpened)
     }
-    /// Tells that a session was lost or could not be opened (``AgentEvent/sessionClosed(reason:)``).
+    /// Reports that a session was lost or could not be opened (``AgentEvent/sessionClosed(reason:)``).
     package nonisolated func sessionClosed(reason: String) {
         events(.sessionClosed(reason: reason))
         assumeIsolated { $0.decide { $0.sessionChanged($1) } }
@@ -63,12 +63,12 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
 
     /// Commits the batch of changes now.
     package nonisolated func commitWrites() { assumeIsolated { _ = $0.flush() } }
-    /// Treats the error as any failure of the store: all connections are opened anew.
+    /// Treats the error as any failure of the store: all connections are reopened.
     package nonisolated func storeUnusable(_ error: any Error) { assumeIsolated { $0.storeFailed(error) } }
 
     // MARK: Device tokens
 
-    /// Tells the app its device token, where it asked for one or knows another.
+    /// Sends the app its device token, where it asked for one or has another.
     package nonisolated func tokenReceived(_ token: String, app: BundleID) {
         assumeIsolated {
             $0.noteKeyPublished(of: app)
@@ -92,13 +92,14 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
         }
     }
 
-    /// The public key of the app's newest key pair, which is made where there is none yet or it has been in use for long.
+    /// The public key of the app's newest key pair. A new pair is made where there is none yet, or the newest has been
+    /// in use for long.
     package nonisolated func keyToPublish(app: BundleID) throws -> RecipientPublicKey? {
         try assumeIsolated { agent in
             guard agent.apps[app]?.manifest.encryptedPayloads == .agent else { return nil }
             let key = try agent.store.keyToPublish(
                 app: app, environment: agent.configuration.environment, now: agent.parts.now())
-            // By the id a person can compare what the server tells senders.
+            // With the key's id a person can compare it with the one that the server publishes to senders.
             agent.logger.info(
                 "An app publishes its encryption key.",
                 metadata: [LogKey.topic: "\(app)", LogKey.key: "\(key.id)"])
@@ -117,9 +118,9 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
         }
     }
 
-    // MARK: What apps ask of their server
+    // MARK: Requests of apps to their server
 
-    /// Stores what became of a message, and tells its app.
+    /// Stores the outcome of a message, and notifies its app.
     package nonisolated func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?) {
         assumeIsolated { $0.enqueue(.upstreamEnded(sequence, code: code)) }
     }

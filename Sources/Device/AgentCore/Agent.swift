@@ -22,10 +22,11 @@ import RelayHost
 import RequestScheduling
 import ServiceExtensions
 
-/// One agent: the device's end of the path, for one user session.
+/// An agent: the end of the delivery path on the device, for one user session.
 ///
-/// It runs on an event loop of its own, which alone touches the store, and which also has the apps' connections and that to the server:
-/// a message on its way through wakes one thread. What they bring takes effect in the order in which it came.
+/// It runs on an event loop of its own, which alone uses the store. The connections of the apps and the one to the
+/// server are on the same loop, so that a message on its path wakes one thread. Their events take effect in the order
+/// in which they came.
 public actor Agent {
     /// The event loop of all agents of a process. Its thread lives as long as the process.
     static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -46,11 +47,11 @@ public actor Agent {
 
     /// Decides about every event.
     var engine: AgentEngine
-    /// What connections say, in its order.
+    /// The messages of all connections, and the order in which they are handled.
     var conversations = AppConversations()
-    /// Waits for the desktop's word whether the screen is locked.
+    /// The task that waits until the desktop reports whether the screen is locked.
     var screenWaiter: CheckedContinuation<Void, Never>?
-    /// What waits for service extensions, and their processes.
+    /// The notifications queued for service extensions, and the extensions' processes.
     lazy var extensions = ServiceExtensions(parts.extensions, media: parts.media) { [weak self] event in
         self?.enter { $0.updateExtensions(event) }
     }
@@ -76,15 +77,15 @@ public actor Agent {
     }
 
     /// Opens the data folder: makes it where it is missing, locks it, and opens the store in it. An agent that was
-    /// made must be run: only that closes what it holds.
+    /// created must be run: only that releases its resources.
     ///
     /// - Parameters:
-    ///   - presenter: Where notifications are shown.
+    ///   - presenter: Shows notifications.
     ///   - activator: Brings to the front the apps that the session bus starts; `nil` without a session bus.
-    ///   - focus: Tells which process's window has the focus; `nil` without a screen.
-    ///   - clock: Reads the system's clocks, and rings when it is time.
-    ///   - positions: Tells where the machine is; `nil` where nothing does: then no request fires at a place.
-    ///   - events: Told what happens, on the agent's thread; must not block.
+    ///   - focus: Reports the process whose window has the focus; `nil` without a screen.
+    ///   - clock: Reads the system's clocks, and signals due times.
+    ///   - positions: Reports the machine's position; `nil` for no source: then no request fires at a place.
+    ///   - events: Receives the agent's events on its thread; must not block.
     /// - Throws: ``AgentStartFailure``, or why the authorities' file cannot be used. The presenter is stopped then.
     public init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
@@ -139,7 +140,7 @@ public actor Agent {
         }
     }
 
-    /// Runs until its task is cancelled. Then it closes everything, and stores what was under way.
+    /// Runs until its task is cancelled. Then it closes everything, and stores the pending changes.
     ///
     /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket; an error that says where the store was put aside when
     ///   it was found damaged.
@@ -158,7 +159,7 @@ public actor Agent {
         onLink { [self] link in link.setDelegate(self) }
         onRelay { [self] relay in relay.setDelegate(self) }
         try loadApps()
-        // An app that runs is given the time to come back before anything starts it anew.
+        // A running app gets time to reconnect before it is started again.
         decide { engine, _ in
             for app in engine.apps.keys { engine.startReconnectTimer(of: app) }
         }
@@ -209,7 +210,7 @@ public actor Agent {
         loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.assumeIsolated { body($0) } }
     }
 
-    /// What an earlier run left on the screen.
+    /// The notifications that an earlier run left on the screen.
     private func shownBefore() throws -> [ShownPresentation] {
         let shown = try store.read { try $0.shown(limit: 200) }
         return try decide { engine, context in
@@ -223,7 +224,8 @@ public actor Agent {
         }
     }
 
-    /// Takes up what the last run left: badges, intents, requests, and responses that waited for the screen to be unlocked.
+    /// Takes up what the last run left: badges, intents, requests, and responses that waited for the screen to be
+    /// unlocked.
     private func resumeWhatWaits() {
         decide { engine, context in
             for (id, app) in engine.apps where app.shownBadge > 0 { engine.showBadge(of: id) }
@@ -233,7 +235,7 @@ public actor Agent {
         loadSchedule()
         loadExtending()
         decide { $0.resumeExpiry($1) }
-        // Where nobody tells of a lock there is none to wait for.
+        // Without a source that reports a lock there is no unlocking to wait for.
         if !engine.surroundings.isScreenLocked { enqueue(.released) }
     }
 
@@ -245,7 +247,7 @@ public actor Agent {
         }
     }
 
-    /// Prunes in steps; other work has its turn between them.
+    /// Prunes in steps; other work runs between them.
     func pruneInSteps(of apps: Set<BundleID>) {
         if prune(apps) { enter { $0.pruneInSteps(of: apps) } }
     }

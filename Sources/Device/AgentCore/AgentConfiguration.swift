@@ -7,9 +7,9 @@ import PushModel
 public struct AgentConfiguration: Sendable {
     /// The agent's own folder; made with mode 0700 when it is missing.
     public var dataFolder: String
-    /// Where apps connect; at most 107 bytes, a limit of Unix sockets.
+    /// The path of the Unix socket to which apps connect; at most 107 bytes, a limit of Unix sockets.
     public var socketPath: String
-    /// Where the server is; `nil` without one: then there are only the apps' own notifications.
+    /// The address of the server; `nil` for none: then apps only have their own local notifications.
     public var server: Server?
     /// A PEM file of the authorities that may sign the server's certificate; `nil` trusts the system's.
     public var certificateAuthorityFile: String?
@@ -19,7 +19,7 @@ public struct AgentConfiguration: Sendable {
     public var environment: PushEnvironment
     /// Private addresses from which files for notifications may be fetched; public ones are always allowed.
     public var mediaNetworks: [AddressRange] = []
-    /// The bus of the service that finds this person's other devices in the same network, for connections beside the server; `nil`
+    /// The bus of the service that finds this person's other devices in the same network, for direct connections. `nil`
     /// for none: then nothing listens and nothing is announced.
     public var nearbyBusAddress: String?
     /// The upper bound of the first pause before the agent tries again; pauses are drawn at random.
@@ -30,7 +30,7 @@ public struct AgentConfiguration: Sendable {
     /// The greatest ``backOffCap`` that counts.
     private static let longestPause = Duration.seconds(60)
 
-    /// Checks nothing: what cannot be used is said when the agent starts.
+    /// Creates a configuration without checking it: unusable values are reported when the agent starts.
     public init(
         dataFolder: String, socketPath: String, server: Server?,
         certificateAuthorityFile: String? = nil, enrolmentKey: String? = nil, environment: PushEnvironment,
@@ -46,7 +46,7 @@ public struct AgentConfiguration: Sendable {
         self.backOffCap = backOffCap
     }
 
-    /// One server, as devices see it.
+    /// The address of a server's device channel.
     public struct Server: Sendable, Hashable {
         /// The device channel's host, as its certificate names it.
         public var host: String
@@ -63,11 +63,11 @@ public struct AgentConfiguration: Sendable {
         }
     }
 
-    /// Where the manifests of installed apps lie.
+    /// The folder with the manifests of installed apps.
     public var appsFolder: String { dataFolder + "/apps" }
-    /// Where the output of apps that the agent started goes.
+    /// The folder with the output of apps that the agent started.
     public var logFolder: String { dataFolder + "/log" }
-    /// Where the files of notifications lie.
+    /// The folder with the files attached to notifications.
     var attachmentsFolder: String { dataFolder + "/attachments" }
     var backOff: BackOff {
         BackOff(base: backOffBase.milliseconds, cap: min(backOffCap, Self.longestPause).milliseconds)
@@ -91,7 +91,7 @@ extension AgentConfiguration: CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// What an agent tells whoever started it.
+/// An event that an agent reports to the program that started it.
 public enum AgentEvent: Sendable, Hashable {
     /// Apps can connect.
     case listening(socketPath: String)
@@ -101,7 +101,7 @@ public enum AgentEvent: Sendable, Hashable {
     case registered(app: BundleID, token: String)
     /// The server took the login: the session is open.
     case sessionOpened
-    /// A session was lost or could not be opened, and why, in words; the agent tries again.
+    /// A session was lost or could not be opened; with the reason, for people. The agent tries again.
     case sessionClosed(reason: String)
     /// The app of this bundle id is connected.
     case appConnected(app: BundleID)

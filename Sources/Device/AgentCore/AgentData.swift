@@ -44,7 +44,8 @@ struct AgentData: Sendable {
 
     /// Deletes what the limits do not let stay, of these apps or of all, one portion at a time.
     ///
-    /// - Returns: The notifications that ended without having reached their apps, and whether there may be more to delete.
+    /// - Returns: The notifications that ended without having reached their apps, and whether there may be more to
+    ///   delete.
     func prune(
         _ limits: AgentLimits, of apps: Set<BundleID>?, now: Timestamp, _ logger: Logger
     ) -> (ended: [NotificationID], mayHaveMore: Bool) {
@@ -62,12 +63,12 @@ struct AgentData: Sendable {
         }
     }
 
-    /// Deletes the files that no notification names, and keys that nobody encrypts to any more.
+    /// Deletes the files that no notification names, and the keys that senders do not use any more.
     func sweep(now: Timestamp, _ logger: Logger) {
         do {
             attachments.sweep(keeping: try store.read { try $0.attachmentPaths() }, now: Date())
         } catch {
-            // Which files are named is not known: all stay.
+            // The set of needed files is not known: all stay.
             logger.error("Files that no notification names could not be deleted.", metadata: [LogKey.error: "\(error)"])
         }
         do { try store.deleteOldKeys(now: now) } catch {

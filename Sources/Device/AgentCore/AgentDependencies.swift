@@ -23,13 +23,13 @@ import ServiceExtensions
 /// The ports, and the functions for time and randomness, of an agent; tests pass their own.
 struct AgentDependencies: Sendable {
     var presenter: any Presenter
-    /// The way to the server; `nil` without one.
+    /// Opens sessions with the server; `nil` without a server.
     var connector: (any PushConnector)?
     var enrolment: (any EnrolmentClient)?
     var launcher: any AppLauncher
     /// Starts service extensions.
     var extensions: any ExtensionLauncher
-    /// Fetches files for service extensions; `nil` where nobody does.
+    /// Fetches files for service extensions; `nil` without fetching.
     var media: MediaFetcher?
     var activator: (any AppActivator)?
     var focus: (any FocusSource)?
@@ -39,16 +39,16 @@ struct AgentDependencies: Sendable {
     var stills: any VideoThumbnailer
     /// Opens addresses for other devices.
     var opener: any AddressOpener = XDGOpen()
-    /// What the agent itself offers to other devices.
+    /// The native services that the agent itself offers to other devices.
     var services: any NativeServices = NoServices()
     /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
     var nearby: (any NearbyDirectory)?
     var peerCheck: PeerCheck
     /// Rings when it is time.
     var clock: any AlarmClock
-    /// Tells where the machine is; `nil` where nobody does.
+    /// Reports the machine's position; `nil` without a source.
     var positions: (any PositionSource)?
-    /// Tells when the network comes back; `nil` where nobody does.
+    /// Reports when the network comes back; `nil` without a source.
     var network: (any NetworkSource)?
     /// The rules of a time zone; `nil` for one that is not known here.
     var zones: @Sendable (ZoneChoice) -> ZoneRules?
@@ -98,7 +98,7 @@ struct AgentDependencies: Sendable {
     /// The time of the system's clock.
     @Sendable static func systemTime() -> Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
 
-    /// What relaying works with.
+    /// The dependencies of the device relay.
     var relay: DeviceRelayParts {
         DeviceRelayParts(
             opener: opener, services: services, presenter: presenter, nearby: nearby, machine: .read(),
@@ -108,7 +108,7 @@ struct AgentDependencies: Sendable {
     /// Whether there is a server.
     var hasServer: Bool { connector != nil && enrolment != nil }
 
-    /// What the link to the server works with; `nil` without a server.
+    /// The dependencies of the link to the server; `nil` without a server.
     func link(store: AgentStore) -> ServerLinkDependencies? {
         guard let connector, let enrolment else { return nil }
         return ServerLinkDependencies(

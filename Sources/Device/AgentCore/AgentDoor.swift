@@ -1,7 +1,7 @@
 import AgentWire
 import AppConnections
 
-/// Passes what the connections of apps bring to the agent's event loop.
+/// Passes the events of the apps' connections to the agent's event loop.
 final class AgentDoor: AppSocketDelegate {
     private let agent: Agent
 

@@ -8,7 +8,7 @@ import PushModel
 
 /// The store as the agent's engine reads it.
 extension AgentStore: AgentEngineStore {
-    /// What waits for an app after this place: the first `limit`.
+    /// The first `limit` notifications queued for an app after a given place in its queue.
     package func waiting(app: BundleID, after place: WaitingNotification.Place, limit: Int) throws
         -> [WaitingNotification]
     {
@@ -32,7 +32,7 @@ extension AgentStore: AgentEngineStore {
     package func hasWaking(app: BundleID) throws -> Bool { try read { try $0.hasWaking(app: app) } }
     /// The oldest intents to present.
     package func wanted(limit: Int) throws -> [WaitingNotification] { try read { try $0.wanted(limit: limit) } }
-    /// What is on the screen, or may come to it.
+    /// The notifications that are on the screen, or may still appear on it.
     package func visible(limit: Int) throws -> [WaitingNotification] { try read { try $0.visible(limit: limit) } }
     /// The list of an app, the newest `limit`.
     package func listed(app: BundleID, limit: Int) throws -> [WaitingNotification] {
@@ -54,7 +54,7 @@ extension AgentStore: AgentEngineStore {
     ) throws -> [DataMessage] {
         try read { try $0.waitingData(app: app, after: place, limit: limit, at: now) }
     }
-    /// What an app is to be told was deleted on the server.
+    /// The deletions on the server that are to be reported to an app.
     package func deletions(app: BundleID) throws -> [Deletion] { try read { try $0.deletions(app: app) } }
     /// The messages of an app that have ended.
     package func endedUpstream(app: BundleID) throws -> [EndedUpstream] { try read { try $0.endedUpstream(app: app) } }
@@ -63,9 +63,9 @@ extension AgentStore: AgentEngineStore {
         try read { [try $0.nextDataExpiry(), try $0.nextUpstreamExpiry()].compactMap(\.self).min() }
     }
 
-    /// What is settled for an app.
+    /// The stored settings and state of an app's notifications.
     package func record(of app: BundleID) throws -> AppNotificationRecord { try read { try $0.standing(app: app) } }
-    /// What is known of an app's registration.
+    /// The stored state of an app's registration.
     package func registration(app: BundleID, environment: PushEnvironment) throws -> Registration {
         try read { try $0.registration(app: app, environment: environment) }
     }

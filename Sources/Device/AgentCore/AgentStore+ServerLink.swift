@@ -6,8 +6,8 @@ import PushModel
 
 /// The store as the link to the server uses it.
 extension AgentStore: ServerLinkStore, AppRequestStore {
-    /// Takes messages of apps to send: the first `limit` after a place in the outbox. Those that were not sent before are
-    /// noted as under way, in one commit.
+    /// Takes messages of apps to send: the first `limit` after a place in the outbox. Those that were not sent before
+    /// are marked as sent, in one commit.
     package func takeUpstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream] {
         let found = try read { try $0.upstream(after: place, limit: limit) }
         let new = found.filter { !$0.isUnderWay }.map(\.message.sequence)
@@ -35,7 +35,7 @@ extension AgentStore: ServerLinkStore, AppRequestStore {
         try read { try $0.registration(app: app, environment: environment) } == .ended
     }
 
-    /// The team for which an app has its device token; `nil` where it has none, or the team is not known.
+    /// The team for which an app has its device token; `nil` where it has no token, or the team is not known.
     package func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID? {
         try read { try $0.registeredTeam(app: app, environment: environment) }
     }

@@ -5,7 +5,7 @@ import Logging
 import Observability
 import RequestScheduling
 
-/// The words in which the log has what the values beside the agent notice.
+/// Log messages for the notices of the engines.
 extension Logger {
     func log(_ notice: RequestSchedule.Notice) {
         switch notice {

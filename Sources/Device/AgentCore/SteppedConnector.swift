@@ -4,7 +4,7 @@ import DeviceStore
 import PushModel
 
 /// Wraps a connector so that each ack and each report to the server is a step of the agent (``AgentStep``), at which a
-/// debug build can be told to die.
+/// debug build can be made to end.
 package struct SteppedConnector: PushConnector {
     /// The connector that is wrapped.
     package let connector: any PushConnector

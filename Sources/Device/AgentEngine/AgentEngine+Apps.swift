@@ -6,11 +6,11 @@ import InstalledApps
 import Observability
 import PushModel
 
-/// Apps that are installed, change, and are taken away.
+/// Installation, changes and removal of apps.
 ///
-/// An app is removed when its manifest is missing at two looks, since it may be missing for a moment while it is written
-/// anew. While the folder, or a file that may be the app's, cannot be read, the app is not removed. Then what waited for it
-/// ends with its reason, and the server forgets its token.
+/// An app is removed when its manifest is missing at two checks, since it may be missing for a moment while it is
+/// rewritten. While the folder, or a file that may be the app's, cannot be read, the app is not removed. On removal its
+/// queued notifications end with a reason, and the server deletes its token.
 extension AgentEngine {
     /// The manifests were read. Known apps keep their state, and tokens are requested for new ones.
     ///

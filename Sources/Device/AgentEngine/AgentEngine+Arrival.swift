@@ -6,7 +6,7 @@ import Observability
 import PushEncryption
 import PushModel
 
-/// What comes over the device channel: each is opened and planned, and stored with its plan.
+/// Handling of notifications from the device channel: each is opened, planned, and stored with its plan.
 extension AgentEngine {
     /// These came in the session of this number.
     package mutating func arrived(_ notifications: [OutgoingNotification], in session: Int, _ context: Context) {
@@ -71,7 +71,7 @@ extension AgentEngine {
             return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
         }
         if apps[app]?.manifest.serviceExtension != nil, plan.isExtended(delivery) { return .isExtended }
-        // What comes again tells nothing again.
+        // A repeated notification is not reported again.
         if plan.tellsAlone, try !isDuplicate(notification.id, context) { tellAlone(plan, of: app) }
         return plan.disposition
     }
@@ -84,7 +84,8 @@ extension AgentEngine {
 
     /// Puts what an encrypted payload holds in its place.
     ///
-    /// - Returns: What became of it; `nil` for a payload that carries none, and where its app opens it.
+    /// - Returns: The outcome of decryption; `nil` for a payload that is not encrypted, or that its app decrypts
+    ///   itself.
     /// - Throws: when the store cannot be read.
     private mutating func decrypt(
         _ notification: inout OutgoingNotification, _ context: Context
@@ -96,7 +97,8 @@ extension AgentEngine {
             let keys = try context.store.encryptionKeys(app: app, environment: notification.environment)
             let fingerprint = encrypted.message.fingerprint
             let payload = try encrypted.open(with: keys)
-            // Only what opens counts: else anybody could name a message before its sender's arrives.
+            // Only messages that open are recorded: otherwise anyone could block a message by sending its fingerprint
+            // first.
             try refuseReplay(of: fingerprint, in: notification.id, context)
             notification.payload = payload
             return .opened(fingerprint: fingerprint)
@@ -111,7 +113,7 @@ extension AgentEngine {
         }
     }
 
-    /// A message that is known comes from nobody who may send: the server's own repeats have the same internal id.
+    /// Refuses a known message under another id: it is a replay. The server's own repeats have the same internal id.
     private func refuseReplay(of fingerprint: [UInt8], in id: NotificationID, _ context: Context) throws {
         guard let opener = try batch.opening[fingerprint] ?? context.store.opener(of: fingerprint) else { return }
         guard try !isDuplicate(id, context) else { return }
@@ -120,9 +122,9 @@ extension AgentEngine {
 
     // MARK: Service extensions
 
-    /// A service extension has answered for a notification: it is planned anew, by what the extension made of it.
+    /// A service extension has answered for a notification: it is planned again, with the extension's content.
     ///
-    /// - Parameter content: `nil` for what its payload says.
+    /// - Parameter content: The content from the extension; `nil` for that of the payload.
     /// - Returns: The plan by which it is to be stored; `nil` where its app is not installed now.
     package mutating func extended(
         _ notification: WaitingNotification, _ content: NotificationContent?, _ context: Context

@@ -53,7 +53,7 @@ extension AgentEngine {
         }
     }
 
-    /// The presenter says what became of a question.
+    /// The presenter reports the outcome of a question.
     package mutating func questionShown(_ id: NotificationID, _ outcome: PresentationOutcome) {
         switch outcome {
         case .failed(let reason), .kept(let reason): couldNotAsk(id, reason)
@@ -63,8 +63,8 @@ extension AgentEngine {
         }
     }
 
-    /// The questions that an earlier run left on the screen. Nobody takes their answers. Each leaves the screen, unless its
-    /// app asks again soon: the new question takes its place.
+    /// The questions that an earlier run left on the screen, whose answers have no receiver. Each is removed from the
+    /// screen, unless its app asks again soon: then the new question replaces it.
     package mutating func inheritedQuestions(_ context: Context) throws -> [ShownPresentation] {
         try context.store.questions().map { app, handle in
             let id = questions.nextID()
@@ -78,7 +78,7 @@ extension AgentEngine {
         if questions.id(of: app) == nil { enqueue(.asked(app: app, handle: nil)) }
     }
 
-    /// The agent ends: nobody would take the answer to a question that stays on the screen.
+    /// Removes all questions from the screen at the agent's end, since their answers would have no receiver.
     package mutating func withdrawQuestions() {
         for (id, question) in questions.all {
             withdraw([id])
@@ -137,8 +137,8 @@ extension AgentEngine {
         self.answer(question.askers, isGranted: isGranted, reason: isGranted ? nil : reason)
     }
 
-    /// Notes whether an app shows settings of its own, as it says with each request for authorization. The person is not
-    /// asked about that.
+    /// Notes whether an app shows settings of its own, as each of its requests for authorization states. The person is
+    /// not asked about that.
     private mutating func noteOwnSettings(_ options: UInt, of app: BundleID) {
         change(app) {
             $0.options &= ~AuthorizationOption.providesAppNotificationSettings

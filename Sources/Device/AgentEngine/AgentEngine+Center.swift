@@ -5,7 +5,7 @@ import DeviceModel
 import DeviceStore
 import PushModel
 
-/// What apps ask of their notification centre.
+/// Handling of the apps' notification-center commands.
 extension AgentEngine {
     /// Takes a command of an app, and answers it; what was ordered is confirmed when it is durable. The batch must be
     /// committed before what asks for requests or the list.
@@ -45,8 +45,8 @@ extension AgentEngine {
 
     // MARK: Requests
 
-    /// Says whether a request of an app may be added; answers one that may not. Where it waits for a place, the batch must be
-    /// committed before.
+    /// Returns whether a request of an app may be added; answers one that may not. Where it waits for a place, the
+    /// batch must be committed before.
     package mutating func examine(
         _ added: AddedRequest, of app: BundleID, _ connection: AppConnection, _ context: Context
     ) throws -> AppConversations.Event {
@@ -99,7 +99,7 @@ extension AgentEngine {
         return nil
     }
 
-    /// What a notification that appears does to the number on its app's icon.
+    /// Sets the badge of an app's icon from a notification that appears; 0 also clears the app's list.
     mutating func applyBadge(_ badge: Int, app: BundleID) {
         change(app) { $0.badge = badge }
         if badge == 0 { enqueue(.unlisted(app: app, identifiers: nil)) }
@@ -111,7 +111,7 @@ extension AgentEngine {
         emit(.badge(installed.shownBadge, desktopEntry: installed.manifest.desktopEntry ?? app.rawValue))
     }
 
-    // MARK: What is settled
+    // MARK: Settings
 
     /// Changes what is settled for an app, durably.
     mutating func change(_ app: BundleID, _ body: (inout AppNotificationRecord) -> Void) {
@@ -124,11 +124,11 @@ extension AgentEngine {
         guard let after = apps[app] else { return }
         if after.shownBadge != before.shownBadge { showBadge(of: app) }
         if after.record.settings.missedPolicy != before.record.settings.missedPolicy { emit(.rereadRequests(app)) }
-        // What an app is not allowed any more leaves the screen and the list.
+        // Notifications of an app that is no longer allowed leave the screen and the list.
         if before.delivery.mayShow, !after.delivery.mayShow { enqueue(.unlisted(app: app, identifiers: nil)) }
     }
 
-    /// What an app is told of its settings.
+    /// The notification settings that an app receives.
     func notificationSettings(of app: BundleID) -> NotificationSettings {
         apps[app].map { $0.record.settings(under: $0.manifest.authorization) }
             ?? AppNotificationRecord().settings(under: .denied)

@@ -7,9 +7,9 @@ import Observability
 import PresentationPlanning
 import PushModel
 
-/// What follows from a commit, and from one that failed.
+/// Effects of a commit, and of a commit that failed.
 extension AgentEngine {
-    /// What follows once for each app, or for the session, from all changes of a commit.
+    /// Effects that all changes of a commit have together, once for each app or for the session.
     private struct FollowUp {
         var stored: [NotificationID] = []
         var extending: [(id: NotificationID, app: BundleID)] = []
@@ -23,7 +23,7 @@ extension AgentEngine {
 
     /// The changes of a batch are on the disk.
     package mutating func committed(_ results: [ChangeResult], _ context: Context) {
-        // An app hears that its command is durable before it hears what came of it.
+        // An app receives the confirmation of its command before the outcome.
         sendConfirmations()
         var rest = FollowUp()
         for result in results {
@@ -135,8 +135,8 @@ extension AgentEngine {
         if let apps = pruning.noteStored(app) { emit(.prune(apps)) }
     }
 
-    /// A batch was not stored, or the store could not be read. Nobody was told that anything is stored: the server and the
-    /// apps say it again on their next connections, and the presenter is asked again.
+    /// A batch was not stored, or the store could not be read. Nothing was confirmed as stored: the server and the apps
+    /// repeat it on their next connections, and the presenter is asked again.
     package mutating func storeFailed(_ context: Context) {
         emit(.link(.closeSession))
         for connection in apps.values.flatMap(\.allConnections) { emit(.close(connection)) }

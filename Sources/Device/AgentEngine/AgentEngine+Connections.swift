@@ -6,8 +6,8 @@ import InstalledApps
 import Observability
 import PushModel
 
-/// The connections of apps and of their companions: how they begin, what they are told then, and their ends. The connection
-/// of the role `app` is the app itself; those of other roles are its companions.
+/// The connections of apps and of their companions: their start, the messages that they receive then, and their ends.
+/// The connection of the role `app` is the app itself; those of other roles are its companions.
 extension AgentEngine {
     /// In how many of the responses that wait for an app the one that opened it is sought.
     private static let launchResponseLimit = 64
@@ -15,7 +15,7 @@ extension AgentEngine {
     /// An app, whose process has proved to be it, has connected.
     ///
     /// - Parameter run: The name of the app's run. That it has begun must be committed before.
-    /// - Returns: What that run has asked; `nil` without a name.
+    /// - Returns: The requests that this run has made; `nil` without a name.
     package mutating func connectApp(
         _ app: BundleID, _ connection: AppConnection, run: String?, _ context: Context
     ) throws -> AskedRequests? {
@@ -33,8 +33,8 @@ extension AgentEngine {
         return asked
     }
 
-    /// A companion of an app, whose process has proved to be the app's, has connected. The app's own connection and state do
-    /// not change.
+    /// A companion of an app, whose process has proved to be the app's, has connected. The app's own connection and
+    /// state do not change.
     package mutating func connectCompanion(_ sender: AppRole, _ connection: AppConnection) {
         take(sender, by: connection)
         welcome(connection, of: sender.app)
@@ -66,13 +66,13 @@ extension AgentEngine {
             ], to: connection)
     }
 
-    /// Gives a role of an app to a connection, and ends the one that had it.
+    /// Gives a role of an app to a connection, and closes the connection that had the role.
     private mutating func take(_ role: AppRole, by connection: AppConnection) {
         if let older = registry.connect(connection, as: role) { supersede(older, by: connection, as: role) }
     }
 
-    /// Ends the older connection of a role. The same process has reconnected, and left it behind. Another process is told
-    /// not to connect again: otherwise the two would end each other's connections for ever.
+    /// Ends the older connection of a role. If the process is the same, it has reconnected and left the older one
+    /// behind. Another process is told not to reconnect: otherwise the two would end each other's connections for ever.
     private mutating func supersede(_ older: AppConnection, by newer: AppConnection, as role: AppRole) {
         guard older.peer.process != newer.peer.process else { return emit(.close(older)) }
         log(
@@ -84,7 +84,7 @@ extension AgentEngine {
             "process \(newer.peer.process) is \(what) now; this one gets nothing any more")
     }
 
-    /// Refuses what says to be a service extension, and was not started by the agent.
+    /// Refuses a connection in the role of a service extension whose process the agent did not start.
     package mutating func refuseUnstarted(_ connection: AppConnection, of app: BundleID?) {
         refuse(
             connection, code: "notThisRole",
@@ -94,9 +94,9 @@ extension AgentEngine {
 
     // MARK: The end
 
-    /// Nobody waits for answers over this connection, which is over.
+    /// Removes everything that waits for answers over a connection that has closed.
     package mutating func forgetAsker(_ connection: AppConnection) {
-        // Nobody takes the answer to a question whose terminal has gone.
+        // The answer to a question whose terminal has gone has no receiver.
         let unasked = terminals.remove { $0.connection === connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
         channelWaiters.remove { $0.connection === connection }
@@ -116,7 +116,7 @@ extension AgentEngine {
 
     // MARK: Messages
 
-    /// Does what an app, or a companion in its name, says.
+    /// Performs a message of an app, or of a companion in its name.
     ///
     /// - Throws: when the store cannot be read.
     package mutating func perform(
@@ -140,7 +140,7 @@ extension AgentEngine {
         case .getSettings(let request): giveSettings(request, of: app, to: connection)
         case .registerForRemoteNotifications(let request): try giveToken(request, app: app, connection, context)
         case .unregisterForRemoteNotifications(let request): endToken(request, of: app, connection)
-        // With the life cycle `always` a connected app is active, whatever it says.
+        // With the life cycle `always` a connected app is active, whatever it declares.
         case .stateChanged(let state): apps[app]?.enter(state)
         case .fetch(let request, _):
             let failure = MediaFailure(.refusedURL, "files are fetched for an app's service extension, not for the app")
@@ -151,7 +151,7 @@ extension AgentEngine {
         }
     }
 
-    /// Tells what an app may do.
+    /// Sends an app's notification settings.
     package mutating func giveSettings(_ request: Int64, of app: BundleID, to connection: AppConnection) {
         send([.settings(request: request, notificationSettings(of: app))], to: connection)
     }

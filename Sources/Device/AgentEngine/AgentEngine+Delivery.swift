@@ -5,7 +5,7 @@ import DeviceStore
 import InstalledApps
 import PushModel
 
-/// What apps are handed: notifications and responses, data messages, and what was deleted on the server.
+/// Delivery to apps: notifications and responses, data messages, and deletions on the server.
 extension AgentEngine {
     /// Passes an event to an app's `AppDelivery`, and follows its directives.
     package mutating func hand(_ event: AppDelivery.Event, to app: BundleID, _ context: Context) {
@@ -61,15 +61,15 @@ extension AgentEngine {
         watchAnswers(of: app)
     }
 
-    /// How a notification appears that its app has handled: as the app wants, as far as the person's settings allow. What is
-    /// only heard is played, and where `setsBadge`, its badge is applied.
+    /// The presentation of a notification that its app has handled: as the app wants, as far as the person's settings
+    /// allow. A sound without text is played, and where `setsBadge`, the badge is applied.
     private mutating func shown(
         _ wish: PresentationOptions, setsBadge: Bool, of id: NotificationID, app: BundleID, _ context: Context
     ) throws -> PresentationOptions {
         guard wish != .nothing || setsBadge, let content = try context.store.notification(id)?.says,
             let plan = plan(content, app: app, context)
         else { return wish }
-        // What may not come to the screen at this time is in the list at least.
+        // A notification that may not appear on the screen at this time is at least in the list.
         let allowed =
             wish.contains(.screen) && plan.showing.isListOnly ? .list : wish.intersection(plan.showing)
         let badge = setsBadge ? plan.badge : nil
@@ -102,7 +102,7 @@ extension AgentEngine {
         tell(app, messages, .handOver)
     }
 
-    /// Tells an app that is connected what was deleted on the server, until it has taken that.
+    /// Sends a connected app the deletions on the server, until it has confirmed them.
     mutating func tellDeletions(to app: BundleID, _ context: Context) {
         guard apps[app]?.connection != nil else { return }
         do {

@@ -4,7 +4,7 @@ import AppConversation
 import DeviceModel
 import PushModel
 
-/// The direct channels of apps: what they ask of their server, and what expires.
+/// The direct channels of apps: their requests to the server, and the messages that expire.
 extension AgentEngine {
     mutating func handleChannelCommand(
         _ command: ChannelCommand, from app: BundleID, _ connection: AppConnection, _ context: Context
@@ -25,7 +25,7 @@ extension AgentEngine {
 
     // MARK: The state of the channel
 
-    /// The session with the server began or ended: the apps whose channels are open are told.
+    /// The session with the server began or ended: the apps whose channels are open are notified.
     package mutating func sessionChanged(_ context: Context) {
         for app in apps.keys { tellChannel(to: app, context) }
     }
@@ -56,7 +56,7 @@ extension AgentEngine {
         }
     }
 
-    /// Tells an app what became of its messages, as far as it does not know.
+    /// Sends an app the outcomes of its messages that it has not confirmed.
     mutating func tellEnds(to app: BundleID, _ context: Context) {
         guard apps[app]?.connection != nil else { return }
         do {
@@ -91,7 +91,7 @@ extension AgentEngine {
         emit(.link(.topicsCommitted))
     }
 
-    /// The server has answered: who waits for a topic hears it, and the wish is forgotten.
+    /// The server has answered: the callers that wait for the topic are answered, and the wish is deleted.
     package mutating func topicAnswered(_ wish: TopicWish, code: String?) {
         enqueue(.topicSettled(wish))
         answer(channelWaiters.take(TopicName(app: wish.app, topic: wish.topic)), code: code)

@@ -11,12 +11,12 @@ import RequestScheduling
 import ServiceExtensions
 
 extension AgentEngine {
-    /// What an agent is to do.
+    /// An action that the agent performs for the engine.
     package enum Effect: Sendable {
         // MARK: The store
         /// Commit the batch, after the work that is on the event loop already.
         case commit
-        /// The store could not be read: say ``AgentEngine/storeFailed(_:)``, and log the error.
+        /// The store could not be read: call ``AgentEngine/storeFailed(_:)``, and log the error.
         case storeFailed(any Error)
         /// Delete old notifications of these apps.
         case prune(Set<BundleID>)
@@ -24,17 +24,17 @@ extension AgentEngine {
         case removed(BundleID)
 
         // MARK: Connections
-        /// Say this over a connection, as a step of the agent where one is named.
+        /// Send messages over a connection, as a step of the agent where one is named.
         case send([AgentMessage], AppConnection, AgentStep?)
-        /// Say why, and close the connection.
+        /// Send the reason, and close the connection.
         case refuse(AppConnection, code: String, message: String)
         /// Close the connection.
         case close(AppConnection)
 
         // MARK: The screen
-        /// Show a notification, and tell ``AgentEngine/presented(_:_:again:_:)`` what became of it.
+        /// Show a notification, and pass the outcome to ``AgentEngine/presented(_:_:again:_:)``.
         case present(Presentation, WaitingNotification, again: Bool)
-        /// Show a question about an app, and tell ``AgentEngine/questionShown(_:_:)`` what became of it.
+        /// Show a question about an app, and pass the outcome to ``AgentEngine/questionShown(_:_:)``.
         case ask(Presentation)
         /// Change what is on the screen.
         case update(Presentation)
@@ -44,11 +44,11 @@ extension AgentEngine {
         case badge(Int, desktopEntry: String)
         /// Play a sound that comes without a text.
         case play(Presentation.Sound, volume: Double?)
-        /// Ask for text in a window, and tell ``AgentEngine/replied(_:_:_:)`` what was typed.
+        /// Ask for text in a window, and pass the answer to ``AgentEngine/replied(_:_:_:)``.
         case askForReply(ReplyRequest)
 
         // MARK: Apps
-        /// Have the session bus bring an app to the front, and supervise what becomes of that.
+        /// Have the session bus bring an app to the front, and supervise the outcome.
         case activate(BundleID, AppActivation)
         /// Start an app's program, and supervise its process.
         case launch(BundleID, token: String?)
@@ -62,7 +62,7 @@ extension AgentEngine {
         case reloadExtensions
 
         // MARK: Time and place
-        /// Tell ``AgentEngine/timePassed(_:_:)`` after this time, unless the agent has ended; after other work had its turn.
+        /// Call ``AgentEngine/timePassed(_:_:)`` after this time, unless the agent has ended; other work runs first.
         case wait(Duration, then: Timer)
         /// Have the alarm clock ring; `nil` for never.
         case arm(Timestamp?)
@@ -88,11 +88,11 @@ extension AgentEngine {
         case logSupervisor(AppSupervisor<AppConnection>.Notice, BundleID)
     }
 
-    /// What the link to the server is told.
+    /// A call to the link to the server.
     package enum LinkCall: Sendable, Hashable {
         /// These are stored that the session brought.
         case stored([NotificationID], session: Int)
-        /// Each says what was committed.
+        /// The outbox of receipts, messages or topics was committed.
         case receiptsCommitted, upstreamCommitted, topicsCommitted
         /// An app is here, and its team.
         case appInstalled(BundleID, team: TeamID)
@@ -100,27 +100,27 @@ extension AgentEngine {
         case requestToken(BundleID)
         /// An app's device token is to end.
         case requestTokenEnd(BundleID)
-        /// The session is to be opened anew.
+        /// The session must be reopened.
         case closeSession
     }
 
-    /// What happens when a time has passed.
+    /// An action that is due after a delay.
     package enum Timer: Sendable {
-        /// An app's supervisor is told this.
+        /// Passes an event to an app's supervisor.
         case supervise(AppSupervisor<AppConnection>.Event, BundleID)
-        /// An app had its time to say how notifications appear.
+        /// The time is over in which an app may answer how notifications appear.
         case answersDue(BundleID)
         /// The responses of an app are read again.
         case giveResponses(BundleID, token: String?)
-        /// What has expired at this instant ends.
+        /// Ends the notifications and messages that have expired at this instant.
         case expire(Timestamp)
         /// A question that an earlier run left on the screen leaves it.
         case forgetQuestion(NotificationID, BundleID)
         /// An event of the presenter is handled again.
         case presenterEvent(PresenterEvent)
-        /// What is on the screen is looked at again, since its lock has changed.
+        /// Updates the notifications on the screen, since the screen was locked or unlocked.
         case refreshPreviews
-        /// The schedule is told this.
+        /// Passes an event to the schedule.
         case schedule(RequestSchedule.Event)
         /// The manifest of an app that was missing is looked for again.
         case lookForApp(BundleID)
@@ -128,13 +128,13 @@ extension AgentEngine {
 
     /// A person wants to answer with text, and the desktop cannot ask for it.
     package struct ReplyRequest: Sendable {
-        /// What is answered.
+        /// The notification that the person answers.
         package var notification: WaitingNotification
         /// The identifier of the button that was pressed.
         package var button: String
         /// The name of the app.
         package var appName: String
-        /// What lets the app take the focus.
+        /// The XDG activation token with which the app may take the focus.
         package var activationToken: String?
     }
 }

@@ -5,13 +5,13 @@ import Observability
 import PresentationPlanning
 import PushModel
 
-/// How notifications appear now, and what follows when that changes. `PresentationComposer` says how each looks.
+/// The presentation of notifications now, and the effects of a change. `PresentationComposer` composes each one's look.
 extension AgentEngine {
     private static let refreshLimit = 200
 
     // MARK: Plans
 
-    /// What decides how an app's notifications appear now.
+    /// The conditions that decide how an app's notifications appear now.
     package func conditions(of app: InstalledApp, _ context: Context) -> PresentationConditions {
         PresentationConditions(
             standing: app.record, policy: app.manifest.authorization, isLocked: surroundings.isScreenLocked,
@@ -45,7 +45,7 @@ extension AgentEngine {
 
     // MARK: The screen
 
-    /// What the presenter is given for a notification.
+    /// The presentation of a notification, as the presenter receives it.
     package func presentation(of notification: WaitingNotification, _ context: Context) -> Presentation {
         PresentationComposer(
             registry: registry, conditions: { self.conditions(of: $0, context) },
@@ -87,7 +87,7 @@ extension AgentEngine {
         do {
             guard let notification = try context.store.notification(id) else { return }
             var shown = presentation(of: notification, context)
-            // There is none where the text is hidden by now.
+            // There is no still picture where the text is hidden by now.
             guard shown.still != nil else { return }
             shown.sound = .silent
             emit(.update(shown))
@@ -96,15 +96,15 @@ extension AgentEngine {
         }
     }
 
-    /// The desktop has said how the screen is.
+    /// The desktop has reported whether the screen is locked.
     mutating func screenChanged(isLocked: Bool, _ context: Context) {
         if surroundings.screenChanged(isLocked: isLocked) { refreshPreviews(context) }
         followFocus()
         if !isLocked { enqueue(.released) }
     }
 
-    /// The screen was locked or unlocked. Updates the notifications on it, and those that may come to it, of apps whose text
-    /// is shown on an unlocked screen only.
+    /// The screen was locked or unlocked. Updates the notifications on it, and those that may come to it, of apps whose
+    /// text is shown on an unlocked screen only.
     mutating func refreshPreviews(_ context: Context) {
         let shown: [WaitingNotification]
         do {

@@ -5,7 +5,8 @@ import InstalledApps
 import Observability
 import PushModel
 
-/// The device tokens of apps: what apps ask, and what they are told. `DeviceTokenRequests` decides who is answered.
+/// The device tokens of apps: the apps' requests, and the answers. `DeviceTokenRequests` decides which requests are
+/// answered.
 extension AgentEngine {
     mutating func giveToken(
         _ request: Int64, app: BundleID, _ connection: AppConnection, _ context: Context
@@ -36,8 +37,8 @@ extension AgentEngine {
         send(requests.map { .registrationFailed(request: $0, code: code, message: message) }, to: connection)
     }
 
-    /// Ends an app's registration; answered when the server has done it, or it is known that it has not. The app's earlier
-    /// requests for a device token are refused.
+    /// Ends an app's registration; answered when the server has done it, or it is known that it has not. The app's
+    /// earlier requests for a device token are refused.
     mutating func endToken(_ request: Int64, of app: BundleID, _ connection: AppConnection) {
         let asker = Confirmation(connection: connection, request: request)
         guard settings.hasServer else {
@@ -56,7 +57,7 @@ extension AgentEngine {
         if app != AppManifest.terminalID { emit(.link(.requestToken(app))) }
     }
 
-    // MARK: What the server answers
+    // MARK: Answers of the server
 
     /// An app has its device token.
     package mutating func tokenReceived(_ token: String, app: BundleID) {
@@ -73,8 +74,8 @@ extension AgentEngine {
         if end.isTokenWanted { requestToken(app) }
     }
 
-    /// The server has not forgotten an app's device token: its code, with which it refuses that, or `nil` where it could not be
-    /// asked. The link then goes on asking, unless the app wants a token again.
+    /// The server has not forgotten an app's device token: its code, with which it refuses that, or `nil` where it
+    /// could not be asked. The link then goes on asking, unless the app wants a token again.
     package mutating func tokenNotEnded(app: BundleID, code: String?) {
         guard let end = apps[app]?.tokens.notEnded(isRefused: code != nil) else { return }
         let sentence =

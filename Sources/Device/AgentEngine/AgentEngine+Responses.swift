@@ -7,20 +7,20 @@ import Logging
 import Observability
 import PushModel
 
-/// What people do with notifications, and how it reaches the app.
+/// Handling of a person's responses to notifications, and their delivery to the app.
 extension AgentEngine {
     /// How many events of the presenter wait at most for the store to be readable again.
     private static let waitingEventLimit = 1_000
 
-    /// A person did something on the desktop, or the desktop tells what is so. Where the event is answered from the store
-    /// (``PresenterEvent/isAnsweredFromStore``), the batch must be committed before.
+    /// Handles a person's action on the desktop, or a state that the desktop reports. Where the event is answered from
+    /// the store (``PresenterEvent/isAnsweredFromStore``), the batch must be committed before.
     package mutating func handlePresenterEvent(_ event: PresenterEvent, _ context: Context) {
         if handleQuestionEvent(event) { return }
         do {
             try applyPresenterEvent(event, context)
         } catch {
             fail(error)
-            // Nobody would tell again what a person did.
+            // A person's action would not be reported again.
             guard waitingEvents < Self.waitingEventLimit else { return }
             waitingEvents += 1
             emit(.wait(timing.storePause, then: .presenterEvent(event)))
@@ -75,8 +75,8 @@ extension AgentEngine {
         answered(request.notification, request.button, text, activationToken: request.activationToken, context)
     }
 
-    /// Takes an answer. On a locked screen nobody knows who gave it: where its action requires authentication, it waits
-    /// in the store until the screen is unlocked.
+    /// Handles an answer. On a locked screen it is unknown who gave it: where its action requires authentication, it
+    /// waits in the store until the screen is unlocked.
     private mutating func answered(
         _ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?,
         _ context: Context
@@ -108,7 +108,7 @@ extension AgentEngine {
                 at: context.now))
     }
 
-    /// A person dismissed a notification. Its app is told where its category asks for that.
+    /// A person dismissed a notification. Its app is notified where its category asks for that.
     mutating func dismissed(_ id: NotificationID, by answerer: Answerer, _ context: Context) throws {
         guard let notification = try context.store.notification(id) else {
             return enqueue(.dismissed(id, by: answerer, at: context.now))

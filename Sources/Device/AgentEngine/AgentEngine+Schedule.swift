@@ -10,9 +10,10 @@ import RequestScheduling
 
 /// Requests that wait for their time or place. `RequestSchedule` decides when they fire.
 ///
-/// An occurrence is stored in the transaction that stores its notification, so that it fires once, whenever the agent ends.
+/// An occurrence is stored in the transaction that stores its notification, so that it fires once, whenever the agent
+/// ends.
 extension AgentEngine {
-    /// What the schedule asks of its surroundings.
+    /// The clocks, time zones and policies that the schedule reads.
     package func scheduleSurroundings(_ context: Context) -> RequestSchedule.Surroundings {
         RequestSchedule.Surroundings(
             now: context.clock, zones: settings.zones,
@@ -39,9 +40,10 @@ extension AgentEngine {
             with: identifier, others: try context.store.pending(app: app).map(\.request))
     }
 
-    // MARK: What the store has
+    // MARK: Requests in the store
 
-    /// Reads all that waits. The batch must be committed before. What cannot be decoded stays in the store, and is told.
+    /// Reads all scheduled requests. The batch must be committed before. A request that cannot be decoded stays in the
+    /// store, and is logged.
     package mutating func loadSchedule(_ context: Context) {
         var left: Set<RequestKey> = []
         readPending(context) {
@@ -55,7 +57,8 @@ extension AgentEngine {
             [LogKey.count: "\(left.count)"])
     }
 
-    /// Reads an app's requests again: it was installed, or its settings have changed. The batch must be committed before.
+    /// Reads an app's requests again: it was installed, or its settings have changed. The batch must be committed
+    /// before.
     package mutating func rereadRequests(of app: BundleID, _ context: Context) {
         guard schedule.isLoaded else { return }
         readPending(context) { .reread(try context.store.pending(app: app)) }
@@ -90,7 +93,7 @@ extension AgentEngine {
                 do {
                     if let event = try followSchedule(directive, context) { events.append(event) }
                 } catch {
-                    // The rest is dropped: everything is loaded again.
+                    // The remaining directives are dropped: everything is loaded again.
                     return fail(error)
                 }
             }
@@ -98,7 +101,7 @@ extension AgentEngine {
         }
     }
 
-    /// - Returns: The event that the schedule must be told in answer; `nil` for none.
+    /// - Returns: The event with which the schedule must be answered; `nil` for none.
     private mutating func followSchedule(
         _ directive: RequestSchedule.Directive, _ context: Context
     ) throws -> RequestSchedule.Event? {
@@ -141,7 +144,7 @@ extension AgentEngine {
     private mutating func fireDue(
         _ key: RequestKey, occurrence: Timestamp?, lateBy: Int64, isLast: Bool, _ context: Context
     ) throws -> RequestSchedule.Event? {
-        // It may have been taken back meanwhile.
+        // The request may have been withdrawn meanwhile.
         guard let waiting = try context.store.pending(key: key) else { return .removed([key]) }
         let received = ReceivedNotification(content: waiting.request.content, source: .app)
         guard let plan = planned(received, for: waiting.app, context) else {

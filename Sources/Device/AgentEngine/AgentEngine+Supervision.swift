@@ -8,8 +8,8 @@ import PushModel
 
 /// Apps that are started, woken and waited for, and those that follow the focus. `AppSupervisor` decides.
 extension AgentEngine {
-    /// Gives an app that may be running time to connect. After that, what waits for it is shown, and it is started where
-    /// responses wait.
+    /// Gives an app that may be running time to connect. After that, what waits for it is shown, and it is started
+    /// where responses wait.
     package mutating func startReconnectTimer(of app: BundleID) {
         let deadline = registry.awaitReconnect(of: app)
         emit(.wait(timing.returnLimit, then: .supervise(.returnLimitPassed(deadline: deadline), app)))
@@ -34,7 +34,7 @@ extension AgentEngine {
         }
     }
 
-    /// - Returns: The event that the supervisor must be told in answer; `nil` for none.
+    /// - Returns: The event with which the supervisor must be answered; `nil` for none.
     private mutating func followSupervisor(
         _ directive: AppSupervisor<AppConnection>.Directive, _ app: BundleID, _ context: Context
     ) throws -> AppSupervisor<AppConnection>.Event? {
@@ -91,13 +91,13 @@ extension AgentEngine {
 
     // MARK: The focus
 
-    /// The focus is elsewhere, or is not told any more.
+    /// The focus has moved, or cannot be observed any more.
     package mutating func focusChanged(_ focus: AppFocus) {
         registry.focus = focus
         followFocus()
     }
 
-    /// Tells the apps that follow the focus where they stand, where that has changed.
+    /// Notifies the apps that follow the focus of their states, where these have changed.
     mutating func followFocus() {
         for (connection, state) in registry.followFocus(isScreenLocked: surroundings.isScreenLocked) {
             send([.enter(state)], to: connection)

@@ -4,7 +4,7 @@ import DeviceStore
 import ManagementDesk
 import PushModel
 
-/// What a person at a terminal orders, and the notifications of terminals. `ManagementDesk` has examined both.
+/// Orders of a person at a terminal, and the notifications of terminals. `ManagementDesk` has examined both.
 extension AgentEngine {
     /// Does what a person at a terminal orders.
     ///
@@ -36,7 +36,7 @@ extension AgentEngine {
         return true
     }
 
-    /// What decides about a notification of the terminal's; `nil` until the terminal's own app is installed.
+    /// The conditions for a notification from a terminal; `nil` until the terminal's own app is installed.
     package func notifyConditions(
         of request: NotificationRequest, _ context: Context
     ) throws -> ManagementDesk.NotifyConditions? {
@@ -61,7 +61,7 @@ extension AgentEngine {
         addRequest(request, as: nil, app: AppManifest.terminalID, context)
     }
 
-    /// Tells the terminal that waits for an answer that there will be none.
+    /// Notifies the terminal that waits for an answer that there will be none.
     mutating func failTerminal(_ identifier: String, _ reason: String) {
         guard let waiter = terminals.end(identifier) else { return }
         // A question without a terminal that waits must not appear later.
@@ -69,7 +69,7 @@ extension AgentEngine {
         send([.managed(request: waiter.request, .failed(message: reason))], to: waiter.connection)
     }
 
-    /// Tells the terminal that waits what a person did.
+    /// Sends the terminal that waits the action of the person.
     ///
     /// - Returns: Whether the notification was a terminal's.
     mutating func tellTerminal(_ notification: WaitingNotification, _ action: String, _ text: String?) -> Bool {

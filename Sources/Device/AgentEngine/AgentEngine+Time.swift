@@ -1,6 +1,6 @@
 import PushModel
 
-/// What happens when a time has passed.
+/// Handling of timers whose delay has passed.
 extension AgentEngine {
     /// The time of a ``Timer`` has passed. Before an event of the presenter the batch must be committed, as before
     /// ``handlePresenterEvent(_:_:)``; that of ``Timer/lookForApp(_:)`` is for ``lookForApp(_:_:load:)``.

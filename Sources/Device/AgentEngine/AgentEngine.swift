@@ -11,14 +11,14 @@ import PresentationPlanning
 import PushModel
 import RequestScheduling
 
-/// What an agent knows beside its store, and all that it decides: a value. Events go in as calls; what is to be done about
-/// them comes out as ``Effect``s, in their order.
+/// The state of an agent outside its store, and all its decisions: a value. Events enter as calls; the actions that
+/// follow come out as ``Effect``s, in order.
 ///
-/// It joins the engines of its floor: apps (`AppRegistry`), the schedule, questions to the person, terminals that wait, what
-/// is presented, and the batch of changes. Guarantees: no I/O, and no clock; an error of the store becomes the effect
+/// It combines the other engines: apps (`AppRegistry`), the schedule, questions to the person, terminals that wait,
+/// presentations, and the batch of changes. Guarantees: no I/O, and no clock; an error of the store becomes the effect
 /// ``Effect/storeFailed(_:)``.
 package struct AgentEngine: Sendable {
-    /// What stays the same as long as an agent runs.
+    /// The settings that stay the same as long as an agent runs.
     package struct Settings: Sendable {
         /// How long it waits, and how much it keeps.
         package var timing: AgentTiming
@@ -48,7 +48,7 @@ package struct AgentEngine: Sendable {
     package struct Context {
         /// The time.
         package var now: Timestamp
-        /// What the clocks say.
+        /// The reading of the machine's clocks.
         package var clock: ClockReading
         /// The store, as the last commit left it.
         package var store: any AgentEngineStore
@@ -86,7 +86,7 @@ package struct AgentEngine: Sendable {
     package var questions = AuthorizationQuestions<Confirmation>()
     /// The terminals that wait for what a person does.
     package var terminals = TerminalWaiters<Confirmation>()
-    /// Who waits for answers to requests of the direct channel.
+    /// The connections that wait for answers to requests of the direct channel.
     var channelWaiters = ChannelWaiters<Confirmation>()
     /// When data messages that have expired are ended next.
     var expiry = ExpiryWatch()
@@ -99,8 +99,8 @@ package struct AgentEngine: Sendable {
     /// An engine that knows no apps.
     ///
     /// - Parameters:
-    ///   - inherited: What an earlier run wanted to be presented, and has no answer for.
-    ///   - quietHours: When only what is urgent comes to the screen; `nil` for never.
+    ///   - inherited: The notifications whose presentation an earlier run requested without getting the outcome.
+    ///   - quietHours: The hours in which only urgent notifications appear on the screen; `nil` for none.
     package init(settings: Settings, inherited: Set<NotificationID> = [], quietHours: QuietHours? = nil) {
         self.settings = settings
         surroundings = Surroundings(quietHours: quietHours)
@@ -134,7 +134,7 @@ package struct AgentEngine: Sendable {
         if !messages.isEmpty { emit(.send(messages, connection, step)) }
     }
 
-    /// Tells an app, where it is connected.
+    /// Sends messages to an app, where it is connected.
     mutating func tell(_ app: BundleID, _ messages: [AgentMessage], _ step: AgentStep? = nil) {
         if let connection = apps[app]?.connection { send(messages, to: connection, step) }
     }

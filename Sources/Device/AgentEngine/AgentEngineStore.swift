@@ -5,10 +5,10 @@ import LocalSchedule
 import PushEncryption
 import PushModel
 
-/// What ``AgentEngine`` reads in the store; a port. Each function throws when the store cannot be read.
+/// The store as ``AgentEngine`` reads it; a port. Each function throws when the store cannot be read.
 package protocol AgentEngineStore {
     // MARK: Notifications
-    /// What waits for an app after this place: the first `limit`.
+    /// The first `limit` notifications queued for an app after a given place in its queue.
     func waiting(app: BundleID, after place: WaitingNotification.Place, limit: Int) throws -> [WaitingNotification]
     /// The responses that wait for an app after this place: the first `limit`.
     func waitingResponses(app: BundleID, after place: WaitingResponse.Place, limit: Int) throws -> [WaitingResponse]
@@ -22,7 +22,7 @@ package protocol AgentEngineStore {
     func hasWaking(app: BundleID) throws -> Bool
     /// The oldest intents to present.
     func wanted(limit: Int) throws -> [WaitingNotification]
-    /// What is on the screen, or may come to it.
+    /// The notifications that are on the screen, or may still appear on it.
     func visible(limit: Int) throws -> [WaitingNotification]
     /// The list of an app, the newest `limit`.
     func listed(app: BundleID, limit: Int) throws -> [WaitingNotification]
@@ -40,7 +40,7 @@ package protocol AgentEngineStore {
     // MARK: The direct channel
     /// The data messages that wait for an app after this place: the first `limit`.
     func waitingData(app: BundleID, after place: DataMessage.Place, limit: Int, at: Timestamp) throws -> [DataMessage]
-    /// What an app is to be told was deleted on the server.
+    /// The deletions on the server that are to be reported to an app.
     func deletions(app: BundleID) throws -> [Deletion]
     /// The messages of an app that have ended.
     func endedUpstream(app: BundleID) throws -> [EndedUpstream]
@@ -48,9 +48,9 @@ package protocol AgentEngineStore {
     func nextExpiry() throws -> Timestamp?
 
     // MARK: Apps
-    /// What is settled for an app.
+    /// The stored settings and state of an app's notifications.
     func record(of app: BundleID) throws -> AppNotificationRecord
-    /// What is known of an app's registration.
+    /// The stored state of an app's registration.
     func registration(app: BundleID, environment: PushEnvironment) throws -> Registration
     /// The apps that have device tokens, or had, with their teams.
     func registeredApps(environment: PushEnvironment) throws -> [(app: BundleID, team: TeamID?)]

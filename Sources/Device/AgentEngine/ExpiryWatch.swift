@@ -1,17 +1,18 @@
 import PushModel
 
-/// When what expires is looked at next.
+/// Decides when to check next for expired messages.
 ///
 /// Guarantees: of all instants that were noted the earliest counts.
 struct ExpiryWatch: Sendable {
-    /// The longest pause until the next look, in milliseconds: longer ones would not follow the clock when that is set.
+    /// The longest pause until the next check, in milliseconds: longer ones would not follow the clock when that is
+    /// set.
     static let longestPause: Int64 = 3_600_000
 
     private var watched: Timestamp?
 
-    /// Something expires at an instant.
+    /// Notes that something expires at an instant.
     ///
-    /// - Returns: After how many milliseconds ``passed(_:)`` is to be told; `nil` where an earlier look is due already.
+    /// - Returns: The milliseconds after which to call ``passed(_:)``; `nil` where an earlier check is due already.
     mutating func note(_ instant: Timestamp, now: Timestamp) -> Int64? {
         if let watched, watched <= instant { return nil }
         watched = instant

@@ -1,9 +1,9 @@
 import DeviceModel
 import PushModel
 
-/// What is known of the person's surroundings: the lock of the screen and the quiet hours.
+/// The state of the person's surroundings: the lock of the screen and the quiet hours.
 package struct Surroundings: Sendable {
-    /// Whether the screen is locked; `nil` until the desktop has said so.
+    /// Whether the screen is locked; `nil` until the desktop has reported it.
     private var screenLock: Bool?
     /// When only what is time-sensitive or critical comes to the screen; `nil` for never.
     package var quietHours: QuietHours?
@@ -13,13 +13,13 @@ package struct Surroundings: Sendable {
     /// Whether the screen is locked, as far as is known.
     package var isScreenLocked: Bool { screenLock ?? false }
 
-    /// Whether the desktop has said how the screen is.
+    /// Whether the desktop has reported the state of the screen.
     package var isScreenKnown: Bool { screenLock != nil }
 
     /// Whether an instant is within the quiet hours.
     func isQuietTime(at instant: Timestamp) -> Bool { quietHours?.contains(instant) ?? false }
 
-    /// The desktop has said how the screen is.
+    /// The desktop has reported the state of the screen.
     ///
     /// - Returns: Whether that is a change.
     mutating func screenChanged(isLocked: Bool) -> Bool {

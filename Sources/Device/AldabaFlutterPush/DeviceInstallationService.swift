@@ -12,7 +12,7 @@ public final class DeviceInstallationService {
 
     /// Answers on the channel `PREFIX/deviceinstallation`.
     ///
-    /// - Parameter deviceIdentifier: Names this app on this device; unless told otherwise `identifierForVendor`.
+    /// - Parameter deviceIdentifier: Returns the id of this app on this device; by default `identifierForVendor`.
     public init(
         channelPrefix: String, binaryMessenger: any FlutterBinaryMessenger,
         deviceIdentifier: @escaping @MainActor () -> String? = { UIDevice.current.identifierForVendor?.uuidString }

@@ -6,7 +6,7 @@ import Foundation
 public final class NotificationActionService {
     private let channel: FlutterMethodChannel
 
-    /// The action of the notification that started the app, until somebody has asked for it.
+    /// The action of the notification that started the app, until it has been read.
     public var launchAction: String?
 
     /// Answers and calls on the channel `PREFIX/notificationaction`.
@@ -20,7 +20,7 @@ public final class NotificationActionService {
         }
     }
 
-    /// Tells the other half that a notification with this action came, or was opened, while the app ran.
+    /// Sends the Flutter side the action of a notification that came, or was opened, while the app ran.
     public func triggerAction(_ action: String) { channel.invokeMethod("triggerAction", arguments: action) }
 
     /// Takes the action of a notification's payload: its top-level member `action`.

@@ -1,7 +1,7 @@
 import AgentWire
 import Foundation
 
-/// A picture, sound or film that a payload names, in whichever of the known ways.
+/// A picture, sound or film that a payload names, in any of the known forms.
 ///
 /// | who sends | where |
 /// |---|---|
@@ -12,9 +12,9 @@ import Foundation
 public struct PayloadMedia: Hashable, Sendable {
     /// The attachment's identifier; empty for one that is made.
     public var identifier: String
-    /// Where it is.
+    /// The address of the file.
     public var url: String
-    /// What the sender says that it is: an extension, a MIME type or a uniform type identifier.
+    /// The file's type as the sender states it: an extension, a MIME type or a uniform type identifier.
     public var typeHint: String?
 
     /// How many files one notification may name; what comes after them is left out.

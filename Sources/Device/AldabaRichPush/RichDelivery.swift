@@ -3,16 +3,16 @@ import Foundation
 import Synchronization
 import UserNotifications
 
-/// A notification, and what takes it back.
+/// A notification, and the handler that it is returned to.
 ///
-/// Sendable is unchecked: the content is a copy that nobody changes. The handler is of Apple's type, which any thread may
-/// call, and ``RichDelivery`` calls it once.
+/// Sendable is unchecked: the content is a copy that is not changed. The handler is of Apple's type, which any thread
+/// may call, and ``RichDelivery`` calls it once.
 private struct Return: @unchecked Sendable {
     let content: UNNotificationContent
     let handler: (UNNotificationContent) -> Void
 }
 
-/// One notification whose files are being fetched: the last answer, or the end of its time, gives it back.
+/// A notification whose files are being fetched. It is returned after the last answer, or at the end of its time.
 final class RichDelivery: Sendable {
     private struct State {
         var handBack: Return?

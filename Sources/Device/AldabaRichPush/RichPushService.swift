@@ -4,10 +4,11 @@ import Foundation
 import Synchronization
 import UserNotifications
 
-/// A service extension that shows the pictures, sounds and films which a payload names: use it as it is, or subclass it.
+/// A service extension that shows the pictures, sounds and films which a payload names: use it as it is, or subclass
+/// it.
 ///
-/// The agent fetches, within its rules of addresses, sizes and time; this process sends nothing to anybody. Whatever fails,
-/// the notification is shown with what there is, and why is said on standard output and in the timeline.
+/// The agent fetches the files, within its rules for addresses, sizes and time; this process uses no network. On a
+/// failure the notification is shown with the files that came. The reason is on standard output and in the timeline.
 open class RichPushService: UNNotificationServiceExtension {
     private let delivery = Mutex<RichDelivery?>(nil)
     private let fetch: @Sendable (MediaRequest, @escaping @Sendable (MediaAnswer) -> Void) -> Void
@@ -18,19 +19,19 @@ open class RichPushService: UNNotificationServiceExtension {
         super.init()
     }
 
-    /// With another way to fetch, for tests.
+    /// Creates a service with another fetch function, for tests.
     package init(fetch: @escaping @Sendable (MediaRequest, @escaping @Sendable (MediaAnswer) -> Void) -> Void) {
         self.fetch = fetch
         super.init()
     }
 
-    /// What is to be fetched for a notification; unless it is overridden, what ``PayloadMedia/all(in:)`` finds.
+    /// The files to fetch for a notification; unless overridden, the result of ``PayloadMedia/all(in:)``.
     open func media(for request: UNNotificationRequest) -> [PayloadMedia] {
         PayloadMedia.all(in: request.content.userInfo)
     }
 
-    /// A file does not come, and why; called on any thread, before the notification is given back. Unless it is overridden, it is
-    /// printed.
+    /// Receives the failure of a file; called on any thread, before the notification is returned. Unless overridden, it
+    /// prints the failure.
     open func mediaFailed(_ media: PayloadMedia, _ failure: MediaFailure) {
         print("aldaba: nothing is attached: \(failure)")
     }
@@ -56,9 +57,9 @@ open class RichPushService: UNNotificationServiceExtension {
     open override func serviceExtensionTimeWillExpire() { delivery.withLock { $0 }?.finish() }
 }
 
-/// Makes attachments of answers, and tells the service of those that are none.
+/// Makes attachments of answers, and notifies the service of failed ones.
 ///
-/// Sendable is unchecked for the service, whose `mediaFailed` says that any thread calls it.
+/// Sendable is unchecked for the service, whose `mediaFailed` may be called by any thread.
 private final class FailureReport: @unchecked Sendable {
     private let service: RichPushService
 

@@ -5,7 +5,7 @@ import Foundation
 package enum AnswerLimits {
     /// How many notifications of an app's list one answer has at most, the newest last.
     package static let listed = 256
-    /// How many bytes of JSON one answer has at most; what frames it has its room beside them.
+    /// The most bytes of JSON in one answer; the rest of the frame is left for its envelope.
     package static let bytes = AgentFrame.maximumLength - (64 << 10)
 
     /// The newest values that fit into one answer together, the newest last; a value that does not fit is left out.

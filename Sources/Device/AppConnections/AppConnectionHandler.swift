@@ -1,16 +1,17 @@
 import AgentWire
 import NIOCore
 
-/// Bytes of one app's connection ↔ messages, with at most one read's worth of messages under way to the agent.
+/// Converts the bytes of an app's connection to messages and back; the agent handles at most one read's messages at a
+/// time.
 final class AppConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = [AgentMessage]
     typealias OutboundOut = ByteBuffer
 
-    /// The agent's word that it has taken what was read.
+    /// The agent's signal that it has handled the messages of a read.
     struct Resume: Sendable {}
 
-    /// How long a peer may take to say hello.
+    /// The time limit for a peer's hello.
     static let helloLimit = TimeAmount.seconds(10)
 
     private let connection: AppConnection

@@ -1,11 +1,11 @@
 import NIOCore
 import Synchronization
 
-/// The connections that there are, so that those which say nothing keep nobody out.
+/// The open connections, limited so that silent ones do not keep new ones out.
 final class AppConnectionLimiter: Sendable {
     private struct State {
         var present: Set<ObjectIdentifier> = []
-        /// Those that have not said anything, the oldest first.
+        /// The connections that have not sent anything yet, the oldest first.
         var silent: [any Channel] = []
     }
 
@@ -14,7 +14,7 @@ final class AppConnectionLimiter: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// - Returns: Whether there is room; where there is none, the oldest that has said nothing is closed and makes it.
+    /// - Returns: Whether the connection is accepted. At the limit, the oldest silent connection is closed for it.
     func enter(_ channel: any Channel) -> Bool {
         let (mayEnter, leaves) = state.withLock { state -> (Bool, (any Channel)?) in
             var leaves: (any Channel)?
@@ -32,7 +32,7 @@ final class AppConnectionLimiter: Sendable {
         return mayEnter
     }
 
-    /// It has said something: it is not asked to make room any more.
+    /// The connection has sent something: it is not closed for a new one any more.
     func spoke(_ channel: any Channel) {
         state.withLock { $0.silent.removeAll { $0 === channel } }
     }

@@ -4,14 +4,14 @@ import AgentWire
 package struct AppRole: Sendable, Hashable {
     /// The app's bundle id.
     package var app: BundleID
-    /// What connects in the app's name.
+    /// The kind of process that connects in the app's name.
     package var role: ConnectionRole
 
     /// A role that may be taken by one connection.
     ///
     /// - Parameters:
     ///   - app: The app's bundle id.
-    ///   - role: What connects in its name.
+    ///   - role: The kind of process that connects in its name.
     package init(app: BundleID, role: ConnectionRole) {
         self.app = app
         self.role = role

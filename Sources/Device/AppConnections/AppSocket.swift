@@ -7,21 +7,21 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// What the connections of apps tell the agent. Called on the network's event loops; must not block.
+/// Receives the events of the apps' connections. Called on the network's event loops; must not block.
 package protocol AppSocketDelegate: AnyObject, Sendable {
-    /// What one read brought, in order. Nothing more is read until ``AppConnection/resume()``.
+    /// Receives the messages of one read, in order. Nothing more is read until ``AppConnection/resume()``.
     func received(_ messages: [AppMessage], from connection: AppConnection)
-    /// The connection is over, whoever ended it; called once, and nothing comes from it afterwards.
+    /// The connection is over, at either end; called once, and nothing comes from it afterwards.
     func closed(_ connection: AppConnection)
 }
 
-/// One connection of an app. May be used on any thread; after its end nothing happens.
+/// A connection of an app. May be used on any thread; calls after its end have no effect.
 package final class AppConnection: Sendable {
-    /// Who is at its other end, as the kernel told when it was accepted.
+    /// The process at the other end, as the kernel reported it when the connection was accepted.
     package let peer: Peer
     private let channel: any Channel
 
-    /// A connection over a channel whose pipeline turns messages into bytes.
+    /// Creates a connection over a channel whose pipeline encodes messages.
     package init(peer: Peer, channel: any Channel) {
         self.peer = peer
         self.channel = channel
@@ -51,7 +51,7 @@ package final class AppConnection: Sendable {
 
 /// The Unix socket where apps find the agent.
 package struct AppSocket: Sendable {
-    /// Connections beyond this are closed at once; one that has not said anything makes room for a new one.
+    /// The most connections. Further ones are closed at once, unless a silent one can be closed for them.
     static let connectionLimit = 256
 
     /// The socket's path.

@@ -2,9 +2,9 @@ import CLinux
 import DeviceModel
 import Foundation
 
-/// Who is at the other end of a Unix socket, as the kernel knows it.
+/// The process at the other end of a Unix socket, as the kernel reports it.
 package struct Peer: Sendable, Hashable {
-    /// Its process id when it connected.
+    /// The process id at the time of the connection.
     package var process: pid_t
     /// The user that it ran as when it connected.
     package var user: uid_t
@@ -19,14 +19,14 @@ package struct Peer: Sendable, Hashable {
     }
 }
 
-/// Checks that a process which says that it is an app is that app.
+/// Checks that a process which claims to be an app is that app.
 package struct PeerCheck: Sendable {
-    /// The file that a process runs; `nil` when it cannot be read. Passed in, so that tests can say what runs.
+    /// The file that a process runs; `nil` when it cannot be read. A parameter, so that tests can replace it.
     package var executable: @Sendable (pid_t) -> String?
     /// The user that apps must run as: the agent's own.
     package var user: uid_t
 
-    /// A check against this user, by what tells which file a process runs.
+    /// A check against this user, with a function that returns the file that a process runs.
     package init(executable: @escaping @Sendable (pid_t) -> String?, user: uid_t) {
         self.executable = executable
         self.user = user
@@ -39,7 +39,7 @@ package struct PeerCheck: Sendable {
     /// The file that a process runs.
     package static func program(of process: pid_t) -> String? {
         let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
-        // What Linux appends when the file was replaced while it ran, as a new build does.
+        // Linux appends this mark when the file was replaced while it ran, as a new build does.
         let mark = " (deleted)"
         return link.map { $0.hasSuffix(mark) ? String($0.dropLast(mark.count)) : $0 }
     }
@@ -50,12 +50,12 @@ package struct PeerCheck: Sendable {
         return running == executable(getpid())
     }
 
-    /// Whether the peer is the app of a manifest.
+    /// Checks whether the peer is the app of a manifest.
     ///
     /// - Parameters:
-    ///   - secret: What the peer said; counts only where the manifest says so.
-    ///   - expected: What it must be then; `nil` when there is none.
-    /// - Returns: `nil` when the peer is the manifest's app and runs as this user, else what is wrong.
+    ///   - secret: The peer's secret; counts only where the manifest demands one.
+    ///   - expected: The app's secret; `nil` when there is none.
+    /// - Returns: `nil` when the peer is the manifest's app and runs as this user, else the fault.
     package func fault(of peer: Peer, as manifest: AppManifest, secret: String?, expected: String?) -> String? {
         guard peer.user == user else { return "it runs as another user" }
         guard !manifest.provesBySecret else {

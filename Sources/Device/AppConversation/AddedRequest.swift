@@ -1,21 +1,21 @@
 import AgentWire
 import DeviceModel
 
-/// A request that is to be added, whoever asks for that and whether or not files come with it.
+/// A request that is to be added, from an app or a terminal, with or without files.
 package struct AddedRequest: Hashable, Sendable {
-    /// Who asks.
+    /// The sender of a request: an app, or a person at a terminal.
     package enum Asker: Hashable, Sendable {
         /// The app of this bundle id.
         case app(BundleID)
-        /// A person at a terminal, who `waits` for what becomes of it.
+        /// A person at a terminal; `waits` for the outcome of the notification.
         case terminal(waits: Bool)
     }
 
-    /// Who asks.
+    /// The sender of the request.
     package let asker: Asker
     /// The asker's number for it, which the answer repeats.
     package let number: Int64
-    /// What is asked. Once its files are copied it names the copies.
+    /// The requested notification. Once its files are copied it names the copies.
     package var request: NotificationRequest
 
     /// A request as it was asked.

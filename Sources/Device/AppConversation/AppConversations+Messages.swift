@@ -3,7 +3,7 @@ import AppConnections
 import DeviceModel
 import PushModel
 
-/// What a connection says first: in whose name it is, and what proves that.
+/// The first message of a connection: the role that it asks for, and the proof of that role.
 package struct AppHello: Hashable, Sendable {
     /// The role that it asks for.
     package let sender: AppRole
@@ -13,7 +13,7 @@ package struct AppHello: Hashable, Sendable {
     package let run: String?
 }
 
-/// What a message means, by the role of the connection that says it.
+/// The meaning of a message, by the role of the connection that sent it.
 extension AppConversations {
     /// The request that a message adds; `nil` for another message, and for one that may not add.
     static func added(by message: AppMessage, _ role: AppRole?) -> AddedRequest? {
@@ -34,7 +34,7 @@ extension AppConversations {
         return role.role == .app ? appSaid(message, role.app) : companionSaid(message, role)
     }
 
-    /// What comes before a hello: that, or a command from a terminal.
+    /// The directive for a message before the role is known: a hello, or a command from a terminal.
     private static func opening(_ message: AppMessage) -> Directive {
         switch message {
         case .hello(let version, let app, let secret, let run, let role):
@@ -63,7 +63,7 @@ extension AppConversations {
         return nil
     }
 
-    /// What the app itself says, on its own connection.
+    /// The directive for a message from the app itself, on its own connection.
     private static func appSaid(_ message: AppMessage, _ app: BundleID) -> Directive? {
         switch message {
         // A second hello changes nothing.
@@ -73,7 +73,8 @@ extension AppConversations {
         }
     }
 
-    /// What a companion says: only a service extension has something to say after its hello.
+    /// The directive for a message from a companion; after its hello only a service extension or a relay service sends
+    /// any.
     private static func companionSaid(_ message: AppMessage, _ sender: AppRole) -> Directive? {
         switch message {
         case .hello, .unknown: nil

@@ -3,22 +3,24 @@ import AppConnections
 import Attachments
 import DeviceModel
 
-/// What the connections of apps, their companions and terminals say, and in which order it is taken: a value, events in and
-/// directives out.
+/// The messages of apps, their companions and terminals, and the order in which they are handled. A value: events go
+/// in, directives come out.
 ///
-/// Guarantees: what a connection says is taken in its order, its end last of all; nothing is taken from one that was
-/// refused. Every request is added in the same way: examined, its files copied, examined again, stored. The files of one app
-/// are copied one request at a time, connections have their turns in the order in which they came, and what a connection
-/// says meanwhile waits. Nothing more is read from a connection while it waits, so that at most one read of it is kept.
+/// Guarantees: the messages of a connection are handled in order, its end last of all; those of a refused connection
+/// are dropped. Every request is added in the same way: examined, its files copied, examined again, stored. The files
+/// of one app are copied one request at a time. Connections take turns in the order in which they came; further
+/// messages of a connection are queued meanwhile. Nothing more is read from a connection while it waits, so that at
+/// most one read of it is kept.
 package struct AppConversations {
-    /// What became of copying a request's files.
+    /// The result of copying a request's files.
     package typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
 
-    /// What a connection said, or what came of a directive.
+    /// A message of a connection, or the result of a directive.
     package enum Event {
-        /// One read brought these messages.
+        /// Messages that arrived in one read.
         case received([AppMessage])
-        /// It has the role that it said ``Directive/admit(_:)``; with what its run has asked, where that has a name.
+        /// The connection has the role of ``Directive/admit(_:)``; with the requests of its run, where the run has a
+        /// name.
         case admitted(AskedRequests?)
         /// It was refused, and is being closed.
         case refused
@@ -32,43 +34,44 @@ package struct AppConversations {
         case closed
     }
 
-    /// What the agent is to do about a connection.
+    /// An action for the agent on a connection.
     package enum Directive: Sendable {
-        /// See whether the connection is what it says, and answer with ``Event/admitted(_:)`` or ``Event/refused``.
+        /// Check whether the connection is what it claims, and answer with ``Event/admitted(_:)`` or ``Event/refused``.
         case admit(AppHello)
-        /// Do what the app says; it is no request to be added, nor a ``AppMessage/hello(version:app:secret:run:role:)``.
+        /// Perform a message of the app, which is neither a request to add nor a
+        /// ``AppMessage/hello(version:app:secret:run:role:)``.
         case perform(AppMessage, app: BundleID)
-        /// Do what the app's service extension says.
+        /// Perform a message of the app's service extension.
         case performForExtension(AppMessage)
-        /// Do what a person at a terminal says.
+        /// Perform a command of a person at a terminal.
         case manage(ManagementCommand, request: Int64)
-        /// Pass on what is said about relaying; without a role it is a terminal's.
+        /// Pass on a relay frame; without a role it is a terminal's.
         case relay([UInt8], AppRole?)
         /// See whether a request may be added, and answer with ``Event/approved``; or refuse it, and answer with
         /// ``Event/disapproved``. Without an answer the conversation goes on, and the request is forgotten.
         case examine(AddedRequest)
-        /// Copy the files of a request without holding up anybody else, and answer with ``Event/copied(_:)``.
+        /// Copy the files of a request without delaying other connections, and answer with ``Event/copied(_:)``.
         case copy(AddedRequest)
-        /// Store a request, and confirm it when it is durable. The mark is that of its app's run; `replaced` are the files
-        /// whose copies it names.
+        /// Store a request, and confirm it when it is durable. The mark is that of its app's run; `replaced` are the
+        /// files whose copies it names.
         case store(AddedRequest, mark: RequestMark?, replaced: [String])
-        /// Tell that the files of a request cannot be taken.
+        /// Answer that the files of a request cannot be taken.
         case refuseFiles(AddedRequest, AttachmentFault)
         /// Delete copies that no request names.
         case drop([NotificationAttachment])
         /// Confirm a request that the app has asked before, when it is durable.
         case confirm(request: Int64)
-        /// Say why, and close the connection.
+        /// Send the reason, and close the connection.
         case refuse(code: String, message: String)
         /// Read on.
         case resume
-        /// The connection is over, and all that it said is taken.
+        /// The connection is over, and all its messages are handled.
         case end
     }
 
     private enum State {
         case talking
-        /// A directive was given whose answer says how it goes on.
+        /// A directive was returned whose answer decides how it continues.
         case admitting
         case examining(AddedRequest, AttachmentStore.Taken?)
         case copying(AddedRequest)
@@ -91,17 +94,17 @@ package struct AppConversations {
     }
 
     private var lines: [ObjectIdentifier: Line] = [:]
-    /// Connections of which something may be taken, in the order of their turns.
+    /// Connections with messages to handle, in order.
     private var ready: [ObjectIdentifier] = []
     /// Connections that wait for the files of an app, in the order in which they came.
     private var waiting: [BundleID: [ObjectIdentifier]] = [:]
 
-    /// No connection has said anything.
+    /// Creates a collection without connections.
     package init() {}
 
     // MARK: Events
 
-    /// Takes an event of a connection; what is to be done about it is told by ``next(role:)``.
+    /// Handles an event of a connection; ``next(role:)`` returns the directives that follow.
     package mutating func handle(_ event: Event, of connection: AppConnection) {
         let id = ObjectIdentifier(connection)
         if case .received(let messages) = event {
@@ -109,7 +112,7 @@ package struct AppConversations {
             lines[id, default: Line(connection: connection)].backlog += messages
             return beginTurn(of: id)
         }
-        // Who never said anything has no end that matters.
+        // The end of a connection without messages has no effect.
         guard let state = lines[id]?.state else { return }
         switch (event, state) {
         case (.admitted(let asked), _):
@@ -123,7 +126,7 @@ package struct AppConversations {
         case (.disapproved, .examining(_, let taken)): lines[id]?.state = .dropping(taken?.attachments ?? [])
         case (.copied(let result), .copying(let added)):
             lines[id]?.state = .copied(added, result)
-            // Those who have waited come before what this one may still say.
+            // Connections that waited come before further messages of this one.
             for waiter in waiting.removeValue(forKey: added.app) ?? [] {
                 lines[waiter]?.state = .talking
                 ready.append(waiter)
@@ -152,7 +155,7 @@ package struct AppConversations {
 
     // MARK: Directives
 
-    /// What is to be done next, and about which connection; `nil` when all that was said is taken, as far as it can be.
+    /// The next directive, and its connection; `nil` when all messages are handled, as far as they can be.
     ///
     /// - Parameter role: The role that a connection has now; `nil` before its hello, and once another has its role.
     package mutating func next(role: (AppConnection) -> AppRole?) -> (connection: AppConnection, directive: Directive)?
@@ -168,10 +171,10 @@ package struct AppConversations {
         return nil
     }
 
-    /// A place among ``lines``: what it names is changed there, and never copied with its backlog.
+    /// An index of ``lines``: the line is changed in place, and never copied with its backlog.
     private typealias Place = Dictionary<ObjectIdentifier, Line>.Index
 
-    /// Takes one step of the connection whose turn it is.
+    /// Handles one message of the connection that is next.
     private mutating func step(_ id: ObjectIdentifier, _ place: Place, _ role: AppRole?) -> Directive? {
         switch lines.values[place].state {
         case .talking, .over: return takeMessage(id, place, role)
@@ -242,7 +245,7 @@ package struct AppConversations {
         return .store(added, mark: mark, replaced: taken?.sources ?? [])
     }
 
-    /// What held before the files were copied may not hold any more: the request is examined again.
+    /// Examines a request again after its files were copied, since its conditions may have changed meanwhile.
     private mutating func copied(
         _ added: AddedRequest, _ result: CopyResult, _ id: ObjectIdentifier, _ role: AppRole?
     ) -> Directive? {

@@ -1,6 +1,6 @@
 import AgentWire
 
-/// What an app may ask of its direct channel.
+/// The limits on an app's requests to its direct channel.
 package enum ChannelRules {
     /// Why a message to the provider is not taken: a code of ``ChannelFault``, and a sentence; `nil` for one that is.
     package static func fault(in draft: UpstreamDraft) -> (code: String, message: String)? {
@@ -17,7 +17,7 @@ package enum ChannelRules {
         return nil
     }
 
-    /// A topic's name; `nil` for a text that is none.
+    /// A topic's name; `nil` for a text that is no valid name.
     package static func topicName(_ name: String) -> String? {
         let isAllowed = name.unicodeScalars.allSatisfy { scalar in
             scalar.isASCII
@@ -42,16 +42,16 @@ package struct TopicName: Hashable, Sendable {
     }
 }
 
-/// Who waits for answers to requests of the direct channel.
+/// The connections that wait for answers to requests of the direct channel.
 package struct ChannelWaiters<Waiting: Sendable>: Sendable {
     private var last: Int64 = 0
     private var waiting: [Int64: Waiting] = [:]
     private var numbers: [TopicName: [Int64]] = [:]
 
-    /// Nobody waits.
+    /// Creates an empty collection.
     package init() {}
 
-    /// Somebody waits, perhaps for a topic.
+    /// Adds a waiting connection, for a topic where one is given.
     ///
     /// - Returns: The number under which they are found.
     package mutating func add(_ somebody: Waiting, topic: TopicName? = nil) -> Int64 {
@@ -64,12 +64,12 @@ package struct ChannelWaiters<Waiting: Sendable>: Sendable {
     /// The one of this number, who waits no longer.
     package mutating func take(_ number: Int64) -> Waiting? { waiting.removeValue(forKey: number) }
 
-    /// Those that wait for a topic, and do no longer.
+    /// Removes and returns the connections that wait for a topic.
     package mutating func take(_ topic: TopicName) -> [Waiting] {
         (numbers.removeValue(forKey: topic) ?? []).compactMap { waiting.removeValue(forKey: $0) }
     }
 
-    /// Forgets those for whom this holds: what is asked again comes on another connection.
+    /// Removes the callers for which this holds; a repeated request comes on another connection.
     package mutating func remove(where isGone: (Waiting) -> Bool) {
         waiting = waiting.filter { !isGone($0.value) }
         for (name, found) in numbers {

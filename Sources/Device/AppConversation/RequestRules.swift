@@ -1,7 +1,7 @@
 import AgentWire
 import DeviceModel
 
-/// What an app's request must be like to be added, its files aside.
+/// The conditions that an app's request must meet to be added; its files are checked elsewhere.
 package enum RequestRules {
     /// The greatest size of a request, in bytes of JSON: all 64 of an app fit into one answer.
     package static let longestRequest = 14 << 10
@@ -18,11 +18,11 @@ package enum RequestRules {
         package static let badgeInvalid = 1600
     }
 
-    /// Why a request is refused; `nil` where nothing is wrong.
+    /// The reason why a request is refused; `nil` for one that is accepted.
     ///
     /// - Parameters:
     ///   - authorization: Whether the app may show notifications; `nil` for one that is not installed.
-    ///   - triggerFault: Tells what is wrong with a trigger, `nil` for nothing. Throws when that is not known.
+    ///   - triggerFault: Returns the fault in a trigger, `nil` for none. Throws when that is not known.
     package static func refusal(
         of request: NotificationRequest, authorization: AppNotificationRecord.Authorization?,
         triggerFault: (NotificationTrigger) throws -> String?

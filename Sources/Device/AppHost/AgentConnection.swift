@@ -1,22 +1,22 @@
 import AgentWire
 import Machine
 
-/// One connection to the agent, read and written as ``PacedStream`` does.
+/// A connection to the agent, read and written as ``PacedStream`` does.
 ///
 /// Guarantees: ``Notice/opened(_:)`` comes first, then batches of messages, and exactly one ``Notice/ended(_:)`` at
 /// the end. After each batch the thread waits for ``readOn()``.
 package final class AgentConnection: Sendable {
-    /// What happens to a connection.
+    /// An event of a connection.
     package enum Notice: Sendable {
         /// It is there.
         case opened(AgentConnection)
-        /// What one read brought; nothing more is read before ``AgentConnection/readOn()``.
+        /// The messages of one read arrived; nothing more is read before ``AgentConnection/readOn()``.
         case received([AgentMessage], AgentConnection)
-        /// With what a person should know, if anything.
+        /// The connection has ended; with a sentence for the person, if there is one.
         case ended(String?)
     }
 
-    /// Bytes that may wait to be written, unless whoever opens the connection says otherwise.
+    /// The default limit of bytes that wait to be written.
     package static let unwrittenLimit = 4 << 20
 
     private let stream: PacedStream
@@ -25,7 +25,7 @@ package final class AgentConnection: Sendable {
         stream = PacedStream(descriptor, unwrittenLimit: unwrittenLimit, writer: "aldaba.agent.writer")
     }
 
-    /// Connects in the background and tells `notify`, on the reading thread, what happens.
+    /// Connects in the background, and reports events to `notify`, on the reading thread.
     ///
     /// - Parameter unwrittenLimit: Bytes that may wait to be written; beyond them the connection ends.
     package static func open(

@@ -4,7 +4,7 @@ import Machine
 
 /// Why a socket cannot be used, for people.
 package struct AgentSocketError: Error {
-    /// `nil` when simply nobody listens, which is no news.
+    /// The failure, for people; `nil` when no agent listens, which is not worth a report.
     package let report: String?
 }
 

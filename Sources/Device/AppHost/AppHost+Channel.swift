@@ -1,7 +1,7 @@
 import AgentWire
 
-/// What takes data messages inside the app, and is told what the app's other handlers are given: the counterpart of what
-/// FirebaseMessaging does on Apple's systems by exchanging methods.
+/// Receives data messages inside the app, and the events that the app's other handlers receive. It is the counterpart
+/// of FirebaseMessaging's method swizzling on Apple's systems.
 @MainActor
 package protocol MessagingReceiver: AnyObject {
     /// Takes a data message of the direct channel; it counts as handled when this returns.
@@ -10,7 +10,7 @@ package protocol MessagingReceiver: AnyObject {
     /// The direct channel is open as far as the server, or is not any more.
     func channelChanged(isConnected: Bool)
 
-    /// What became of a message that the app sent; called once.
+    /// Receives the outcome of a message that the app sent; called once.
     func upstreamEnded(_ end: UpstreamEnd)
 
     /// The app is in this state now; called after its own handlers were.
@@ -37,16 +37,17 @@ package enum HandingOccasion: Hashable, Sendable {
 }
 
 extension AppHost {
-    /// Says whether the app wants data messages now.
+    /// Sets whether the app wants data messages now.
     package func wantChannel(_ isWanted: Bool) { handle(.channelWanted(isWanted)) }
 
-    /// Whether the app has launched: its state was told since.
+    /// Whether the app has launched, so that its state was set.
     package var hasLaunched: Bool { if case .finished = session.launch { true } else { false } }
 
-    /// Where the app stands, as far as it was told.
+    /// The app's state, as the last event set it.
     package var appState: AppState { session.state }
 
-    /// Asks for the device token for ``messagingReceiver``; the app's own handler is not told of one that it did not ask for.
+    /// Asks for the device token for ``messagingReceiver``; the app's own handler does not get a token that it did not
+    /// ask for.
     package func requestToken() { registerForMessaging() }
 
     /// Sends a message to the app's provider. The answer comes once, on any thread; `nil` when it cannot be asked for.
@@ -59,8 +60,8 @@ extension AppHost {
         askChannel(answer) { .topic(request: $0, name: name, joins: joins) }
     }
 
-    /// Gives the device token back. The answer comes once, on any thread, when the server has done it or it is known that it has
-    /// not; `nil` when it cannot be asked for.
+    /// Gives the device token back. The answer comes once, on any thread, when the server has done it or it is known
+    /// that it has not; `nil` when it cannot be asked for.
     package func endToken(answer: @escaping @Sendable (ChannelAnswer?) -> Void) {
         let request = nextRequest()
         channelAnswers[request] = answer

@@ -23,7 +23,7 @@ package final class AppHost {
     private var authorizations: [Int64: @Sendable (Bool?) -> Void] = [:]
     private var settings: [Int64: @Sendable (NotificationSettings?) -> Void] = [:]
     private var centers: [Int64: CenterRequest] = [:]
-    /// Who waits for the answers to requests of the direct channel.
+    /// The callbacks that wait for answers to requests of the direct channel.
     var channelAnswers: [Int64: @Sendable (ChannelAnswer?) -> Void] = [:]
     private var media: [Int64: @Sendable (MediaAnswer) -> Void] = [:]
     private let clock = ContinuousClock()
@@ -36,16 +36,16 @@ package final class AppHost {
     /// Takes the notifications to change, in a service extension's process.
     package var extensionReceiver: (any ExtensionReceiver)?
 
-    /// Takes data messages, and is told what others are given. While nobody does, data messages wait.
+    /// Receives data messages, and the events of the app's other handlers. Data messages wait until it is set.
     package weak var messagingReceiver: (any MessagingReceiver)?
-    /// Whether the app itself asked for its device token: then its own handler is told.
+    /// Whether the app itself asked for its device token: then its own handler gets it.
     private var appAsksForToken = false
 
-    /// Takes what was deleted on the server before it could come. While nobody does, it is kept here and by the agent.
+    /// Receives deletions on the server. Until it is set, they are kept here and by the agent.
     package var deletionReceiver: ((MessageDeletion) -> Void)? {
         didSet { tellDeletions() }
     }
-    /// What was deleted, and nobody has taken; the agent tells one at most for each environment and lane.
+    /// The deletions that no receiver has taken yet; the agent reports at most one for each environment and lane.
     private var untoldDeletions: [MessageDeletion] = []
 
     /// Makes a host that has not begun. An app has one, ``shared``; tests make others.
@@ -60,7 +60,7 @@ package final class AppHost {
     package func start() {
         guard !isStarted else { return }
         isStarted = true
-        // What an app prints goes to a file where the agent started it, and should be there line by line.
+        // The output of an app that the agent started goes to a file, and should be there line by line.
         aldaba_print_by_lines()
         if configuration.isSupervised { SupervisorWatch.begin() }
         handle(.started)
@@ -81,10 +81,10 @@ package final class AppHost {
     /// Waits for the welcome (at most a second), then launches the app through ``applicationReceiver``.
     package func beginLaunch() { handle(.launchBegan) }
 
-    /// Says that the app has launched and takes notifications from now on.
+    /// Reports that the app has launched and accepts notifications from now on.
     package func finishLaunch() { handle(.launchFinished) }
 
-    /// Says whether somebody takes responses.
+    /// Sets whether the app has a receiver of responses.
     package func setRespondent(exists: Bool) { handle(.respondentChanged(exists: exists)) }
 
     /// Asks for authorization. The answer comes on any thread; `nil` when it cannot be asked for.
@@ -136,7 +136,7 @@ package final class AppHost {
         let answer: @Sendable (Result<CenterAnswer, CenterFailure>) -> Void
     }
 
-    /// Says where the app stands, for an app that the agent cannot observe.
+    /// Declares the app's state, for an app that the agent cannot observe.
     package func declare(_ state: AppState) { handle(.stateDeclared(state)) }
 
     /// Asks for the device token, now and on every later connection.
@@ -145,7 +145,7 @@ package final class AppHost {
         registerForMessaging()
     }
 
-    /// Asks for the device token without the app's own handler being told.
+    /// Asks for the device token without calling the app's own handler.
     func registerForMessaging() { handle(.registrationRequested(request: nextRequest())) }
 
     /// A number for another request.
@@ -218,7 +218,7 @@ extension AppHost {
             if appAsksForToken { applicationReceiver?.registrationFailed(code: code, message: message) }
             messagingReceiver?.tokenFailed(code: code, message: message)
         case .handData(let message):
-            // Nobody wants the channel then; the agent tells it again in another run.
+            // Without a receiver the channel is not wanted; the agent sends it again in another run.
             guard let messagingReceiver else { break }
             messagingReceiver.receiveData(message)
             handle(.dataHandled(id: message.id))
@@ -257,7 +257,7 @@ extension AppHost {
         }
     }
 
-    /// Tells of a remote notification before the app's own handlers get it.
+    /// Passes a remote notification to messaging before the app's own handlers get it.
     private func tellMessaging(_ notification: DeliveredNotification, _ occasion: HandingOccasion) {
         if notification.isRemote { messagingReceiver?.willHand(notification, as: occasion) }
     }
@@ -312,7 +312,7 @@ extension AppHost {
         }
     }
 
-    /// Hands the remote notification that opened the app to the application's own handler, then feeds the session
+    /// Passes the remote notification that opened the app to the application's own handler. The session then receives
     /// the event for whether it was taken.
     private func offerOpening(
         of response: DeliveredResponse, event: @escaping @Sendable (Bool) -> AppSession.Event

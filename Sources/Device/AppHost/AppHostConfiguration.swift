@@ -1,11 +1,11 @@
 import AgentWire
 import Foundation
 
-/// What an app learns from its surroundings: which app it is, and where its agent listens.
+/// The app's configuration from its environment: its bundle id, and the socket of its agent.
 package struct AppHostConfiguration: Sendable {
     /// The bundle id; `nil` when neither environment nor manifest names one.
     package var app: BundleID?
-    /// What this process is to the app: the app itself, or its service extension.
+    /// The role of this process: the app itself, or its service extension.
     package var role = ConnectionRole.app
     /// The path of the agent's Unix socket.
     package var socketPath: String

@@ -1,20 +1,20 @@
 import AgentWire
 
-/// What an app's session knows of the direct channel.
+/// The state of the direct channel in an app's session.
 struct ChannelSession: Sendable {
     /// Whether the app wants data messages now.
     var isWanted = false
     /// Whether the channel is open as far as the server.
     var isConnected = false
-    /// Data messages on their way to the app.
+    /// Data messages that are queued for the app.
     var messages = HandoverLedger<DeliveredNotification, Void>()
-    /// Ends of messages that the app is being told, on this connection.
+    /// Outcomes of messages that are being reported to the app, on this connection.
     var endsBeingTold: Set<Int64> = []
     /// Ends of messages that the app knows of; the newest of them.
     var takenEnds: [Int64] = []
 }
 
-/// What became of a message that the app sent to its provider.
+/// The outcome of a message that the app sent to its provider.
 package struct UpstreamEnd: Hashable, Sendable {
     /// The agent's number for it, by which it is confirmed.
     package var number: Int64
@@ -23,7 +23,7 @@ package struct UpstreamEnd: Hashable, Sendable {
     /// Why it failed, a code of ``ChannelFault`` or the server's; `nil` where the server has it.
     package var code: String?
 
-    /// Makes an end as an `ended` event tells it.
+    /// Creates an outcome from an `ended` message.
     package init(number: Int64, id: String, code: String?) {
         self.number = number
         self.id = id
@@ -42,7 +42,7 @@ package enum ChannelAnswer: Hashable, Sendable {
 // The direct channel: which is open while the app wants it and there is a connection.
 
 extension AppSession {
-    /// How many ends that were taken are remembered, should the agent tell them again.
+    /// The number of reported outcomes that are remembered, should the agent send them again.
     private static let rememberedEnds = 1_000
 
     mutating func wantChannel(_ isWanted: Bool, _ now: Duration) {
@@ -53,7 +53,7 @@ extension AppSession {
         pumpData()
     }
 
-    /// Opens the channel on a new connection, after the app said that it is ready.
+    /// Opens the channel on a new connection, after the app was reported as ready.
     mutating func reopenChannel() { if channel.isWanted { send(.channel(.open)) } }
 
     mutating func channelIs(connected: Bool) {
@@ -87,7 +87,7 @@ extension AppSession {
         }
     }
 
-    /// Hands the app what waits, one after the other, while it wants that.
+    /// Passes queued data messages to the app, one at a time, while it wants them.
     mutating func pumpData() {
         guard case .finished = launch, channel.isWanted else { return }
         while channel.messages.inProgress.count < Self.inProgressLimit, let (_, message) = channel.messages.begin() {

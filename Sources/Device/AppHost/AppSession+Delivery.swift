@@ -1,6 +1,6 @@
 import AgentWire
 
-// What the agent says once it has welcomed the app: notifications and responses on their way to the handlers.
+// The agent's messages to a welcomed app: notifications and responses for the handlers.
 
 extension AppSession {
     mutating func receivedInside(_ message: AgentMessage, _ now: Duration) {
@@ -56,7 +56,7 @@ extension AppSession {
         }
     }
 
-    /// Hands to the app what waits, as far as it is ready for it.
+    /// Passes queued notifications and responses to the app, as far as it is ready for them.
     mutating func pump(_ now: Duration) {
         guard case .finished = launch else { return }
         while deliveries.inProgress.count < Self.inProgressLimit, let (id, item) = deliveries.begin() {
@@ -76,8 +76,8 @@ extension AppSession {
         }
     }
 
-    /// Offers what opened the app to the application delegate, where nobody takes responses yet; the app comes to
-    /// the front for it.
+    /// Offers the response that opened the app to the application delegate, where the app has no receiver of responses
+    /// yet. The app comes to the front for it.
     mutating func offerReplies(_ now: Duration) {
         for (id, item) in replies.waitingItems where item.response.opensApp && !item.isOffered {
             guard replies.inProgress.count < Self.inProgressLimit else { return }
@@ -112,7 +112,8 @@ extension AppSession {
         handled(id, options == 0 ? .notPresented : .presented(options: options), now)
     }
 
-    /// Nobody says how to present the notification: the application delegate gets it, once, if it is a remote one.
+    /// Delivers a notification to the application delegate, once, when it is remote and no receiver chooses its
+    /// presentation.
     mutating func presentationUnasked(_ id: Int64, _ now: Duration) {
         guard let delivery = deliveries.inProgress[id], delivery.stage == .presentation else { return }
         guard delivery.kind == .foreground, delivery.notification.isRemote else {

@@ -1,6 +1,6 @@
 import AgentWire
 
-/// A person's answer to a notification, as the agent hands it over.
+/// A person's answer to a notification, as the agent delivers it.
 package struct DeliveredResponse: Hashable, Sendable {
     /// The response's own id, which the app confirms; not the notification's.
     package var id: Int64
@@ -8,10 +8,10 @@ package struct DeliveredResponse: Hashable, Sendable {
     package var notification: DeliveredNotification
     /// The identifier of the action that was chosen, or one of ``NotificationAction``.
     package var action: String
-    /// What the person wrote, where the action asks for text.
+    /// The text that the person wrote, where the action asks for text.
     package var userText: String?
 
-    /// Makes a response as a `respond` message tells it.
+    /// Creates a response from a `respond` message.
     package init(id: Int64, notification: DeliveredNotification, action: String, userText: String?) {
         self.id = id
         self.notification = notification
@@ -29,21 +29,21 @@ package struct DeliveredResponse: Hashable, Sendable {
 }
 
 extension AppSession {
-    /// What happens to a session.
+    /// An event of a session.
     package enum Event: Sendable {
         /// The host begins; once, and first.
         case started
-        /// The socket is connected; nothing was said on it yet.
+        /// The socket is connected; nothing was sent on it yet.
         case connected
         /// The connection ended, or could not be made. `jitter` is random, `0 ..< 1`.
         case disconnected(reason: String?, jitter: Double)
-        /// The agent said something.
+        /// A message from the agent arrived.
         case received(AgentMessage)
-        /// The app's main function waits to be told how to launch.
+        /// The app's main function waits for the launch.
         case launchBegan
         /// `didFinishLaunching` returned; or an app without that life cycle takes notifications.
         case launchFinished
-        /// Whether somebody takes responses.
+        /// The app has, or no longer has, a receiver of responses.
         case respondentChanged(exists: Bool)
         /// The app asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
         case authorizationRequested(request: Int64, options: UInt)
@@ -53,11 +53,11 @@ extension AppSession {
         case centerRequested(request: Int64, CenterCommand, size: Int)
         /// The service extension asks for a file.
         case mediaRequested(request: Int64, MediaRequest)
-        /// The app says itself where it stands.
+        /// The app declares its own state.
         case stateDeclared(AppState)
         /// The app asks for its device token.
         case registrationRequested(request: Int64)
-        /// The app gives its device token back, and nobody waits for the answer.
+        /// The app ends its registration, without waiting for the answer.
         case unregistrationRequested(request: Int64)
         /// The app gives its device token back, and is answered by ``Directive/answerChannel(request:_:)``.
         case tokenEndAsked(request: Int64)
@@ -65,13 +65,13 @@ extension AppSession {
         case backgroundHandled(id: Int64, BackgroundResult)
         /// The raw `UNNotificationPresentationOptions`; 0 means not to present.
         case presentationAnswered(id: Int64, options: UInt)
-        /// Nobody is there to say how to present it.
+        /// The app has no receiver that chooses how to present the notification.
         case presentationUnasked(id: Int64)
         /// The app is done with a response.
         case responseHandled(id: Int64)
         /// Whether the application delegate took what ``Directive/offerOpening(_:)`` offered.
         case openingAnswered(id: Int64, isTaken: Bool)
-        /// Somebody in the app knows of the deletion of this id.
+        /// A receiver in the app has taken the deletion of this id.
         case deletionTaken(id: Int64)
         /// The service extension is done with a notification; how, in the message for the agent.
         case extensionAnswered(AppMessage)
@@ -81,13 +81,13 @@ extension AppSession {
         case channelAsked(request: Int64, ChannelCommand, size: Int)
         /// The app had a data message.
         case dataHandled(id: Int64)
-        /// The app knows what became of the message of this number.
+        /// The app has received the outcome of the message of this number.
         case endTaken(number: Int64)
         /// ``AppSession/nextDeadline`` is reached.
         case timePassed
     }
 
-    /// What the session wants done, in this order.
+    /// An action that the session asks its host to perform; actions are performed in order.
     package enum Directive: Hashable, Sendable {
         /// Connect to the agent's socket after a pause.
         case connect(after: Duration)
@@ -95,18 +95,19 @@ extension AppSession {
         case disconnect
         /// Write a message to the agent.
         case send(AppMessage)
-        /// Run the app's launch, then say ``Event/launchFinished``.
+        /// Run the app's launch, then send ``Event/launchFinished``.
         case launch(state: AppState, notification: DeliveredNotification?)
-        /// Tell the app that it is in this state now.
+        /// Notify the app of its present state.
         case enter(AppState)
-        /// Call the background handler, then say ``Event/backgroundHandled(id:_:)``.
+        /// Call the background handler, then send ``Event/backgroundHandled(id:_:)``.
         case handBackground(DeliveredNotification)
-        /// Ask how to present it, then say ``Event/presentationAnswered(id:options:)`` or
+        /// Ask how to present it, then send ``Event/presentationAnswered(id:options:)`` or
         /// ``Event/presentationUnasked(id:)``.
         case askPresentation(DeliveredNotification)
-        /// Hand the response over, then say ``Event/responseHandled(id:)``.
+        /// Deliver the response, then send ``Event/responseHandled(id:)``.
         case handResponse(DeliveredResponse)
-        /// The app was opened by a notification, and nobody takes responses: the application delegate may take it.
+        /// The app was opened by a notification, and has no receiver of responses: the application delegate may take
+        /// it.
         case offerOpening(DeliveredResponse)
         /// The person wants to see the app's own settings.
         case openSettings(DeliveredNotification?)
@@ -116,30 +117,31 @@ extension AppSession {
         case answerSettings(request: Int64, NotificationSettings)
         /// Answer the service extension's request for a file.
         case answerMedia(request: Int64, MediaAnswer)
-        /// Answer the app's request with what the notification centre said.
+        /// Answer the app's request with the notification center's answer.
         case answerCenter(request: Int64, CenterAnswer)
         /// The request cannot be asked: no app id, or too many that wait for the agent.
         case failRequest(request: Int64)
-        /// Tell the app its device token, 64 hex digits.
+        /// Send the app its device token, 64 hex digits.
         case announceToken(String)
-        /// Tell the app why it has no device token: a stable code, and a sentence.
+        /// Send the app the reason why it has no device token: a stable code, and a sentence.
         case announceRegistrationFailure(code: String, message: String)
-        /// Tell whoever wants to know that notifications were deleted on the server, then say
-        /// ``Event/deletionTaken(id:)``. It may come again until then.
+        /// Report a deletion on the server to the receiver, then send ``Event/deletionTaken(id:)``. It may come again
+        /// until then.
         case tellDeletion(MessageDeletion)
-        /// Have the service extension change a notification, then say ``Event/extensionAnswered(_:)``.
+        /// Have the service extension change a notification, then send ``Event/extensionAnswered(_:)``.
         case extend(DeliveredNotification)
-        /// Tell the service extension that the time for this notification is almost over.
+        /// Notify the service extension that the time for this notification is almost over.
         case expire(Int64)
-        /// Give the app a data message, then say ``Event/dataHandled(id:)``.
+        /// Deliver a data message to the app, then send ``Event/dataHandled(id:)``.
         case handData(DeliveredNotification)
-        /// Tell the app whether the direct channel is open as far as the server.
+        /// Notify the app whether the direct channel is open as far as the server.
         case tellChannel(isConnected: Bool)
         /// Answer the app's request of the direct channel.
         case answerChannel(request: Int64, ChannelAnswer)
-        /// Tell the app what became of its message, then say ``Event/endTaken(number:)``. It may come again until then.
+        /// Report the outcome of the app's message, then send ``Event/endTaken(number:)``. It may come again until
+        /// then.
         case tellEnd(UpstreamEnd)
-        /// Tell the person at the terminal.
+        /// Print a message at the terminal.
         case report(String)
     }
 }

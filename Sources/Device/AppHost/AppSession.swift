@@ -1,17 +1,18 @@
 import AgentWire
 import Machine
 
-/// The rules of one app's conversation with the agent: a value, events in and directives out.
+/// The protocol between one app and the agent: a value, events in and directives out.
 ///
-/// `now` is any clock that does not go back. Notifications reach the app in the order in which they came, and
-/// only after its launch; responses, only when somebody takes them.
+/// `now` is any clock that does not go back. Notifications reach the app in the order in which they came, and only
+/// after its launch; responses, only when the app has a receiver for them.
 package struct AppSession: Sendable {
     /// How long a handler of the app has for its answer.
     package static let handlerLimit = Duration.seconds(30)
     static let longestBackOff = Duration.seconds(2)
     /// Notifications, and responses, that are with the app's handlers at one time.
     static let inProgressLimit = 64
-    /// Notifications that may wait before the session says ``isFull``; and responses, of which the oldest goes.
+    /// The most notifications that are queued before the session reports ``isFull``; and the most responses, of which
+    /// the oldest is dropped.
     static let waitingLimit = 256
     /// Answers that an agent may leave unconfirmed, and requests that may wait for one.
     static let unconfirmedLimit = 10_000
@@ -19,7 +20,7 @@ package struct AppSession: Sendable {
     /// Bytes that all waiting requests may have together: they are sent at once on a new connection, whose
     /// unwritten bytes are bounded.
     static let requestSizeLimit = 2 << 20
-    /// Failed connections before the person at the terminal is told.
+    /// Failed connections before the person at the terminal is notified.
     static let quietFailures = 5
 
     enum Link { case closed, opened, welcomed }
@@ -40,17 +41,17 @@ package struct AppSession: Sendable {
         var deadline: Duration
     }
 
-    /// Which of the app's handlers has a notification.
+    /// The handler of the app that has a notification.
     enum Stage {
         case background
         case presentation
-        /// The background handler, since nobody answers how to present it.
+        /// The background handler, since no receiver chose the presentation.
         case unasked
     }
 
     struct Reply: Sendable {
         var response: DeliveredResponse
-        /// Whether it was offered to the application delegate, since nobody takes responses.
+        /// Whether it was offered to the application delegate, since the app has no receiver of responses.
         var isOffered = false
         var deadline: Duration
     }
@@ -68,14 +69,14 @@ package struct AppSession: Sendable {
     var reports: Set<String> = []
     var launch = Launch.notBegun
     var state = AppState.active
-    /// What opening started the app, until its launch is told.
+    /// The notification whose opening started the app, until its launch is reported.
     var launchNotification: DeliveredNotification?
     var respondentExists = false
     var registration = Registration.untouched
     var tokenIsAwaited = false
     var token: String?
     var requests: [(request: Int64, message: AppMessage, size: Int)] = []
-    /// The wish to see the app's own settings, until somebody takes it; of several the last.
+    /// The request to see the app's own settings, until a receiver takes it; of several the last.
     var settingsWish: SettingsWish?
     var deliveries = HandoverLedger<Delivery, HandledOutcome>()
     var replies = HandoverLedger<Reply, Void>()
@@ -85,7 +86,7 @@ package struct AppSession: Sendable {
     var channel = ChannelSession()
     var directives: [Directive] = []
 
-    /// That the person wants to see the app's own settings, and where they came from.
+    /// A request to show the app's own settings, and the notification that it came from.
     struct SettingsWish: Sendable {
         var notification: DeliveredNotification?
     }
@@ -93,10 +94,10 @@ package struct AppSession: Sendable {
     /// A session that has not begun; it waits for ``Event/started``.
     ///
     /// - Parameters:
-    ///   - app: The bundle id; `nil` when none was found, and then nothing is ever connected.
-    ///   - role: What this process is to the app.
+    ///   - app: The bundle id; `nil` when none was found, and then no connection is ever made.
+    ///   - role: The role of this process.
     ///   - run: A name of this run of the app.
-    ///   - place: The socket's path, for what is said to people.
+    ///   - place: The socket's path, for messages to people.
     ///   - launchPatience: How long a launch waits for the agent's welcome.
     package init(
         app: BundleID?, role: ConnectionRole = .app, run: String, place: String, launchPatience: Duration = .seconds(1)
@@ -118,7 +119,7 @@ package struct AppSession: Sendable {
         return deadlines.min()
     }
 
-    /// Takes an event and says what is to be done.
+    /// Handles an event, and returns the directives that follow.
     package mutating func handle(_ event: Event, now: Duration) -> [Directive] {
         switch event {
         case .started: start()
@@ -250,7 +251,7 @@ extension AppSession {
         }
     }
 
-    /// Sends what a new connection must tell the agent. `ready` is last, so that deliveries begin after the
+    /// Sends the state that the agent needs on a new connection. `ready` is last, so that deliveries begin after the
     /// answers.
     mutating func sendEverythingAgain() {
         for (id, outcome) in deliveries.unconfirmed { send(.handled(notification: id, outcome: outcome)) }
@@ -302,8 +303,8 @@ extension AppSession {
         pumpData()
     }
 
-    /// The app is in this state now, as it or the agent says. An app that is still launching enters it when it has
-    /// launched.
+    /// The app has entered this state, by its own declaration or the agent's. An app that is still launching enters it
+    /// when it has launched.
     mutating func enter(_ state: AppState) {
         guard self.state != state else { return }
         self.state = state
@@ -312,15 +313,13 @@ extension AppSession {
         send(.stateChanged(state))
     }
 
-    /// The agent says that the app is in this state. It is always answered, so that the agent knows that it was
-    /// heard.
+    /// The agent sets the app's state. It is always answered, so that the agent knows that the app received it.
     mutating func directed(_ state: AppState) {
         if self.state == state, case .finished = launch { return send(.stateChanged(state)) }
         enter(state)
     }
 
-    /// Brings the app to the front and hands something over on the way, when the app has left the background and
-    /// is not active yet.
+    /// Brings the app to the front, and performs a directive on the way from the background to the active state.
     mutating func bringToFront(_ directive: Directive) {
         if state == .background {
             state = .inactive

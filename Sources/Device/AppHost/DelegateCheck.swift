@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Looks through this program for methods of a delegate's class that are never called, and tells the person at the terminal.
+/// Looks in this program for methods of a delegate's class that are never called, and reports them at the terminal.
 ///
-/// What the program knows of its own methods is its table of symbols; of a program that was stripped nothing is found. It is
-/// done once for each class, on a thread of its own, so that no launch waits for it.
+/// The methods are read from the program's symbol table; in a stripped program none are found. It is done once for each
+/// class, on a thread of its own, so that no launch waits for it.
 package enum DelegateCheck {
     /// Looks at a class that is a delegate by these protocols, such as `(any UIApplicationDelegate).self`.
     package static func begin(of type: Any.Type, as protocols: [Any.Type]) {
@@ -31,13 +31,13 @@ package enum DelegateCheck {
             words = String(reflecting: type).split(separator: ".").last.map(String.init) ?? ""
         }
 
-        /// What the symbols of its methods begin with: those of a class, or the defaults of a protocol's.
+        /// The prefix of its methods' symbols: those of a class, or the defaults of a protocol's.
         var beginning: String {
             mangled.hasSuffix("_p") ? "$s\(mangled.dropLast(2))PAAE" : "$s\(mangled)"
         }
     }
 
-    /// What is wrong with the methods of a class, a line each, in the order of their names.
+    /// The faults in the methods of a class, a line each, in the order of their names.
     static func lines(of type: TypeName, as protocols: [TypeName]) -> [String] {
         guard !type.mangled.isEmpty, let symbols = ProgramSymbols() else { return [] }
         let names = symbols.names(beginningWith: ([type] + protocols).map(\.beginning)).filter { $0.hasSuffix("F") }

@@ -3,13 +3,13 @@ import Machine
 
 /// The folders that apps of one maker share with each other and with their extensions.
 package enum GroupFolder {
-    /// The folder of a group, `aldaba/groups/GROUP` in the user's data folder (XDG Base Directory Specification); made with
-    /// mode 0700 where it is missing.
+    /// The folder of a group, `aldaba/groups/GROUP` in the user's data folder (XDG Base Directory Specification); made
+    /// with mode 0700 where it is missing.
     ///
-    /// - Parameter environment: Of this process. Where the agent started it, `ALDABA_APP_GROUPS` has the groups of the app's
-    ///   manifest, and there are no others; where a person did, any group is one.
-    /// - Returns: `nil` for a name that is no group's, for a group that the manifest does not name, and where the folder
-    ///   cannot be used.
+    /// - Parameter environment: Of this process. Where the agent started it, `ALDABA_APP_GROUPS` has the groups of the
+    ///   app's manifest, and there are no others; where a person did, any group is one.
+    /// - Returns: `nil` for a name that is no group's, for a group that the manifest does not name, and where the
+    ///   folder cannot be used.
     package static func path(of group: String, environment: [String: String]) -> String? {
         guard hasShape(group) else { return nil }
         if let named = environment["ALDABA_APP_GROUPS"], !named.split(separator: ":").contains(group[...]) {

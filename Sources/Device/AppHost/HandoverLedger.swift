@@ -1,9 +1,9 @@
-/// Which ids wait for the app, are with its handlers, or are answered and not confirmed by the agent.
+/// The ids that wait for the app, are with its handlers, or are answered and not confirmed by the agent.
 ///
 /// Guarantees: an id is in one of the three only. It is forgotten when it is confirmed, or when it is dropped from
 /// those that wait; so nothing is begun twice.
 struct HandoverLedger<Item: Sendable, Answer: Sendable>: Sendable {
-    /// What an arriving id is.
+    /// The state of an id when it arrives.
     enum Arrival {
         case new
         /// It waits or is being handled; its answer will come.
@@ -26,7 +26,7 @@ struct HandoverLedger<Item: Sendable, Answer: Sendable>: Sendable {
     var waitingCount: Int { waiting.count }
     var answeredCount: Int { answered.count }
 
-    /// Notes an id that the agent handed over; a new one waits from now on.
+    /// Notes an id that the agent delivered; a new one waits from now on.
     mutating func arrive(_ id: Int64, _ item: Item) -> Arrival {
         if let known = answered[id] { return .answered(known.answer) }
         guard inProgress[id] == nil, waitingIDs.insert(id).inserted else { return .pending }
@@ -43,7 +43,7 @@ struct HandoverLedger<Item: Sendable, Answer: Sendable>: Sendable {
         return next
     }
 
-    /// Those that wait, the one that waits longest first.
+    /// The items that wait, the one that waits longest first.
     var waitingItems: [(id: Int64, item: Item)] { waiting }
 
     /// Ends the handling of an id without an answer: it waits again, before all others.
@@ -53,7 +53,7 @@ struct HandoverLedger<Item: Sendable, Answer: Sendable>: Sendable {
         waiting.insert((id, item), at: 0)
     }
 
-    /// Begins the handling of one that waits, wherever it stands.
+    /// Begins the handling of an item that waits, at any position.
     mutating func beginWaiting(_ id: Int64) {
         guard let place = waiting.firstIndex(where: { $0.id == id }) else { return }
         waitingIDs.remove(id)

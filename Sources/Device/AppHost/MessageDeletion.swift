@@ -3,14 +3,14 @@ import AgentWire
 /// Notifications of the app that were deleted on the server before they could come: too many waited, or the device was
 /// away for too long. The app has to ask its own server for what it missed.
 package struct MessageDeletion: Hashable, Sendable {
-    /// By what the app confirms it to the agent.
+    /// The id with which the app confirms the deletion to the agent.
     package var id: Int64
     /// How many were deleted.
     package var count: Int
     /// When the first of them were, in milliseconds since 1970.
     package var since: Int64
 
-    /// Makes a deletion as a `messagesDeleted` message tells it.
+    /// Creates a deletion from a `messagesDeleted` message.
     package init(id: Int64, count: Int, since: Int64) {
         self.id = id
         self.count = count
@@ -19,7 +19,7 @@ package struct MessageDeletion: Hashable, Sendable {
 }
 
 extension AppSession {
-    /// How many deletions that were taken are remembered, should the agent tell them again.
+    /// The number of reported deletions that are remembered, should the agent send them again.
     static let rememberedDeletions = 64
 
     mutating func deleted(_ deletion: MessageDeletion) {

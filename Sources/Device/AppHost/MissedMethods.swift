@@ -1,20 +1,22 @@
-/// Finds methods of a delegate that are never called, since they are almost, and not quite, those of a protocol: a value.
+/// Finds methods of a delegate that are never called, since they are almost, and not quite, those of a protocol: a
+/// value.
 ///
-/// In Swift an optional method that is written with another label or type is simply a method more. On Apple's systems the
-/// compiler warns of many of them; here a requirement with a default has nothing to warn of.
+/// In Swift an optional method that is written with another label or type is simply a method more. On Apple's systems
+/// the compiler warns of many of them; here a requirement with a default has nothing to warn of.
 package struct MissedMethods: Sendable {
     /// A method as the runtime prints it: `application(_: UIKit.UIApplication, open: Foundation.URL) -> Swift.Bool`.
     struct Method: Hashable {
-        /// What stands before the parentheses.
+        /// The base name, before the parentheses.
         let base: String
         /// The labels, `_` for none.
         let labels: [String]
-        /// The parameters' types, effects and the result, without what has no say in whether it is the method meant.
+        /// The types of the parameters, the effects and the result, without those that do not decide which method it
+        /// is.
         let types: String
         /// Whether one of its parameters is a closure that must not outlive the call.
         let hasNonEscaping: Bool
 
-        /// As Swift writes it: `application(_:open:)`.
+        /// The name in Swift's notation: `application(_:open:)`.
         var name: String { base + "(" + labels.map { $0 + ":" }.joined() + ")" }
 
         /// `nil` for what is no method that others can see.
@@ -71,7 +73,7 @@ package struct MissedMethods: Sendable {
     /// - Parameter wanted: The methods that are called, with the name of their protocol.
     init(wanted: [(owner: String, method: Method)]) { self.wanted = wanted }
 
-    /// What is wrong with a method of a delegate, for people; `nil` for one that is called, or is meant for something else.
+    /// The fault in a method of a delegate, for people; `nil` for one that is called, or is meant for something else.
     func fault(of method: Method) -> String? {
         let same = wanted.filter { $0.method.name == method.name }
         if let first = same.first {
@@ -118,7 +120,7 @@ package struct MissedMethods: Sendable {
 }
 
 extension MissedMethods.Method {
-    /// As it is told to people, without the modules' names.
+    /// The name and types for diagnostics, without the modules' names.
     var signature: String {
         let plain = types.replacing(#/[A-Za-z_]+\.(?=[A-Z])/#, with: "")
         return "\(name) with \(plain)"

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One call of an optional method, and whether the app has written that method.
+/// A call of an optional method, and whether the app has written that method.
 ///
 /// In Apple's protocols such a method may be absent. Here it is a requirement with a default, and the default notes
 /// that it was reached before it answers. So the receiver of the answer knows whether the app or the default gave it.
@@ -21,6 +21,6 @@ package final class OptionalCall: Sendable {
     /// Whether the answer that is given now is the app's.
     package var isImplemented: Bool { !reachedDefault.load(ordering: .acquiring) }
 
-    /// Says, from a default, that the app did not write the method.
+    /// Notes, in a default, that the app did not write the method.
     package static func noteDefault() { current?.reachedDefault.store(true, ordering: .releasing) }
 }

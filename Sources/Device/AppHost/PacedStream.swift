@@ -4,8 +4,8 @@ import Synchronization
 
 /// A connected stream socket: the calling thread reads, a queue writes.
 ///
-/// One batch at most is on its way to the app: after each, the reading thread waits for ``readOn()``. Bytes to write are
-/// bounded: a peer that does not take them loses the connection.
+/// The app handles at most one batch at a time: after each, the reading thread waits for ``readOn()``. Bytes to write
+/// are bounded: a peer that does not read them loses the connection.
 package final class PacedStream: Sendable {
     private struct State {
         var isClosed = false
@@ -33,7 +33,7 @@ package final class PacedStream: Sendable {
     ///
     /// - Parameter take: Gets what one read brought. Where it answers with `true`, nothing more is read before
     ///   ``readOn()``.
-    /// - Throws: What `take` throws, which ends the connection.
+    /// - Throws: The error of `take`, which ends the connection.
     package func readAll<Failure>(_ take: (ArraySlice<UInt8>) throws(Failure) -> Bool) throws(Failure) {
         defer {
             close()

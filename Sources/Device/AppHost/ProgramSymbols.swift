@@ -3,7 +3,7 @@ import Foundation
 /// The names in the table of symbols of the program that runs (ELF, 64 bits, in the machine's own byte order).
 struct ProgramSymbols {
     private let file: Data
-    /// Where the table of symbols and that of their names are in the file.
+    /// The byte ranges of the symbol table and of its name table in the file.
     private let symbols: Range<Int>
     private let names: Range<Int>
 

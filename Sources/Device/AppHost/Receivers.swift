@@ -1,22 +1,22 @@
 import AgentWire
 
-/// What takes notifications to the person, and the person's answers, inside the app.
+/// Presents notifications inside the app, and receives the person's responses.
 @MainActor
 package protocol NotificationReceiver: AnyObject {
     /// Asks how to present a notification.
     ///
-    /// `answer` takes the raw `UNNotificationPresentationOptions`, on any thread: 0 means not to present it, `nil`
-    /// that nobody answers: there is no delegate, or it lacks the method.
+    /// `answer` takes the raw `UNNotificationPresentationOptions`, on any thread. 0 means not to present it; `nil`
+    /// means that there is no delegate, or that it lacks the method.
     func present(_ notification: DeliveredNotification, answer: @escaping @Sendable (UInt?) -> Void)
 
-    /// Hands over a response. `done` may be called on any thread, with whether anybody took it.
+    /// Delivers a response. `done` may be called on any thread, with whether the response was taken.
     func respond(_ response: DeliveredResponse, done: @escaping @Sendable (Bool) -> Void)
 
     /// The person wants to see the app's own settings, coming from this notification.
     func openSettings(for notification: DeliveredNotification?)
 }
 
-/// What changes notifications before they are shown, in a service extension's process.
+/// Changes notifications before they are shown, in a service extension's process.
 @MainActor
 package protocol ExtensionReceiver: AnyObject {
     /// Has a notification changed. `answer` may be called on any thread, and counts the first time: with what is to be
@@ -33,11 +33,11 @@ package enum ExtensionAnswer: Sendable, Hashable {
     case changed(NotificationContent)
     /// It is shown as it came.
     case unchanged
-    /// What it says cannot be sent, and why.
+    /// The answer cannot be sent, and why.
     case unsendable(String)
 }
 
-/// What runs the app's life cycle.
+/// Runs the app's life cycle.
 @MainActor
 package protocol ApplicationReceiver: AnyObject {
     /// Launches the app, then calls ``AppHost/finishLaunch()``.
@@ -46,11 +46,11 @@ package protocol ApplicationReceiver: AnyObject {
     /// The app is in this state now.
     func enter(_ state: AppState)
 
-    /// Hands a notification to the background handler. `answer` may be called on any thread.
+    /// Passes a notification to the background handler. `answer` may be called on any thread.
     func receiveInBackground(
         _ notification: DeliveredNotification, answer: @escaping @Sendable (BackgroundResult) -> Void)
 
-    /// Hands the notification that opened the app to the remote notification handler. `answer` may be called on any
+    /// Passes the notification that opened the app to the remote notification handler. `answer` may be called on any
     /// thread, with whether there is one.
     func receiveOpening(_ notification: DeliveredNotification, answer: @escaping @Sendable (Bool) -> Void)
 

@@ -1,7 +1,7 @@
 import Foundation
 import Machine
 
-/// Ends the process when its standard input closes: whoever started it is gone.
+/// Ends the process when its standard input closes: the program that started it is gone.
 package enum SupervisorWatch {
     private static let watch: Void = OwnThread.begin("aldaba-watch") {
         StandardInput.waitForEnd()

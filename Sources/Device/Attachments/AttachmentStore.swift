@@ -9,7 +9,7 @@ import PushModel
 package struct AttachmentFault: Error, Hashable, Sendable {
     /// `UNError.Code`'s raw value.
     package var code: Int
-    /// What is wrong with which file, and what would be right.
+    /// The fault, the file that has it, and what is expected instead.
     package var message: String
 
     fileprivate static func invalidURL(_ why: String) -> Self { Self(code: 100, message: why) }
@@ -19,10 +19,11 @@ package struct AttachmentFault: Error, Hashable, Sendable {
     fileprivate static func corrupt(_ why: String) -> Self { Self(code: 105, message: why) }
 }
 
-/// The files of notifications: checked by what they hold, and moved where no app can change them any more.
+/// The files of notifications: checked by their content, and moved to where no app can change them any more.
 ///
-/// Guarantees: what is taken is a regular file of this user's, no link, of a kind that Apple's page "UNNotificationAttachment"
-/// names and within its size (audio 5 MB, image 10 MB, movie 50 MB); the files of one app take no more than a quota.
+/// Guarantees: an accepted file is a regular file of this user's and no link. Its kind and size are those of Apple's
+/// page "UNNotificationAttachment": audio up to 5 MB, image 10 MB, movie 50 MB. The files of one app do not exceed a
+/// quota.
 package struct AttachmentStore: Sendable {
     /// Bytes that the files of one app may take.
     package static let quota: Int64 = 200 << 20
@@ -38,7 +39,7 @@ package struct AttachmentStore: Sendable {
         self.folder = folder
     }
 
-    /// What a file's first bytes say that it is.
+    /// The kind of media that a file's first bytes show.
     package typealias Kind = MediaKind
 
     /// Reads what a file is; `nil` for a kind that cannot be attached.
@@ -46,12 +47,12 @@ package struct AttachmentStore: Sendable {
         MediaFormat(head: head).map { ($0.kind, $0.ending) }
     }
 
-    /// Takes the files of one notification; on a fault nothing of it stays here, and every file is where it was.
+    /// Takes the files of one notification; on a fault no file is taken, and every file is where it was.
     ///
-    /// The files stay in their places: a request whose storing failed may be asked again. See ``release(_:)``.
+    /// The originals stay in place, since a request whose storing failed may be repeated. See ``release(_:)``.
     ///
-    /// - Parameter named: The files that notifications name, asked for when the quota is used up: others of the app make
-    ///   room. Where they are not known, none does.
+    /// - Parameter named: The files that notifications name, read when the quota is used up: other files of the app are
+    ///   deleted. Where they are not known, no file is deleted.
     package func take(
         _ attachments: [NotificationAttachment], of app: BundleID, named: () throws -> Set<String> = { [] }
     ) throws(AttachmentFault) -> Taken {
@@ -68,7 +69,7 @@ package struct AttachmentStore: Sendable {
         return taken
     }
 
-    /// What was taken.
+    /// The files that were taken into the store.
     package struct Taken: Sendable {
         /// The attachments with their new paths.
         package var attachments: [NotificationAttachment] = []
@@ -82,7 +83,7 @@ package struct AttachmentStore: Sendable {
     /// Once what was taken is named in the store, the files that it came from leave their places, as with Apple.
     package func release(_ sources: [String]) { for path in sources { unlink(path) } }
 
-    /// Deletes all files of an app; of what cannot be an app's name there are none.
+    /// Deletes all files of an app; an invalid app name has none.
     package func remove(_ app: BundleID) {
         guard Topic.hasShape(app.rawValue) else { return }
         try? FileManager.default.removeItem(atPath: "\(folder)/\(app)")
@@ -102,7 +103,7 @@ package struct AttachmentStore: Sendable {
         guard fstat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .invalidURL("\(attachment.path) is no regular file")
         }
-        // Whatever way led to it. An app's own kept files may be attached again; those of others are not its to attach.
+        // The path is resolved through all links. An app may attach its own kept files again, but not those of others.
         let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(source)")
         guard let path else { throw .invalidURL("\(attachment.path) has no place in the file system") }
         let own = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
@@ -139,7 +140,7 @@ package struct AttachmentStore: Sendable {
         return ending
     }
 
-    /// What a uniform type identifier says; `nil` where it leaves that open.
+    /// The kind of media of a uniform type identifier; `nil` where the identifier leaves it open.
     package static func kind(ofType type: String) -> Kind? {
         switch type {
         case "public.image", "public.png", "public.jpeg", "com.compuserve.gif": .image
@@ -193,7 +194,7 @@ package struct AttachmentStore: Sendable {
         }
     }
 
-    // MARK: What is not needed any more
+    // MARK: Files that are not needed any more
 
     private func files(in place: String) -> [(path: String, size: Int64, changed: Date)] {
         ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).compactMap { name in
@@ -208,7 +209,7 @@ package struct AttachmentStore: Sendable {
         }
     }
 
-    /// What is added to a file's name for the still that was made of it.
+    /// The suffix of the name of a still that was made of a file.
     package static let stillEnding = ".still.png"
 
     private static func base(ofStill path: String) -> String {

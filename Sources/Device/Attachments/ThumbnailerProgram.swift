@@ -2,8 +2,8 @@ import DevicePorts
 import Foundation
 import Machine
 
-/// Has the desktop's own thumbnailers make stills: the programs that `*.thumbnailer` files in the `thumbnailers` folders
-/// of the data folders name (gdk-pixbuf's for animations, ffmpegthumbnailer's or totem's for movies).
+/// Has the desktop's own thumbnailers make stills: the programs that `*.thumbnailer` files in the `thumbnailers`
+/// folders of the data folders name (gdk-pixbuf's for animations, ffmpegthumbnailer's or totem's for movies).
 ///
 /// Bounded: a few programs at a time, each for ten seconds; a still is complete or not there, and readable by this user
 /// only.
@@ -15,7 +15,7 @@ package final class ThumbnailerProgram: VideoThumbnailer {
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-still", limit: 4)
 
-    /// Looks for programs anew each time.
+    /// Looks for programs each time.
     ///
     /// - Parameter environment: The agent's own, which names the data folders; programs inherit it without the
     ///   agent's settings.
@@ -84,7 +84,7 @@ package final class ThumbnailerProgram: VideoThumbnailer {
         guard let program = program(of: thumbnailer) else { return false }
         let draft = still + ".new"
         unlink(draft)
-        // The program may write it, nobody else may read it.
+        // The program may write the file, but no other user may read it.
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
         close(file)
@@ -100,10 +100,11 @@ package final class ThumbnailerProgram: VideoThumbnailer {
     }
 }
 
-/// One `*.thumbnailer` file: which types a program makes pictures of, and how it is called.
+/// A `*.thumbnailer` file: the types of which a program makes pictures, and its command line.
 struct Thumbnailer: Hashable, Sendable {
     var types: Set<String>
-    /// The program, and its arguments with their fields: `%i` the file, `%u` its address, `%o` the picture, `%s` its size.
+    /// The program, and its arguments with their fields: `%i` the file, `%u` its address, `%o` the picture, `%s` its
+    /// size.
     var command: [String]
 
     /// - Returns: `nil` for a text that names no program.
@@ -122,7 +123,7 @@ struct Thumbnailer: Hashable, Sendable {
         guard !command.isEmpty else { return nil }
     }
 
-    /// Words with blanks between them; what stands between quotation marks is one.
+    /// Splits a text at blanks; text in quotation marks is not split.
     private static func words(of text: Substring) -> [String] {
         var words: [String] = []
         var word: String?

@@ -6,7 +6,7 @@ import Synchronization
 public struct AppServiceResponse: Sendable {
     /// The answer; empty where there is none.
     public let message: ValueSet
-    /// What came of the message.
+    /// The outcome of the message.
     public let status: AppServiceResponseStatus
     /// More about a failure, for people.
     public let detail: String?
@@ -16,7 +16,7 @@ public struct AppServiceResponse: Sendable {
 public struct StatelessAppServiceResponse: Sendable {
     /// The answer; empty where there is none.
     public let message: ValueSet
-    /// What came of the message.
+    /// The outcome of the message.
     public let status: StatelessAppServiceResponseStatus
     /// More about a failure, for people.
     public let detail: String?
@@ -30,16 +30,18 @@ public enum AppServiceConnectionError: Error, Hashable, Sendable {
     case noAppServiceInfo
 }
 
-/// What the other end asks.
+/// A request from the app at the other end of the connection.
 public final class AppServiceRequest: Sendable {
     /// The question.
     public let message: ValueSet
-    /// Whether nobody waits for an answer: it was sent by ``AppServiceConnection/sendOneWayMessage(_:to:request:as:timeToLive:limit:)``. It
-    /// counts as taken once the handlers have returned, unless one keeps it; then when it is answered, by whatever message, or let go.
+    /// Whether no answer is expected: it was sent by
+    /// ``AppServiceConnection/sendOneWayMessage(_:to:request:as:timeToLive:limit:)``. It counts as delivered once the
+    /// handlers have returned. Where a handler keeps it, it counts as delivered when it is answered, with any message,
+    /// or released.
     public let isOneWay: Bool
     /// The id under which it was sent. A one-way message whose agent ended suddenly may come a second time under it.
     public let id: UUID
-    /// The answer is not wanted any more: the asker took the question back, or its deadline has come. Told once.
+    /// The request was canceled by the other end, or its deadline has passed. Sent once.
     public let canceled = ConnectedDevicesEvent<Void>()
     private let call: Int64
     private let client: RelayClient
@@ -71,12 +73,12 @@ public final class AppServiceRequest: Sendable {
         client.say(.answer(call: call, outcome))
     }
 
-    /// Answers; the first answer counts. A request that nobody keeps is answered with a failure.
+    /// Sends the answer; the first answer counts. A request that no handler keeps is answered with a failure.
     ///
-    /// A limit above ``AppServiceConnection/largestMessageLimit`` is that.
+    /// A limit above ``AppServiceConnection/largestMessageLimit`` is lowered to it.
     ///
-    /// - Returns: ``AppServiceResponseStatus/messageSizeTooLarge`` or ``AppServiceResponseStatus/failure`` where the answer
-    ///   cannot be sent: then the asker is told so.
+    /// - Returns: ``AppServiceResponseStatus/messageSizeTooLarge`` or ``AppServiceResponseStatus/failure`` where the
+    ///   answer cannot be sent: the other end then receives this status.
     @discardableResult public func sendResponse(
         _ message: ValueSet, limit: Int = AppServiceConnection.defaultMessageLimit
     ) -> AppServiceResponseStatus {
@@ -97,10 +99,10 @@ public final class AppServiceRequest: Sendable {
     }
 }
 
-/// A connection to an app service on another device. Both ends may ask.
+/// A connection to an app service on another device. Both ends may send requests.
 ///
-/// Questions arrive in the order in which the other end asked them. A connection that the other end, its app or the way to it
-/// ends is told by ``serviceClosed``.
+/// Requests arrive in the order in which the other end sent them. ``serviceClosed`` reports the end of the connection
+/// by the other end, its app or a lost route.
 public final class AppServiceConnection: Sendable {
     /// The most bytes of a message unless a call says otherwise: 64 KiB.
     public static let defaultMessageLimit = RelayLimits.message.bytes
@@ -120,9 +122,10 @@ public final class AppServiceConnection: Sendable {
     /// Called when either end has closed it.
     private let whenEnded: @Sendable () -> Void
 
-    /// The other end asks. Subscribe before anything is awaited; a question that nobody hears is answered with a failure.
+    /// A request from the other end. Subscribe before the first `await`; a request without a subscriber is answered
+    /// with a failure.
     public let requestReceived = ConnectedDevicesEvent<AppServiceRequest>()
-    /// The connection is closed, and why; not told for a close from this end.
+    /// The connection was closed, and why; not sent for a close from this end.
     public let serviceClosed = ConnectedDevicesEvent<AppServiceClosedStatus>()
 
     /// A connection that is not open.
@@ -168,7 +171,7 @@ public final class AppServiceConnection: Sendable {
             return info
         }
         let id = command.id
-        // What the other end says may come before the answer is taken here.
+        // The other end's messages may come before the answer is handled here.
         state.withLock { $0.id = id }
         listen()
         let outcome = await client.command(
@@ -220,13 +223,15 @@ public final class AppServiceConnection: Sendable {
             status: StatelessAppServiceResponseStatus(outcome.status), detail: outcome.detail)
     }
 
-    /// Sends a message that wants no answer, and is kept for a device that is away. A limit above ``largestMessageLimit`` is that.
+    /// Sends a message that needs no answer, and that is kept for a device that is offline. A limit above
+    /// ``largestMessageLimit`` is lowered to it.
     ///
     /// - Parameters:
-    ///   - command: The command by which is asked what came of it, and by which it is taken back while it waits; sent again, it is given
-    ///     to the app once.
-    ///   - timeToLive: How long it is kept: 28 days at most.
-    /// - Returns: ``StatelessAppServiceResponseStatus/success`` once the server keeps it; that says nothing yet of the app.
+    ///   - command: The command with which the outcome is queried, and the message canceled while it is queued. Sent
+    ///     again, the message is delivered to the app once.
+    ///   - timeToLive: The time for which the server keeps it, at most 28 days.
+    /// - Returns: ``StatelessAppServiceResponseStatus/success`` once the server keeps it, which does not mean that the
+    ///   app has received it.
     public static func sendOneWayMessage(
         _ message: ValueSet, to info: AppServiceInfo, request: RemoteSystemConnectionRequest,
         as command: RemoteCommand = RemoteCommand(), timeToLive: Duration = .seconds(86_400),
@@ -244,7 +249,7 @@ public final class AppServiceConnection: Sendable {
             message: [:], status: StatelessAppServiceResponseStatus(outcome.status), detail: outcome.detail)
     }
 
-    /// Closes it; the other end is told.
+    /// Closes the connection; the other end is notified.
     public func close() {
         guard let id = state.withLock({ $0.isClosed ? nil : $0.id }) else { return }
         end()

@@ -29,7 +29,7 @@ public final class ConnectedDevicesEvent<Value: Sendable>: Sendable {
     var hasHandler: Bool { state.withLock { !$0.handlers.isEmpty } }
 }
 
-/// One handler's place at an event.
+/// The subscription of a handler to an event.
 public final class EventSubscription: Sendable {
     private let end: @Sendable () -> Void
 

@@ -2,12 +2,12 @@ import Foundation
 import RelayWire
 import Synchronization
 
-/// An account that devices belong to. Whose this device is, is settled with its agent (`aldaba relay account`): apps sign
-/// nobody in.
+/// An account that devices belong to. A device's account is set with its agent (`aldaba relay account`): apps sign no
+/// person in.
 public final class ConnectedDevicesAccount: Sendable {
     /// The account's name for this app.
     public let accountId: String
-    /// What kind of account it is.
+    /// The account's type.
     public let type: ConnectedDevicesAccountType
 
     /// Names an account.
@@ -16,18 +16,18 @@ public final class ConnectedDevicesAccount: Sendable {
         self.type = type
     }
 
-    /// The account of nobody.
+    /// The anonymous account, which belongs to no person.
     public static let anonymousAccount = ConnectedDevicesAccount(accountId: "", type: .anonymous)
     /// The account that this device's agent belongs to.
     public static let device = ConnectedDevicesAccount(accountId: "device", type: .msa)
 }
 
-/// A question for an access token. The agent has its own credential, so none is asked: the event is kept for code that answers
-/// it.
+/// A request for an access token. The agent has its own credential, so none is sent: the event is kept for code that
+/// subscribes to it.
 public final class ConnectedDevicesAccessTokenRequest: Sendable {
-    /// Whose token it is.
+    /// The account whose token is requested.
     public let account: ConnectedDevicesAccount
-    /// What it is for.
+    /// The scopes for which the token is requested.
     public let scopes: [String]
 
     init(account: ConnectedDevicesAccount, scopes: [String]) {
@@ -40,15 +40,15 @@ public final class ConnectedDevicesAccessTokenRequest: Sendable {
 
     /// Takes a token; it is not used.
     public func complete(withAccessToken token: String) {}
-    /// Takes the reason why there is none.
+    /// Takes the reason why there is no token.
     public func complete(withErrorMessage message: String) {}
 }
 
 /// A token that is of no use any more.
 public struct ConnectedDevicesAccessTokenInvalidatedEventArgs: Sendable {
-    /// Whose token it was.
+    /// The account whose token has become invalid.
     public let account: ConnectedDevicesAccount
-    /// What it was for.
+    /// The scopes of the token.
     public let scopes: [String]
 }
 
@@ -60,7 +60,7 @@ public final class ConnectedDevicesAccountManager: Sendable {
 
     /// A token is wanted; it never is.
     public let accessTokenRequested = ConnectedDevicesEvent<ConnectedDevicesAccessTokenRequest>()
-    /// A token is of no use any more; it never is told.
+    /// A token has become invalid; never sent.
     public let accessTokenInvalidated = ConnectedDevicesEvent<ConnectedDevicesAccessTokenInvalidatedEventArgs>()
 
     /// The accounts that were added.
@@ -109,13 +109,13 @@ public final class ConnectedDevicesPlatform: Sendable {
             accountManager, client: .shared)
     }
 
-    /// The SDK's way to a platform. What it keeps lies with the agent: the path is not used.
+    /// The SDK's initializer with a storage path. The agent keeps all state, so the path is not used.
     public convenience init(settings storagePath: String) { self.init() }
 
     /// Begins to connect to the agent. What is asked before that is answered as without a network.
     public func start() { RelayClient.shared.start() }
 
-    /// Ends the connection; connections to app services are closed, and both sides are told.
+    /// Ends the connection. Connections to app services are closed, and both sides are notified.
     public func shutdown() { RelayClient.shared.stop() }
 }
 
@@ -123,7 +123,7 @@ public final class ConnectedDevicesPlatform: Sendable {
 public protocol LaunchUriProvider: Sendable {
     /// The schemes that it opens; `nil` for all.
     var supportedUriSchemes: [String]? { get }
-    /// Opens an address; says whether it did. Its task is cancelled when that is not wanted any more.
+    /// Opens an address, and returns whether it did. Its task is cancelled when the result is not needed any more.
     func onLaunchUri(_ uri: String, options: RemoteLauncherOptions) async -> Bool
     /// Opens an address with what the caller gave beside it; without this method that is left out.
     func onLaunchUri(_ uri: String, options: RemoteLauncherOptions, inputData: ValueSet) async -> Bool
@@ -138,16 +138,16 @@ extension LaunchUriProvider {
 
 /// An app service that other devices may use.
 public protocol AppServiceProvider: Sendable {
-    /// The service that it is; the app is this one, whatever the package id says.
+    /// The service that is provided; the app is always this one, whatever the package id is.
     var appServiceInfo: AppServiceInfo { get }
     /// Whether only devices may use it that the person has named (`aldaba relay grant`).
     var needsGrant: Bool { get }
-    /// Whether devices of other persons may use it too, after this person's word; not where ``needsGrant`` is set.
+    /// Whether other persons' devices may use it too, once this person has allowed it; not where ``needsGrant`` is set.
     var isOpenToAnyone: Bool { get }
-    /// Another device sends a stream. Keep it for as long as it is wanted; one that nobody keeps is refused.
+    /// Another device sends a stream. Keep the object as long as the stream is needed; one that is not kept is refused.
     func streamDidArrive(_ stream: IncomingStream)
-    /// Another device has opened a connection, or asks by itself. Subscribe to the connection's events before this returns, and
-    /// keep the connection for as long as it is wanted.
+    /// Another device has opened a connection, or sends a request without one. Subscribe to the connection's events
+    /// before this returns, and keep the connection as long as it is needed.
     func connectionDidOpen(_ info: AppServiceConnectionOpenedInfo)
 }
 
@@ -166,14 +166,14 @@ public struct AppServiceConnectionOpenedInfo: Sendable {
     public let connection: AppServiceConnection
     /// The id of the device that opened it.
     public let remoteSystemId: String
-    /// The bundle id of the app that opened it; `nil` where it is not told.
+    /// The bundle id of the app that opened it; `nil` where it is not known.
     public let callerAppId: String?
 
-    /// The app that opened it, for asking it in turn; of what it offers nothing is known. `nil` where it is not told.
+    /// The app that opened it, as the target of requests; its services are not known. `nil` where the app is not known.
     public var remoteSystemApp: RemoteSystemApp? { callerAppId.map { RemoteSystemApp(id: $0, on: remoteSystemId) } }
 }
 
-/// What this app offers to this person's other devices.
+/// The services, attributes and launcher that this app offers to this person's other devices.
 public final class RemoteSystemAppRegistration: Sendable {
     private struct State {
         var attributes: [String: String] = [:]
@@ -194,7 +194,7 @@ public final class RemoteSystemAppRegistration: Sendable {
         own
     }
 
-    /// What the app tells of itself, together at most 4 KiB.
+    /// The attributes that the app publishes, together at most 4 KiB.
     public var attributes: [String: String] {
         get { state.withLock { $0.attributes } }
         set { state.withLock { $0.attributes = newValue } }
@@ -206,16 +206,16 @@ public final class RemoteSystemAppRegistration: Sendable {
         set { state.withLock { $0.providers = newValue } }
     }
 
-    /// What opens addresses; `nil` where nothing does.
+    /// The handler that opens addresses; `nil` for an app that opens none.
     public var launchUriProvider: (any LaunchUriProvider)? {
         get { state.withLock { $0.launcher } }
         set { state.withLock { $0.launcher = newValue } }
     }
 
-    /// Publishes what was set, and again whenever the connection to the agent was lost.
+    /// Publishes the registration, and again whenever the connection to the agent was lost.
     ///
-    /// - Returns: ``ConnectedDevicesNotificationRegistrationStatus/errorUnknown`` where more was set than is allowed;
-    ///   standard error says what. Nothing is sent then, and what was published before stays.
+    /// - Returns: ``ConnectedDevicesNotificationRegistrationStatus/errorUnknown`` where a limit is exceeded; standard
+    ///   error names it. Nothing is sent then, and the earlier registration stays.
     public func publish() async -> ConnectedDevicesNotificationRegistrationStatus {
         let client = RelayClient.shared
         let mustListen = state.withLock { state in
@@ -267,7 +267,7 @@ public final class RemoteSystemAppRegistration: Sendable {
                 AppServiceConnectionOpenedInfo(
                     connection: connection, remoteSystemId: device, callerAppId: caller.isEmpty ? nil : caller))
         case .notice(.closed(let id, let reason)):
-            // Whoever keeps no connection hears of its end all the same.
+            // A caller that keeps no connection is notified of its end as well.
             connections.close(id, by: reason)
         case .notice(.asked(let call, let id, let device, _, let asked)) where asked.connection == nil:
             answer(asked, id, call, device, client)

@@ -1,22 +1,23 @@
 import Foundation
 
-// Tokens by which an app is asked later, after a restart too (WinRT: RemoteSystemApp.ConnectionToken). A token is the base64url form of
-// a version, the device's id and the app's, each ended by a zero byte.
+// Tokens for later requests to an app, even after a restart (WinRT: RemoteSystemApp.ConnectionToken). A token is the
+// base64url form of a version, the device's id and the app's, each ended by a zero byte.
 
 extension RemoteSystemApp {
-    /// A text that names this app on its device, to be kept and asked by later: ``RemoteSystemConnectionRequest/init(connectionToken:)``.
+    /// A text that identifies this app on its device, for later requests:
+    /// ``RemoteSystemConnectionRequest/init(connectionToken:)``.
     ///
-    /// It permits nothing by itself: what may be asked is decided at the target at each question, and its owner takes that back by
-    /// `aldaba relay deny` or `revoke`. It stays good as long as the device has its id.
+    /// It grants no permission: the target decides on each request, and its owner revokes the permission with
+    /// `aldaba relay deny` or `revoke`. It stays valid as long as the device has its id.
     public var connectionToken: String { ConnectionToken(device: device, app: id).text }
 }
 
 extension RemoteSystemConnectionRequest {
-    /// Asks the app of a token.
+    /// Creates a request to the app of a token.
     ///
-    /// - Parameter connectionToken: What ``RemoteSystemApp/connectionToken`` or
-    ///   ``AppServiceConnectionOpenedInfo/callerRemoteConnectionToken`` gave, at most 2,048 bytes.
-    /// - Returns: `nil` where it is no such token. Whether device and app are still there is told by the question's outcome.
+    /// - Parameter connectionToken: A token from ``RemoteSystemApp/connectionToken`` or
+    ///   ``AppServiceConnectionOpenedInfo/callerRemoteConnectionToken``, at most 2,048 bytes.
+    /// - Returns: `nil` where it is no such token. The outcome of the request shows whether device and app still exist.
     public init?(connectionToken: String) {
         guard let token = ConnectionToken(connectionToken) else { return nil }
         self.init(remoteSystemApp: RemoteSystemApp(id: token.app, on: token.device))
@@ -24,7 +25,7 @@ extension RemoteSystemConnectionRequest {
 }
 
 extension AppServiceConnectionOpenedInfo {
-    /// A text by which the app that opened the connection is asked later; `nil` where that app is not told.
+    /// A token for later requests to the app that opened the connection; `nil` where that app is not known.
     public var callerRemoteConnectionToken: String? { remoteSystemApp?.connectionToken }
 }
 

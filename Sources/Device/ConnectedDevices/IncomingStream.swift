@@ -4,22 +4,23 @@ import Synchronization
 
 /// Why a stream did not come whole.
 public enum IncomingStreamError: Error, Hashable, Sendable {
-    /// The other device, its app, or the way there was lost. What has come may be kept: the next stream may go on after it.
+    /// The other device, its app, or the route to it was lost. Received bytes may be kept: the next stream may continue
+    /// after them.
     case lost
-    /// What came is not what was sent.
+    /// The received bytes are not those that were sent.
     case digestMismatch
     /// It was taken, or refused, before.
     case endedBefore
 }
 
-/// A stream that another device sends to a service of this app. One that nobody keeps is refused.
+/// A stream that another device sends to a service of this app. A stream that no handler keeps is refused.
 public final class IncomingStream: Sendable {
     private struct State {
         /// How much has come.
         var reached: Int64 = 0
         /// The same with its digest, where something was there already; else the agent compares what comes.
         var position: StreamPosition?
-        /// Where the pieces begin that were asked for first, until one has come.
+        /// The offset of the pieces that were requested first, until one has arrived.
         var start: Int64?
         var requested: Int64 = 0
         var listener: Int?
@@ -29,7 +30,7 @@ public final class IncomingStream: Sendable {
         var waiter: CheckedContinuation<Void, any Error>?
     }
 
-    /// What the stream is called there; no path.
+    /// The stream's name at the sender; not a path.
     public let name: String
     /// How many bytes it has.
     public let size: Int64
@@ -56,19 +57,20 @@ public final class IncomingStream: Sendable {
         if !isOver { client.say(.stream(id, .taken(RelayOutcome(.failed, detail: "the app did not keep the stream")))) }
     }
 
-    /// Does not take it; the sender is told why, in the first 4,096 bytes of it.
+    /// Refuses the stream; the sender receives the first 4,096 bytes of the reason.
     public func refuse(_ detail: String) {
         finish(.failure(IncomingStreamError.endedBefore), RelayOutcome(.denied, telling: detail))
     }
 
-    /// Takes the stream, and returns when all of it has come and its digest is the sender's: compared by the agent, or here where
-    /// something was there already.
+    /// Receives the stream, and returns when all of it has arrived and its digest equals the sender's. The agent
+    /// compares the digests; where part of the stream was there already, this library does.
     ///
     /// - Parameters:
-    ///   - position: What is there already. Where the sender's begins otherwise, the pieces come from 0 on.
-    ///   - sink: Takes a piece that begins at a place; at 0 the stream begins anew. Called in order on a queue of the stream's; more is asked
-    ///     for only after it has returned, at most 8 MiB ahead.
-    /// - Throws: ``IncomingStreamError``, or what `sink` throws: then the sender is told that it was not taken.
+    ///   - position: The part that is there already. If the sender's stream begins differently, the pieces come from 0
+    ///     on.
+    ///   - sink: Takes a piece and its offset; at 0 the stream starts again. Called in order on a queue of the
+    ///     stream's. More is requested only after it has returned, at most 8 MiB ahead.
+    /// - Throws: ``IncomingStreamError``, or the error of `sink`: then the sender is notified of a refusal.
     public func receive(
         after position: StreamPosition = StreamPosition(), _ sink: @escaping @Sendable (Int64, Data) throws -> Void
     ) async throws {
@@ -147,7 +149,7 @@ public final class IncomingStream: Sendable {
     private func takePiece(_ offset: Int64, _ bytes: [UInt8]) {
         let sink = state.withLock { state -> (@Sendable (Int64, Data) throws -> Void)? in
             if let start = state.start, start > 0, offset == 0 {
-                // What is there is of another stream.
+                // The bytes that are there belong to another stream.
                 state.requested -= start
                 state.position = nil
                 state.reached = 0
@@ -181,7 +183,7 @@ public final class IncomingStream: Sendable {
 }
 
 extension RelayOutcome {
-    /// The most bytes of a detail; an agent ends the connection of who says more.
+    /// The most bytes of a detail; an agent closes the connection of an app that sends more.
     static let detailLimit = 4096
 
     /// An outcome whose detail may be of any length; what is too much is cut off at a character.

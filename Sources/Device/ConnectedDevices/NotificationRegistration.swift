@@ -2,20 +2,20 @@ import Foundation
 import RelayWire
 import Synchronization
 
-/// By which push service an app is woken.
+/// The push service that wakes an app.
 public enum ConnectedDevicesNotificationType: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case unknown = 0, wns = 1, gcm = 2, fcm = 3, apn = 4, polling = 5
 }
 
-/// Where an app's registration for waking stands.
+/// The state of an app's registration for waking.
 public enum ConnectedDevicesNotificationRegistrationState: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case unregistered = 0, registered = 1, expiring = 2, expired = 3
 }
 
-/// By what an app wants to be woken. The agent of this device wakes its apps by itself, so the token is of no use here: it is
-/// kept for code that reads it back, and goes nowhere.
+/// The push service and token by which an app is woken. This device's agent wakes its apps without them. The token is
+/// kept for code that reads it back, and is never sent.
 public struct ConnectedDevicesNotificationRegistration: Hashable, Sendable {
     /// The push service.
     public var type: ConnectedDevicesNotificationType
@@ -38,22 +38,22 @@ public struct ConnectedDevicesNotificationRegistration: Hashable, Sendable {
     }
 }
 
-/// Where the registration of an account stands now.
+/// The new state of an account's registration.
 public struct ConnectedDevicesNotificationRegistrationStateChangedEventArgs: Sendable {
-    /// Whose registration it is.
+    /// The account of the registration.
     public let account: ConnectedDevicesAccount
-    /// Where it stands.
+    /// The registration's state.
     public let state: ConnectedDevicesNotificationRegistrationState
 }
 
-/// The registrations for waking. A step of Rome's guide before anything is published; here it asks whether the agent, which does the
-/// waking, is there.
+/// The registrations for waking. In Rome's guide a step before publishing; here it checks that the agent, which wakes
+/// the app, is running.
 public final class ConnectedDevicesNotificationRegistrationManager: Sendable {
     private let accounts: ConnectedDevicesAccountManager
     private let client: RelayClient
     private let registered = Mutex<[String: ConnectedDevicesNotificationRegistration]>([:])
 
-    /// A registration is made. What the agent does never expires, so nothing else is told.
+    /// An account was registered. Registrations with the agent never expire, so no other change is sent.
     public let registrationStateChanged = ConnectedDevicesEvent<
         ConnectedDevicesNotificationRegistrationStateChangedEventArgs
     >()
@@ -77,7 +77,7 @@ public final class ConnectedDevicesNotificationRegistrationManager: Sendable {
         return .success
     }
 
-    /// Where an account's registration stands: `registered` or `unregistered`.
+    /// The state of an account's registration: `registered` or `unregistered`.
     public func registrationState(
         for account: ConnectedDevicesAccount = .device
     ) -> ConnectedDevicesNotificationRegistrationState {
@@ -89,8 +89,8 @@ public final class ConnectedDevicesNotificationRegistrationManager: Sendable {
     }
 }
 
-/// A push that is the library's, and not the app's. Such pushes come to this device's agent, which takes them itself: none comes to an
-/// app.
+/// A push for the library, and not for the app. Such pushes go to this device's agent, which handles them: none reaches
+/// an app.
 public struct ConnectedDevicesNotification: Sendable {
     private init() {}
 
@@ -111,7 +111,7 @@ public struct ConnectedDevicesProcessNotificationOperation: Sendable {
 }
 
 extension ConnectedDevicesPlatform {
-    /// Handles a push of the library's; there is none that could come here.
+    /// Handles a push for the library; none can arrive here.
     public func processNotification(
         _ notification: ConnectedDevicesNotification
     ) -> ConnectedDevicesProcessNotificationOperation {
@@ -119,7 +119,7 @@ extension ConnectedDevicesPlatform {
     }
 }
 
-/// The guide's older way of handing over a push.
+/// The older form of passing a push to the library.
 @available(*, deprecated, message: "pushes of the library's come to the agent")
 public enum MCDNotificationReceiver {
     /// Takes a push that came to the app, and leaves it alone: it is the app's own.

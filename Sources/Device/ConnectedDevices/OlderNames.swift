@@ -1,13 +1,13 @@
-// What only the guide's generation of the SDK (0.x) has.
+// Names that only the guide's generation of the SDK (0.x) has.
 
-/// Where the registration of an app for being found stood.
+/// The state of an app's registration for discovery.
 @available(*, deprecated, message: "publish() says what came of it")
 public enum MCDCloudRegistrationStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case notStarted = 0, inProgress = 1, succeeded = 2, failed = 3
 }
 
-/// What came of a question for an access token.
+/// The outcome of a request for an access token.
 @available(*, deprecated, message: "the agent has its own credential")
 public enum MCDAccessTokenRequestStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
@@ -17,7 +17,7 @@ public enum MCDAccessTokenRequestStatus: Int, Sendable, CaseIterable {
 /// An answer to a question for an access token.
 @available(*, deprecated, message: "the agent has its own credential")
 public struct MCDAccessTokenResult: Sendable {
-    /// What came of the question.
+    /// The outcome of the request.
     public let status: MCDAccessTokenRequestStatus
     /// The token; empty where there is none.
     public let accessToken: String
@@ -29,7 +29,8 @@ public struct MCDAccessTokenResult: Sendable {
     }
 }
 
-/// Whose accounts there are, and their tokens. The agent has its own credential: none of its methods is called, but for the accounts.
+/// Provides accounts and their tokens. The agent has its own credential, so only ``userAccounts`` is read; no method is
+/// called.
 @available(*, deprecated, message: "add accounts to ConnectedDevicesAccountManager")
 public protocol MCDUserAccountProvider: Sendable {
     /// The accounts.

@@ -3,7 +3,7 @@ import RelayWire
 import Synchronization
 
 /// The connections that other devices have opened to this app. Each is kept until either end closes it, so that its end
-/// is told also where the app keeps only its handlers.
+/// is reported even where the app keeps only its handlers.
 final class OpenedConnections: Sendable {
     private let connections = Mutex<[UUID: AppServiceConnection]>([:])
 
@@ -21,7 +21,7 @@ final class OpenedConnections: Sendable {
     /// The other end has closed one.
     func close(_ id: UUID, by reason: RelayCloseReason) { remove(id)?.close(by: reason) }
 
-    /// The way to all of them is lost.
+    /// Closes all connections, since the route to them is lost.
     func closeAll(by reason: RelayCloseReason) {
         let open = connections.withLock { connections in
             defer { connections = [:] }
@@ -30,7 +30,7 @@ final class OpenedConnections: Sendable {
         for connection in open.values { connection.close(by: reason) }
     }
 
-    /// What is removed ends outside of the lock: its handlers are the app's.
+    /// Removes a connection. The caller ends it outside of the lock, since its handlers belong to the app.
     private func remove(_ id: UUID) -> AppServiceConnection? {
         connections.withLock { $0.removeValue(forKey: id) }
     }

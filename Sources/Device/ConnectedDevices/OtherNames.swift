@@ -1,4 +1,4 @@
-// What Rome's other libraries call the same: iOS' change log, and Windows' own.
+// Names of the same calls in Rome's other libraries: iOS' change log, and Windows' own.
 
 extension AppServiceResponseStatus {
     /// The iOS library's name of ``messageSizeTooLarge``.
@@ -19,21 +19,21 @@ extension RemoteSystemApp {
 }
 
 extension RemoteSystem {
-    /// Windows' way to a watcher.
+    /// Windows' factory of a watcher.
     public static func createWatcher(filters: [RemoteSystemFilter] = []) -> RemoteSystemWatcher {
         RemoteSystemWatcher(filters: filters)
     }
 
-    /// Whether devices of an authorization kind can be found: those of the same user always, and another person's by its id
-    /// (``find(id:)``).
+    /// Whether devices of an authorization kind can be found: those of the same user always, and another person's by
+    /// its id (``find(id:)``).
     public static func isAuthorizationKindEnabled(_ kind: RemoteSystemAuthorizationKind) -> Bool { true }
 
     /// Windows' form of ``supportsCapability(_:)``.
     public func getCapabilitySupported(_ capability: String) async -> Bool { supportsCapability(capability) }
 
-    /// Finds the one device of this person's that has a name: agents name devices by their hosts unless they are told otherwise.
+    /// Finds this person's only device of a name: agents name devices by their hosts unless configured otherwise.
     ///
-    /// - Returns: `nil` where there is none of this name, or more than one, or devices cannot be found now.
+    /// - Returns: `nil` where no device has this name, or more than one has it, or devices cannot be found now.
     public static func findByHostName(_ hostName: String) async -> RemoteSystem? {
         let watcher = RemoteSystemWatcher()
         defer { watcher.stop() }

@@ -1,5 +1,5 @@
-/// Which attempt to connect to the agent counts: the latest, while the client is started. What an earlier connection
-/// says, also its end, changes nothing.
+/// The current attempt to connect to the agent: the latest, while the client is started. Events of an earlier
+/// connection, its end included, are ignored.
 struct RelayAttempts: Sendable {
     /// Whether there is to be a connection.
     private(set) var isStarted = false
@@ -43,7 +43,7 @@ struct RelayAttempts: Sendable {
         return true
     }
 
-    /// The attempt to be made after one that has ended; `nil` where another was made already, or none is to be.
+    /// The next attempt after one that has ended; `nil` where another was made already, or the client is stopped.
     mutating func next(after attempt: Int) -> Int? {
         guard counts(attempt) else { return nil }
         latest += 1

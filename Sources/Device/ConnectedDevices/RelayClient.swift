@@ -4,12 +4,12 @@ import Foundation
 import RelayWire
 import Synchronization
 
-/// The process's connection to its agent for relaying. Thread-safe. It is made again for as long as the client is started.
+/// The process's connection to its agent for relaying. Thread-safe. It is reconnected as long as the client is started.
 ///
-/// Guarantees: every request is answered once, with `nil` where the agent cannot be reached or the connection ends first;
-/// listeners hear notices in their order.
+/// Guarantees: every request is answered once, with `nil` where the agent cannot be reached or the connection ends
+/// first; listeners receive notices in order.
 final class RelayClient: Sendable {
-    /// What listeners hear.
+    /// An event for the listeners of the client.
     enum News: Sendable {
         /// The agent can be asked, from now on.
         case opened
@@ -18,7 +18,7 @@ final class RelayClient: Sendable {
         case notice(RelayNotice)
     }
 
-    /// What a connection leaves when it is over.
+    /// The state of a connection that remains when it has ended, for its callers.
     private struct Rest: Sendable {
         let connection: AgentConnection?
         let wasOpen: Bool
@@ -37,9 +37,9 @@ final class RelayClient: Sendable {
         var waiting: [Int64: @Sendable (RelayNotice?) -> Void] = [:]
         var listeners: [Int: @Sendable (News) -> Void] = [:]
         var held: [@Sendable () -> Void] = []
-        /// Who hears that what was asked here under a number is not wanted any more.
+        /// The handlers that run when the agent cancels a call to this app, by the call's number.
         var cancels: [Int64: @Sendable () -> Void] = [:]
-        /// What the watchers that there are want to hear of, by their listeners.
+        /// The filters of the running watchers, by their listeners.
         var watchers: [Int: RelayDeviceFilter] = [:]
 
         /// Takes out what the connection leaves.
@@ -60,13 +60,13 @@ final class RelayClient: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "aldaba.relay")
     private static let pause = DispatchTimeInterval.seconds(1)
-    /// How many commands may be under way: as many as the agent takes of one app, those that wait there among them.
+    /// The most commands in progress: as many as the agent accepts from one app, those that it queues among them.
     static let commandLimit = 64 + 1024
-    /// How many of them may be under way however large they are.
+    /// The most commands in progress whose size does not matter.
     static let largeCommandLimit = 64
     /// How many bytes the commands beyond those may have together.
     static let commandBytesLimit = 16 << 20
-    /// Bytes that may wait for the agent: as many of the largest messages, and what is asked for of as many streams as it takes.
+    /// The most bytes queued for the agent: for as many of the largest messages and requested pieces as it accepts.
     static let unwrittenLimit = 64 << 20
 
     init(configuration: AppHostConfiguration) { self.configuration = configuration }
@@ -79,7 +79,7 @@ final class RelayClient: Sendable {
         if let attempt = state.withLock({ $0.attempts.start() }) { connect(attempt) }
     }
 
-    /// Ends the connection. What it still says is not heard, also after another ``start()``.
+    /// Ends the connection. Its later messages are ignored, even after another ``start()``.
     func stop() { stop { _ in true } }
 
     private func stop(where isMeant: (RelayAttempts) -> Bool) {
@@ -94,9 +94,11 @@ final class RelayClient: Sendable {
         queue.async { [self] in finish(rest) }
     }
 
-    /// Asks the agent. A request that the agent would not read, whose connection it would end, is answered here.
+    /// Sends a request to the agent. A request that the agent would not read, and for which it would close the
+    /// connection, is answered here.
     ///
-    /// - Parameter passage: Tells whether it left before the connection ended; one that was taken back does not leave.
+    /// - Parameter passage: Records whether the request was sent before the connection ended; one that was canceled is
+    ///   not sent.
     func ask(
         _ make: @escaping @Sendable (Int64) -> RelayRequest, by passage: RequestPassage = RequestPassage()
     ) async -> RelayNotice? {
@@ -137,7 +139,7 @@ final class RelayClient: Sendable {
     /// Notes that a command begins.
     ///
     /// - Parameter size: How many bytes it has, where that matters.
-    /// - Returns: What is counted of it until it ends; `nil` where too many are under way.
+    /// - Returns: The bytes counted for the command until it ends; `nil` where too many are in progress.
     func beginCommand(size: () -> Int = { 0 }) -> Int? {
         let mayBeLarge = state.withLock { state in
             guard state.commands < Self.largeCommandLimit else { return false }
@@ -164,12 +166,12 @@ final class RelayClient: Sendable {
         }
     }
 
-    /// Has somebody told, once, that what was asked of this app under a number is not wanted any more.
+    /// Calls a handler, once, when the agent cancels the call of this number to this app.
     func whenCancelled(_ call: Int64, _ cancel: @escaping @Sendable () -> Void) {
         state.withLock { $0.cancels[call] = cancel }
     }
 
-    /// What was asked is answered, or nobody wants to hear of it.
+    /// Removes the cancel handler of a call that was answered, or whose cancellation no longer matters.
     func expectNoCancel(of call: Int64) { state.withLock { _ = $0.cancels.removeValue(forKey: call) } }
 
     /// Notes that a watcher begins.
@@ -177,14 +179,14 @@ final class RelayClient: Sendable {
         state.withLock { $0.watchers[listener] = filter }
     }
 
-    /// What the agent is asked to tell of, for all watchers together: each passes by what it does not want.
+    /// The request to watch devices for all watchers together; each watcher ignores the devices that it does not want.
     func watch(_ request: Int64) -> RelayRequest {
         let filters = state.withLock { Set($0.watchers.values) }
         let all = filters.contains(RelayDeviceFilter()) || filters.count > RelayRequest.filterLimit
         return .watch(request: request, filters: all ? [] : Array(filters))
     }
 
-    /// Notes that a watcher has ended. The agent tells no more of devices after the last.
+    /// Notes that a watcher has ended. After the last one the agent reports no more devices.
     func endWatching(_ listener: Int) {
         let isLast = state.withLock { state in
             state.watchers[listener] = nil
@@ -192,11 +194,11 @@ final class RelayClient: Sendable {
         }
         guard isLast else { return }
         say(.unwatch(request: 0))
-        // One may have begun meanwhile, and what it said may have come before.
+        // A watcher may have begun meanwhile, and its request may have arrived before this one.
         if state.withLock({ !$0.watchers.isEmpty }) { say(watch(0)) }
     }
 
-    /// Says something that is not answered.
+    /// Sends a request that has no answer.
     func say(_ request: RelayRequest) {
         let connection = state.withLock { $0.attempts.isOpen ? $0.connection : nil }
         if let connection { _ = send(request, over: connection) }
@@ -211,7 +213,7 @@ final class RelayClient: Sendable {
         return true
     }
 
-    /// Has somebody told what the agent says, on one queue, until ``ignore(_:)``.
+    /// Adds a listener for the agent's notices, on one queue, until ``ignore(_:)``.
     func listen(_ listener: @escaping @Sendable (News) -> Void) -> Int {
         state.withLock { state in
             state.lastListener += 1
@@ -294,7 +296,7 @@ final class RelayClient: Sendable {
         }
     }
 
-    /// Answers what waited for a connection that is over, and tells its end.
+    /// Answers the requests that waited for a connection that has ended, and notifies the listeners.
     private func finish(_ rest: Rest) {
         for ask in rest.held { ask() }
         for complete in rest.waiting.values { complete(nil) }

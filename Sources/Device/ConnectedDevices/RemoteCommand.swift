@@ -2,11 +2,11 @@ import Foundation
 import RelayWire
 import Synchronization
 
-/// Where a command stands.
+/// The state of a command in its life.
 public enum RemoteCommandLife: String, Sendable, CaseIterable {
     /// It has not left this device.
     case requesting
-    /// It is on its way.
+    /// It was sent to the target.
     case sent
     /// It has arrived and is being carried out.
     case executing
@@ -14,11 +14,11 @@ public enum RemoteCommandLife: String, Sendable, CaseIterable {
     case completed
     /// It did not arrive, or could not be done.
     case failed
-    /// It was sent, and nobody knows what came of it. It may be given again under its id.
+    /// It was sent, and its outcome is unknown. It may be sent again under its id.
     case outcomeUnknown
-    /// Its deadline came before it was carried out.
+    /// The deadline passed before the command was carried out.
     case expired
-    /// It was taken back.
+    /// It was canceled.
     case canceled
 
     init(_ life: RelayLife, _ status: RelayStatus?) {
@@ -35,7 +35,7 @@ public enum RemoteCommandLife: String, Sendable, CaseIterable {
     }
 }
 
-/// Why nothing can be said about a command.
+/// The reason why the state of a command is unknown.
 public enum RemoteCommandError: Error, Hashable, Sendable {
     /// The agent of this device does not answer.
     case noAgent
@@ -43,8 +43,8 @@ public enum RemoteCommandError: Error, Hashable, Sendable {
 
 /// A command to another device, by its id: a launch, a message, a connection to be opened, or a stream.
 ///
-/// Make one, and give it to the call that it names. The same command given again, within ten minutes and to the same device, is
-/// carried out there once, and answered with what came of it.
+/// Create one, and pass it to the call that it identifies. The same command sent again to the same device within ten
+/// minutes is carried out there once, and answered with the first outcome.
 public struct RemoteCommand: Hashable, Sendable {
     /// The id, which the target knows too.
     public let id: UUID
@@ -52,7 +52,7 @@ public struct RemoteCommand: Hashable, Sendable {
     /// A new command, or one of an id that was kept.
     public init(id: UUID = UUID()) { self.id = id }
 
-    /// Where it stands, as this device's agent knows for a day unless it ends meanwhile.
+    /// The command's state. This device's agent remembers it for a day, unless the agent ends meanwhile.
     ///
     /// - Returns: `nil` where the agent does not know it.
     /// - Throws: ``RemoteCommandError/noAgent``.
@@ -62,10 +62,10 @@ public struct RemoteCommand: Hashable, Sendable {
         return life.map { RemoteCommandLife($0, status) }
     }
 
-    /// Takes it back, here and at the target. What the target has done already stays done. Cancelling the task that waits for
-    /// the command does the same.
+    /// Cancels the command, here and at the target. Effects at the target are not undone. Cancelling the task that
+    /// waits for the command does the same.
     ///
-    /// - Returns: `false` where this process has no such command under way.
+    /// - Returns: `false` where this process has no such command in progress.
     /// - Throws: ``RemoteCommandError/noAgent``.
     @discardableResult public func cancel() async throws -> Bool {
         let notice = await RelayClient.shared.ask { [id] in .cancel(request: $0, id: id) }
@@ -74,7 +74,7 @@ public struct RemoteCommand: Hashable, Sendable {
     }
 }
 
-/// How far a request has come on its way to the agent, for whoever takes it back meanwhile.
+/// The progress of a request to the agent, for a caller that cancels it meanwhile.
 final class RequestPassage: Sendable {
     private struct State {
         var hasLeft = false
@@ -85,12 +85,12 @@ final class RequestPassage: Sendable {
 
     /// Whether the agent may have it.
     var hasLeft: Bool { state.withLock { $0.hasLeft } }
-    /// Whether it was taken back.
+    /// Whether it was canceled.
     var isTakenBack: Bool { state.withLock { $0.isTakenBack } }
 
-    /// Sends it, unless it was taken back before.
+    /// Sends the request, unless it was canceled before.
     ///
-    /// - Parameter send: Queues it, and says whether it could; nobody takes it back meanwhile.
+    /// - Parameter send: Queues it, and returns whether it could; it cannot be canceled meanwhile.
     /// - Returns: Whether it was sent.
     func leave(_ send: () -> Bool) -> Bool {
         state.withLock { state in
@@ -100,9 +100,9 @@ final class RequestPassage: Sendable {
         }
     }
 
-    /// Takes it back.
+    /// Cancels the request.
     ///
-    /// - Returns: Whether it has left, so that the agent must be told.
+    /// - Returns: Whether it was sent already, so that the agent must be notified.
     func takeBack() -> Bool {
         state.withLock { state in
             state.isTakenBack = true
@@ -112,10 +112,10 @@ final class RequestPassage: Sendable {
 }
 
 extension RelayClient {
-    /// Gives a command, and waits for what comes of it. A task that is cancelled meanwhile takes it back.
+    /// Sends a command, and waits for its outcome. Cancelling the task cancels the command.
     func command(_ order: RelayOrder, id: UUID, on device: String, within patience: Duration) async -> RelayOutcome {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
-        // What waits for nobody may be kept for 28 days; more is the agent's to refuse.
+        // A command that no caller waits for may be kept for 28 days; the agent refuses longer times.
         let longest: Int64 = if case .tell = order { 1 << 32 } else { 3600 }
         let seconds = min(max(patience.components.seconds, 1), longest)
         let deadline = now + seconds * 1000

@@ -8,7 +8,7 @@ public struct RemoteLauncherOptions: Hashable, Sendable {
     /// The bundle ids of the apps that should open it, at most 16, the most wanted first.
     public var preferredAppIds: [String]
 
-    /// Options; there is none that must be given.
+    /// Creates options; all are optional.
     public init(fallbackUri: String? = nil, preferredAppIds: [String] = []) {
         self.fallbackUri = fallbackUri
         self.preferredAppIds = preferredAppIds
@@ -26,14 +26,15 @@ public struct RemoteLauncher: Sendable {
     /// A launcher; it has no state.
     public init() {}
 
-    /// Opens an address, and says what came of it: whether the target took it, not whether a window is there.
+    /// Opens an address, and returns the outcome: whether the target accepted it, not whether a window is open.
     ///
     /// - Parameters:
-    ///   - inputData: What the app that opens it is given beside the address
-    ///     (``LaunchUriProvider/onLaunchUri(_:options:inputData:)``), 64 KiB at most; a program of the system's is not.
-    ///   - command: The command by which its life can be asked for; given again, it is carried out once.
-    /// - Returns: ``RemoteLaunchUriStatus/valueSetTooLarge`` for an address or a fallback of more than 8192 bytes,
-    ///   for more than 16 preferred apps, or for input that cannot be sent; nothing is sent then.
+    ///   - inputData: Data for the app that opens the address
+    ///     (``LaunchUriProvider/onLaunchUri(_:options:inputData:)``), at most 64 KiB; a system program does not receive
+    ///     it.
+    ///   - command: The command with which the state of the launch is queried; sent again, it is carried out once.
+    /// - Returns: ``RemoteLaunchUriStatus/valueSetTooLarge`` for an address or a fallback of more than 8192 bytes, for
+    ///   more than 16 preferred apps, or for input that cannot be sent; nothing is sent then.
     public func launchUri(
         _ uri: String, with request: RemoteSystemConnectionRequest,
         options: RemoteLauncherOptions = RemoteLauncherOptions(), inputData: ValueSet = [:],

@@ -2,9 +2,9 @@ import Foundation
 import RelayWire
 import Synchronization
 
-/// What an app sends as a stream.
+/// A source of bytes that an app sends as a stream.
 public protocol RemoteStreamSource: Sendable {
-    /// How many bytes there are; fewer, or others, than were said end the stream.
+    /// The number of bytes; the stream ends when the source has fewer bytes, or others than before.
     var size: Int64 { get }
     /// Reads so many bytes from a place on. Called on a queue of the stream's, and may block.
     func read(at offset: Int64, count: Int) throws -> Data
@@ -49,17 +49,17 @@ public struct FileStreamSource: RemoteStreamSource {
 
 /// A stream to an app service on another device.
 ///
-/// Who takes it asks for its pieces, at most 8 MiB ahead, so that nothing piles up anywhere; it may begin after what it has already, which
-/// is compared by its digest.
+/// The receiver requests pieces, at most 8 MiB ahead, so that no buffer grows. It may begin after the bytes that it has
+/// already, which are compared by their digest.
 public enum RemoteStream {
-    /// Sends a stream, and waits until the other app has taken all of it, or will not.
+    /// Sends a stream, and waits until the other app has received or refused it.
     ///
     /// - Parameters:
-    ///   - name: What the stream is called, at most 255 bytes.
-    ///   - command: The command by which its life can be asked for.
-    ///   - patience: How long it may take, an hour at most.
-    /// - Returns: The status ``AppServiceResponseStatus/outcomeUnknown`` where the way was lost: the same may be sent again, and goes on where
-    ///   the other app says.
+    ///   - name: The stream's name, at most 255 bytes.
+    ///   - command: The command with which the state of the stream is queried.
+    ///   - patience: The timeout, at most an hour.
+    /// - Returns: The status ``AppServiceResponseStatus/outcomeUnknown`` where the route was lost. The same stream may
+    ///   be sent again; it continues at the offset that the other app names.
     public static func send(
         _ source: some RemoteStreamSource, named name: String, to info: AppServiceInfo,
         request: RemoteSystemConnectionRequest, as command: RemoteCommand = RemoteCommand(),
@@ -131,8 +131,8 @@ final class StreamGiver: Sendable {
         var (reached, position) = state.withLock { ($0.reached, $0.position) }
         if reached != offset {
             position = offset == 0 ? nil : try beginning(upTo: offset)
-            // What is there is of something else: from the beginning. Where as much is there as there is at all, nothing was asked
-            // for, and the digest of the whole says whether it is the same.
+            // The bytes that are there belong to something else: start from the beginning. Where all bytes are there
+            // already, none were requested, and the digest of the whole shows whether it is the same.
             if offset < source.size, position?.prefix ?? [] != prefix { position = nil }
             reached = position?.offset ?? 0
         }

@@ -1,7 +1,7 @@
 import Foundation
 import RelayWire
 
-/// What devices may be able to do.
+/// The capabilities that a device may have.
 public enum KnownRemoteSystemCapabilities {
     /// The capabilities by their texts.
     public static let appService = "AppService", launchUri = "LaunchUri"
@@ -23,23 +23,24 @@ public struct RemoteSystem: Hashable, Sendable {
 
     init(_ device: RelayDevice) { self.device = device }
 
-    /// The device's id: what tells devices apart.
+    /// The device's id, which is unique.
     public var id: String { device.id }
     /// The name for people; two devices may have the same.
     public var displayName: String { device.name }
-    /// What it is; see ``RemoteSystemKinds``.
+    /// The kind of device; see ``RemoteSystemKinds``.
     public var kind: String { device.kind }
-    /// Whether it can be reached. It is never unknown for a device that a watcher tells.
+    /// Whether the device can be reached. It is never unknown for a device that a watcher reports.
     public var status: RemoteSystemStatus { RemoteSystemStatus(device.presence) }
-    /// Who made it, for people; empty where the device does not tell.
+    /// The manufacturer's name, for people; empty where the device does not report one.
     public var manufacturerDisplayName: String { device.manufacturer }
-    /// Which model it is, for people; empty where the device does not tell.
+    /// The model's name, for people; empty where the device does not report one.
     public var modelDisplayName: String { device.model }
-    /// Its system.
+    /// The device's operating system.
     public var platform: RemoteSystemPlatform { RemoteSystemPlatform(device.platform) }
-    /// Its apps that offer something to other devices.
+    /// The device's apps that offer something to other devices.
     public var apps: [RemoteSystemApp] { device.apps.map { RemoteSystemApp($0, of: device) } }
-    /// Whether it is reached by a connection of the two devices' own, in a network that they share, and not by the server.
+    /// Whether it is reached by a connection of the two devices' own, in a network that they share, and not by the
+    /// server.
     public var isAvailableByProximity: Bool { device.reach == .direct }
     /// Whether Bluetooth reaches it; no device is reached in this way.
     public var isAvailableBySpatialProximity: Bool { false }
@@ -54,10 +55,10 @@ public struct RemoteSystem: Hashable, Sendable {
         await RelayClient.shared.ask { .life(request: $0, id: UUID()) } == nil ? .unspecified : .allowed
     }
 
-    /// Finds a device of another person's, by its id: one that offers something to anyone. It has those apps and services alone, and can
-    /// be asked from now on; its owner is asked at the first question.
+    /// Finds another person's device by its id: one that offers a service to anyone. The result has only those apps and
+    /// services, and accepts requests from now on. Its owner is asked at the first request.
     ///
-    /// - Returns: `nil` where there is none of this id that does, or the server cannot be reached.
+    /// - Returns: `nil` where no such device has this id, or the server cannot be reached.
     public static func find(id: String) async -> RemoteSystem? { await find(id: id, by: .shared) }
 
     static func find(id: String, by client: RelayClient) async -> RemoteSystem? {
@@ -96,7 +97,7 @@ public struct RemoteSystemApp: Hashable, Sendable {
     public var displayName: String { app.name }
     /// Whether it can be reached.
     public var status: RemoteSystemStatus { RemoteSystemStatus(app.presence) }
-    /// What it tells of itself.
+    /// The attributes that the app publishes.
     public var attributes: [String: String] { app.attributes }
     /// The services that it offers to this device.
     public var appServices: [AppServiceInfo] { app.services.map { AppServiceInfo(name: $0, packageId: app.id) } }
@@ -128,7 +129,7 @@ public struct AppServiceInfo: Hashable, Sendable {
 /// The guide's name of ``AppServiceInfo``.
 public typealias AppServiceDescription = AppServiceInfo
 
-/// Whom something is asked of: a device, or an app on it.
+/// The target of a request: a device, or an app on it.
 public struct RemoteSystemConnectionRequest: Hashable, Sendable {
     let device: String
     let app: String?

@@ -1,13 +1,13 @@
 import RelayWire
 
-/// Which devices a watcher tells of: one of the filters below. A device must pass every filter.
+/// A condition on the devices that a watcher reports: one of the filters below. A device must pass every filter.
 ///
-/// `@unchecked Sendable`: a filter and its subclasses hold constants only, and there are none but those below.
+/// `@unchecked Sendable`: a filter and its subclasses have only constants, and there are no subclasses but those below.
 public class RemoteSystemFilter: @unchecked Sendable {
     private let condition: @Sendable (RemoteSystem) -> Bool
     private let narrowing: @Sendable (inout RelayDeviceFilter) -> Void
 
-    /// - Parameter narrowing: Says the same to the agent, which tells of no others.
+    /// - Parameter narrowing: Adds the same condition to the agent's filter, so that it reports no other devices.
     fileprivate init(
         _ narrowing: @escaping @Sendable (inout RelayDeviceFilter) -> Void = { _ in },
         _ condition: @escaping @Sendable (RemoteSystem) -> Bool
@@ -16,7 +16,7 @@ public class RemoteSystemFilter: @unchecked Sendable {
         self.condition = condition
     }
 
-    /// What the agent is told of several that must all be passed.
+    /// The agent's filter for a list of filters that must all be passed.
     static func agentFilter(_ filters: [RemoteSystemFilter]) -> RelayDeviceFilter {
         filters.reduce(into: RelayDeviceFilter()) { $1.narrowing(&$0) }
     }
@@ -39,7 +39,7 @@ public final class RemoteSystemKindFilter: RemoteSystemFilter, @unchecked Sendab
 
 /// Devices that can be reached, or any.
 public final class RemoteSystemStatusTypeFilter: RemoteSystemFilter, @unchecked Sendable {
-    /// Which presence is asked for.
+    /// The presence that devices must have.
     public let type: RemoteSystemStatusType
 
     /// Devices of this presence. One that a push brings back counts as available.
@@ -49,12 +49,12 @@ public final class RemoteSystemStatusTypeFilter: RemoteSystemFilter, @unchecked 
     }
 }
 
-/// Devices that are reached in some way.
+/// Devices by the way in which they are reached.
 public final class RemoteSystemDiscoveryTypeFilter: RemoteSystemFilter, @unchecked Sendable {
-    /// The way.
+    /// The kind of connection.
     public let type: RemoteSystemDiscoveryType
 
-    /// Devices that are reached in this way. A device whose way changes enters or leaves accordingly.
+    /// Devices that are reached in this way. A device is added or removed when its connection changes.
     public init(_ type: RemoteSystemDiscoveryType) {
         self.type = type
         super.init(
@@ -77,9 +77,9 @@ public final class RemoteSystemDiscoveryTypeFilter: RemoteSystemFilter, @uncheck
     }
 }
 
-/// Whose devices count. The watcher tells of this person's own, who are of anybody's too.
+/// Devices by their owner. A watcher only reports this person's own devices, which pass either value.
 public final class RemoteSystemAuthorizationKindFilter: RemoteSystemFilter, @unchecked Sendable {
-    /// Whose.
+    /// The owner of the devices.
     public let kind: RemoteSystemAuthorizationKind
 
     /// Passes all that a watcher knows of.
@@ -89,7 +89,7 @@ public final class RemoteSystemAuthorizationKindFilter: RemoteSystemFilter, @unc
     }
 }
 
-/// Whether the app on this very device counts; a watcher tells of other devices only.
+/// Whether the app on this very device is included; a watcher only reports other devices.
 public final class RemoteSystemLocalVisibilityKindFilter: RemoteSystemFilter, @unchecked Sendable {
     /// Whether it counts.
     public let kind: RemoteSystemLocalVisibilityKind
@@ -106,7 +106,7 @@ public final class RemoteSystemAccountFilter: RemoteSystemFilter, @unchecked Sen
     /// The account.
     public let account: ConnectedDevicesAccount
 
-    /// Devices of this account. A watcher tells of those that belong to ``ConnectedDevicesAccount/device``, and of no other's.
+    /// Devices of this account. A watcher only reports devices of ``ConnectedDevicesAccount/device``.
     public init(_ account: ConnectedDevicesAccount) {
         self.account = account
         let isDevices = account.accountId == ConnectedDevicesAccount.device.accountId
@@ -137,7 +137,7 @@ extension RemoteSystemFilter {
     public static func discoveryType(_ type: RemoteSystemDiscoveryType) -> RemoteSystemFilter {
         RemoteSystemDiscoveryTypeFilter(type)
     }
-    /// Devices of the same person, or of anybody.
+    /// Devices of the same person, or of any person.
     public static func authorizationKind(_ kind: RemoteSystemAuthorizationKind) -> RemoteSystemFilter {
         RemoteSystemAuthorizationKindFilter(kind)
     }
@@ -155,31 +155,31 @@ extension RemoteSystemFilter {
     }
 }
 
-/// Which presence a watcher asks for.
+/// The presence that a watcher asks for.
 public enum RemoteSystemStatusType: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case any = 0, available = 1
 }
 
-/// In which way devices are reached.
+/// The kind of connection by which devices are reached.
 public enum RemoteSystemDiscoveryType: Int, Sendable, CaseIterable {
-    /// In any way, or in none at present.
+    /// Any connection, or none at present.
     case any = 0
-    /// By a connection of the two devices' own, in a network that they share.
+    /// Reached by a direct connection of the two devices, in a network that they share.
     case proximal = 1
-    /// By the server, or in no way at present: what is known of the device comes from there.
+    /// Reached by the server, or not reached at present: the device is known from the server.
     case cloud = 2
-    /// By Bluetooth. No device is.
+    /// Reached by Bluetooth; no device is.
     case spatiallyProximal = 3
 }
 
-/// Whose devices are found.
+/// The owner of the devices to find.
 public enum RemoteSystemAuthorizationKind: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case sameUser = 0, anonymous = 1
 }
 
-/// Whether this app's own device is told.
+/// Whether this app's own device is reported.
 public enum RemoteSystemLocalVisibilityKind: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case showAll = 0, hideLocalApp = 1

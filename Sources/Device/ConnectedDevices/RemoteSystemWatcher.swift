@@ -1,13 +1,13 @@
 import RelayWire
 import Synchronization
 
-/// Tells of this person's other devices: first of all that there are, then ``enumerationCompleted``, then of what changes,
-/// until it is stopped.
+/// Reports this person's other devices until it is stopped: first all that exist, then ``enumerationCompleted``, then
+/// changes.
 public final class RemoteSystemWatcher: Sendable {
     private struct State {
         var listener: Int?
         var told: [String: RemoteSystem] = [:]
-        /// What was told since the agent was last asked anew; `nil` when that enumeration is completed.
+        /// The devices reported since the agent was last asked again; `nil` when that enumeration is complete.
         var fresh: Set<String>? = []
         var isCompleted = false
     }
@@ -16,13 +16,13 @@ public final class RemoteSystemWatcher: Sendable {
     private let client: RelayClient
     private let state = Mutex(State())
 
-    /// A device that was not told before.
+    /// A device was found that was not reported before.
     public let remoteSystemAdded = ConnectedDevicesEvent<RemoteSystem>()
-    /// A device that is another than was told.
+    /// A reported device has changed.
     public let remoteSystemUpdated = ConnectedDevicesEvent<RemoteSystem>()
     /// A device that is there no more, or does not pass the filters any more.
     public let remoteSystemRemoved = ConnectedDevicesEvent<RemoteSystem>()
-    /// All that there were at the start are told; the watching goes on.
+    /// All devices that existed at the start are reported; the watcher continues.
     public let enumerationCompleted = ConnectedDevicesEvent<Void>()
     /// Devices cannot be found now; the watching goes on.
     public let errorOccurred = ConnectedDevicesEvent<RemoteSystemWatcherError>()
@@ -37,7 +37,7 @@ public final class RemoteSystemWatcher: Sendable {
         self.client = client
     }
 
-    /// Begins to tell; does nothing while it tells.
+    /// Starts to report devices; does nothing while it is started.
     public func start() {
         let listener = client.listen { [weak self] in self?.take($0) }
         let isFirst = state.withLock { state in
@@ -53,7 +53,7 @@ public final class RemoteSystemWatcher: Sendable {
 
     deinit { stop() }
 
-    /// Tells no more.
+    /// Stops reporting devices.
     public func stop() {
         let listener = state.withLock { state in
             defer { state = State() }
@@ -83,7 +83,7 @@ public final class RemoteSystemWatcher: Sendable {
         }
     }
 
-    /// What went while nobody could tell is removed now.
+    /// Removes the devices that disappeared while the agent could not report it.
     private func complete() {
         let (gone, isFirst) = state.withLock { state -> ([String], Bool) in
             let gone = state.fresh.map { fresh in state.told.keys.filter { !fresh.contains($0) } } ?? []

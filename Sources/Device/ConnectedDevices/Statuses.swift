@@ -24,7 +24,7 @@ public enum RemoteSystemPlatform: Int, Sendable, CaseIterable {
             }
     }
 
-    /// What a device calls it; empty for any that has no name here.
+    /// The platform's name in the protocol; empty for a platform without one.
     var name: String {
         switch self {
         case .unknown: ""
@@ -36,7 +36,7 @@ public enum RemoteSystemPlatform: Int, Sendable, CaseIterable {
     }
 }
 
-/// What keeps a watcher from finding devices; it goes on.
+/// The obstacle that keeps a watcher from finding devices; the watcher continues.
 public enum RemoteSystemWatcherError: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case unknown = 0, internetNotAvailable = 1, authenticationError = 2
@@ -56,19 +56,19 @@ public enum RemoteSystemAccessStatus: Int, Sendable, CaseIterable {
     case unspecified = 0, allowed = 1, deniedByUser = 2, deniedBySystem = 3
 }
 
-/// What came of a launch. Numbers from 100 on are this library's own.
+/// The outcome of a launch. Numbers from 100 on are this library's own.
 public enum RemoteLaunchUriStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case unknown = 0, success = 1, appUnavailable = 2, protocolUnavailable = 3, remoteSystemUnavailable = 4
     /// The values keep their numbers.
     case valueSetTooLarge = 5, deniedByLocalSystem = 6, deniedByRemoteSystem = 7
-    /// It was sent, and nobody knows what came of it.
+    /// It was sent, and its outcome is unknown.
     case outcomeUnknown = 101
     /// It came too late, and was not opened.
     case expired = 102
-    /// Too much is under way.
+    /// Too many operations are in progress.
     case rateLimited = 103
-    /// It was taken back.
+    /// It was canceled.
     case canceled = 105
     /// It arrived, and the app there could not open it.
     case failure = 106
@@ -91,7 +91,7 @@ public enum RemoteLaunchUriStatus: Int, Sendable, CaseIterable {
     }
 }
 
-/// What came of opening a connection to an app service. Numbers from 100 on are this library's own.
+/// The outcome of opening a connection to an app service. Numbers from 100 on are this library's own.
 public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case success = 0, appNotInstalled = 1, appUnavailable = 2, appServiceUnavailable = 3, unknown = 4
@@ -99,13 +99,13 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
     case remoteSystemUnavailable = 5, remoteSystemNotSupportedByApp = 6, notAuthorized = 7, authenticationError = 8
     /// The values keep their numbers.
     case networkNotAvailable = 9, disabledByPolicy = 10, webServiceUnavailable = 11
-    /// It was sent, and nobody knows what came of it.
+    /// It was sent, and its outcome is unknown.
     case outcomeUnknown = 101
     /// It came too late.
     case expired = 102
-    /// Too much is under way.
+    /// Too many operations are in progress.
     case rateLimited = 103
-    /// It was taken back.
+    /// It was canceled.
     case canceled = 105
     /// It arrived, and could not be opened.
     case failure = 106
@@ -130,7 +130,7 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
     }
 }
 
-/// What came of a message over a connection. Numbers from 100 on are this library's own.
+/// The outcome of a message over a connection. Numbers from 100 on are this library's own.
 public enum AppServiceResponseStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case success = 0, failure = 1, resourceLimitsExceeded = 2, unknown = 3, remoteSystemUnavailable = 4
@@ -138,11 +138,11 @@ public enum AppServiceResponseStatus: Int, Sendable, CaseIterable {
     case messageSizeTooLarge = 5, connectionClosed = 6, authenticationError = 7, networkNotAvailable = 8
     /// The values keep their numbers.
     case disabledByPolicy = 9, webServiceUnavailable = 10
-    /// It was sent, and nobody knows what came of it.
+    /// It was sent, and its outcome is unknown.
     case outcomeUnknown = 101
     /// It came too late, and was not carried out.
     case expired = 102
-    /// It was taken back.
+    /// It was canceled.
     case canceled = 105
 
     init(_ status: RelayStatus) {
@@ -165,7 +165,7 @@ public enum AppServiceResponseStatus: Int, Sendable, CaseIterable {
     }
 }
 
-/// What came of a message by itself. Numbers from 100 on are this library's own.
+/// The outcome of a message without a connection. Numbers from 100 on are this library's own.
 public enum StatelessAppServiceResponseStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case success = 0, appNotInstalled = 1, appUnavailable = 2, appServiceUnavailable = 3, remoteSystemUnavailable = 4
@@ -175,11 +175,11 @@ public enum StatelessAppServiceResponseStatus: Int, Sendable, CaseIterable {
     case failure = 9, unknown = 10, authenticationError = 11, networkNotAvailable = 12, disabledByPolicy = 13
     /// The values keep their numbers.
     case webServiceUnavailable = 14
-    /// It was sent, and nobody knows what came of it.
+    /// It was sent, and its outcome is unknown.
     case outcomeUnknown = 101
     /// It came too late, and was not carried out.
     case expired = 102
-    /// It was taken back.
+    /// It was canceled.
     case canceled = 105
 
     init(_ status: RelayStatus) {
@@ -219,7 +219,7 @@ public enum AppServiceClosedStatus: Int, Sendable, CaseIterable {
     }
 }
 
-/// What came of publishing what an app offers.
+/// The outcome of publishing an app's registration.
 public enum ConnectedDevicesNotificationRegistrationStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case success = 0, errorNoNetwork = 1, errorWebFailure = 2, errorNoTokenRequestSubscriber = 3
@@ -227,13 +227,13 @@ public enum ConnectedDevicesNotificationRegistrationStatus: Int, Sendable, CaseI
     case errorTokenRequestFailed = 4, errorAccountNotFound = 5, errorUnknown = 6
 }
 
-/// Whose account it is.
+/// The kind of account.
 public enum ConnectedDevicesAccountType: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case aad = 0, msa = 1, anonymous = 2
 }
 
-/// What came of adding an account.
+/// The outcome of adding an account.
 public enum ConnectedDevicesAccountAddedStatus: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case success = 0, errorNoNetwork = 1, errorServiceFailed = 2, errorNoTokenRequestSubscriber = 3

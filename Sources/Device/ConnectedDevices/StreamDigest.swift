@@ -67,7 +67,7 @@ struct StreamDigest: Sendable {
         }
     }
 
-    /// Whole blocks are taken from where they lie; only what is left of one is kept.
+    /// Whole blocks are read in place; only the rest of one is copied.
     private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         count &+= UInt64(bytes.count)
         var rest = bytes[...]
@@ -128,7 +128,7 @@ struct StreamDigest: Sendable {
     ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        // After eight turns every word is in its place again: so none has to be moved.
+        // After eight rounds every variable has its own role again, so none has to be moved.
         for index in stride(from: 0, to: 64, by: 8) {
             turn(a, b, c, &d, e, f, g, &h, constants[index] &+ words[index])
             turn(h, a, b, &c, d, e, f, &g, constants[index + 1] &+ words[index + 1])
@@ -143,7 +143,7 @@ struct StreamDigest: Sendable {
         for index in 0..<8 { state[index] &+= mixed[index] }
     }
 
-    /// One turn: `d` and `h` are the words that become others.
+    /// Performs a round of SHA-256 in place: only `d` and `h` get new values.
     @inline(__always) private static func turn(
         _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
         _ h: inout UInt32, _ word: UInt32

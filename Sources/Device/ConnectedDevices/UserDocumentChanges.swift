@@ -2,26 +2,26 @@ import Dispatch
 import RelayWire
 import Synchronization
 
-/// What became of a document.
+/// A change of a document.
 public enum UserDocumentChange: Sendable {
     /// It was put.
     case put(UserDocument)
     /// It was removed; its revision is this.
     case removed(name: String, revision: Int64)
-    /// One was changed that does not open here: none of the person's devices sealed it like that.
+    /// A document was changed that cannot be opened here: none of the person's devices sealed it in this form.
     case unreadable
-    /// Changes may have been made that are not told, since the agent ended meanwhile or too many waited to be read. What counts must be read
-    /// again.
+    /// Changes may have been missed, since the agent ended meanwhile or too many waited to be read. The documents must
+    /// be read again.
     case missed
 }
 
-/// Changes of this app's documents, in the order in which the server took them; of several of one document that were not read in time
-/// only the last. It ends with the task that reads it, and may be read by one.
+/// Changes of this app's documents, in the order in which the server accepted them. Of several unread changes of one
+/// document only the last is kept. The sequence ends with the task that reads it, and has a single reader.
 public struct UserDocumentChanges: AsyncSequence, Sendable {
     private let pending = PendingDocumentChanges()
     private let place: Place
 
-    /// A reader's place among those who are told, left with the last copy of what reads.
+    /// The registration of a reader, which ends with the last copy of the sequence.
     fileprivate final class Place: Sendable {
         private let watching: DocumentWatching
         private let number: Int
@@ -64,7 +64,8 @@ public struct UserDocumentChanges: AsyncSequence, Sendable {
 
 /// Changes that wait to be read: one of a document, and of so many documents at most.
 final class PendingDocumentChanges: Sendable {
-    /// Of how many documents changes wait; beyond that they are forgotten, and ``UserDocumentChange/missed`` is told.
+    /// The most documents whose changes are queued. Beyond that they are dropped, and ``UserDocumentChange/missed`` is
+    /// sent.
     static let limit = 1024
 
     private struct State {
@@ -126,7 +127,7 @@ final class PendingDocumentChanges: Sendable {
     func take() -> UserDocumentChange? { state.withLock { $0.take() } }
 }
 
-/// Who reads changes. The agent is asked for them once for all of them, and again after it has ended.
+/// The readers of changes. The agent is asked once for all of them, and again after it has ended.
 final class DocumentWatching: Sendable {
     private struct State {
         var last = 0
@@ -149,7 +150,7 @@ final class DocumentWatching: Sendable {
 
     /// - Returns: The reader's number.
     func join(_ reader: PendingDocumentChanges) -> Int {
-        // Who listens hears what the agent says before its answer is taken.
+        // A listener receives the agent's notices before the answer to the request is handled.
         let listener = client.listen { [weak self] in self?.heard($0) }
         let (number, isFirst) = state.withLock { state in
             let isFirst = state.listener == nil
@@ -185,11 +186,11 @@ final class DocumentWatching: Sendable {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.add(change) }
     }
 
-    /// The agent began anew: what happened meanwhile nobody tells.
+    /// Asks again after the agent has restarted: changes made meanwhile are not reported.
     private func askAgain() async {
         guard state.withLock({ $0.isLost && !$0.readers.isEmpty }) else { return }
         let notice = await client.ask { .document(request: $0, .watch) }
-        // The next connection is told as opened.
+        // The next connection is reported as opened.
         guard case .answered(_, _, let outcome)? = notice else { return }
         if outcome.status == .success {
             state.withLock { $0.isLost = false }

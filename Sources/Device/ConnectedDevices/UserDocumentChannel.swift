@@ -4,35 +4,36 @@ import RelayWire
 public struct UserDocument: Sendable {
     /// The name, 1 to 128 bytes of UTF-8.
     public let name: String
-    /// What it holds, at most 8 KiB as it is sent.
+    /// The document's content, at most 8 KiB as it is sent.
     public let content: ValueSet
     /// How often it was put or removed; it rises by one each time.
     public let revision: Int64
 }
 
-/// What a list tells of a document.
+/// A document's entry in a list.
 public struct UserDocumentInfo: Hashable, Sendable {
     /// The document's name.
     public let name: String
-    /// Its revision.
+    /// The document's revision.
     public let revision: Int64
     /// How many bytes its content has as it is sent.
     public let bytes: Int64
 }
 
-/// Why nothing came of what was asked about documents.
+/// The reason why a request about documents failed.
 public enum UserDocumentError: Error, Hashable, Sendable {
-    /// The document has another revision than was named: this one, 0 where there is none. Nothing was changed.
+    /// The document has another revision than the one named: this one, 0 for no document. Nothing was changed.
     case conflict(revision: Int64)
     /// There is no document of this name to be removed.
     case notFound
     /// A name or a content that cannot be kept, with the place and what would be right. Nothing was changed.
     case unsuitable(String)
-    /// More than the account may have (1,000 documents, 4 MiB of them), or too much is asked at a time. Nothing was changed.
+    /// More than the account may have (1,000 documents, 4 MiB of them), or too much is asked at a time. Nothing was
+    /// changed.
     case limitReached(String)
     /// The agent, or from there the server, is not reached. Nothing was changed.
     case networkNotAvailable(String)
-    /// It was sent, and nobody knows what came of it. Read the document before it is put again.
+    /// It was sent, and its outcome is unknown. Read the document before it is put again.
     case outcomeUnknown(String)
     /// The server could not keep it, or what is there does not open.
     case failure(String)
@@ -52,11 +53,11 @@ public enum UserDocumentError: Error, Hashable, Sendable {
     }
 }
 
-/// The documents that this app shares with itself on the person's other devices, such as the page that was read last. The server keeps
-/// them, sealed, while all devices are away; no other app sees them.
+/// The documents that this app shares with itself on the person's other devices, such as the page that was read last.
+/// The server keeps them, sealed, while all devices are away; no other app sees them.
 ///
-/// Guarantees: a put has come to pass when it returns, and a power cut of the server does not undo it; of two that name the same revision
-/// one is refused. A task that is cancelled does not take back what was asked.
+/// Guarantees: a put is durable when it returns, even if the server loses power. Of two that name the same revision one
+/// is refused. Cancelling the task does not undo the request.
 public final class UserDocumentChannel: Sendable {
     private let client: RelayClient
     private let watching: DocumentWatching
@@ -72,7 +73,7 @@ public final class UserDocumentChannel: Sendable {
 
     /// Reads a document.
     ///
-    /// - Returns: `nil` where there is none of this name.
+    /// - Returns: `nil` where there is no document of this name.
     /// - Throws: ``UserDocumentError``.
     public func document(named name: String) async throws(UserDocumentError) -> UserDocument? {
         do {
@@ -80,13 +81,13 @@ public final class UserDocumentChannel: Sendable {
         } catch .notFound { return nil }
     }
 
-    /// Keeps a content under a name, in place of what is there.
+    /// Stores a content under a name, in place of an earlier one.
     ///
     /// - Parameters:
     ///   - content: At most 8 KiB as it is sent.
     ///   - name: 1 to 128 bytes of UTF-8.
-    ///   - revision: The document's present revision, without which it is put whatever there is; 0 says that none may be there.
-    /// - Returns: The revision that this is.
+    ///   - revision: The document's expected revision; 0 for a document that must not exist yet, `nil` for any.
+    /// - Returns: The new revision.
     /// - Throws: ``UserDocumentError``.
     @discardableResult public func put(
         _ content: ValueSet, as name: String, over revision: Int64? = nil
@@ -100,8 +101,8 @@ public final class UserDocumentChannel: Sendable {
 
     /// Removes a document.
     ///
-    /// - Parameter revision: The document's present revision, without which it is removed whatever there is.
-    /// - Returns: The revision that this is.
+    /// - Parameter revision: The document's expected revision; `nil` for any.
+    /// - Returns: The new revision.
     /// - Throws: ``UserDocumentError``, also where there is no document of this name.
     @discardableResult public func remove(
         named name: String, over revision: Int64? = nil
@@ -109,7 +110,7 @@ public final class UserDocumentChannel: Sendable {
         try await ask(.remove(name: name, revision: revision)).integer("revision") ?? 0
     }
 
-    /// What documents there are, those that were changed last at the end.
+    /// The documents of the channel, in the order of their last changes.
     ///
     /// - Throws: ``UserDocumentError``.
     public func documents() async throws(UserDocumentError) -> [UserDocumentInfo] {
@@ -121,12 +122,12 @@ public final class UserDocumentChannel: Sendable {
             // The places rise.
             place = answer.integer("next").flatMap { $0 > from ? $0 : nil }
         }
-        // What was changed meanwhile is told twice.
+        // A document that was changed meanwhile is listed twice.
         var names: Set<String> = []
         return found.reversed().filter { names.insert($0.name).inserted }.reversed()
     }
 
-    /// Begins to tell of changes, on this device and on others: each that is made after this has returned.
+    /// Starts to report changes, on this device and on others: every change that is made after this has returned.
     ///
     /// - Throws: ``UserDocumentError``.
     public func changes() async throws(UserDocumentError) -> UserDocumentChanges {
@@ -144,7 +145,7 @@ public final class UserDocumentChannel: Sendable {
 }
 
 extension RelayClient {
-    /// What comes of something that is asked about documents.
+    /// The outcome of a request about documents.
     func document(_ order: RelayDocumentOrder) async -> RelayOutcome {
         let passage = RequestPassage()
         let notice = await ask({ .document(request: $0, order) }, by: passage)

@@ -1,15 +1,15 @@
 import Foundation
 import RelayWire
 
-/// A message: names, and values of `String`, integers, `Double`, `Bool`, `Date`, `UUID`, `Data`, arrays of one of these, and
-/// dictionaries of the same.
+/// A message: names, and values of `String`, integers, `Double`, `Bool`, `Date`, `UUID`, `Data`, arrays of one of
+/// these, and dictionaries of the same.
 public typealias ValueSet = [String: any Sendable]
 
 /// Why a message cannot be sent: the place in it, and what would be right.
 public struct ValueSetFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place, such as `photos[3]`; empty for the message itself.
     public let path: String
-    /// What is wrong, in words.
+    /// The fault, for people.
     public let description: String
     /// Whether the message is larger than is allowed.
     let isTooLarge: Bool
@@ -37,7 +37,8 @@ enum ValueSetCoding {
         return map
     }
 
-    /// - Parameter depth: How many dictionaries and arrays are around the value. What is deeper than any message is not gone into.
+    /// - Parameter depth: The number of dictionaries and arrays around the value. Values deeper than any message are
+    ///   not read.
     private static func relay(_ value: Any, _ path: String, depth: Int) throws(ValueSetFault) -> RelayValue {
         guard depth <= RelayLimits.largestMessage.depth else {
             throw ValueSetFault(
@@ -81,7 +82,7 @@ enum ValueSetCoding {
         }
     }
 
-    /// What came, as Swift's own types: whole numbers as `Int`, data as `Data`.
+    /// The received values as Swift's own types: whole numbers as `Int`, data as `Data`.
     static func values(_ map: RelayMap) -> ValueSet { map.mapValues(value) }
 
     private static func value(_ value: RelayValue) -> any Sendable {

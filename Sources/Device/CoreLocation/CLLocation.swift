@@ -10,10 +10,10 @@ public typealias CLLocationDirection = Double
 /// A coordinate that is on no place of the earth.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
-/// Where something was, and when. Immutable.
+/// A position and the time at which it was measured. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it has constants only, of value types or of classes that are
-/// immutable themselves, and a subclass with variables of its own must say that it is safe.
+/// Sendable is unchecked because the class is open. It has only constants, of value types or of immutable classes. A
+/// subclass with variables of its own must ensure that it is safe.
 open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     private struct Values: Codable, Hashable {
         var latitude: Double
@@ -73,7 +73,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     /// Always true.
     public class var supportsSecureCoding: Bool { true }
 
-    /// Where.
+    /// The position in degrees.
     open var coordinate: CLLocationCoordinate2D {
         CLLocationCoordinate2D(latitude: values.latitude, longitude: values.longitude)
     }
@@ -83,7 +83,7 @@ open class CLLocation: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable 
     open var horizontalAccuracy: CLLocationAccuracy { values.horizontalAccuracy }
     /// How far off the altitude may be.
     open var verticalAccuracy: CLLocationAccuracy { values.verticalAccuracy }
-    /// Where it went.
+    /// The direction of travel, in degrees.
     open var course: CLLocationDirection { values.course }
     /// How fast it went.
     open var speed: CLLocationSpeed { values.speed }

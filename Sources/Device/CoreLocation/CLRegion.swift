@@ -12,7 +12,7 @@ public struct CLLocationCoordinate2D: Sendable {
     /// East is positive, `-180 ... 180`.
     public var longitude: CLLocationDegrees
 
-    /// Where equator and prime meridian meet.
+    /// Creates the coordinate at which equator and prime meridian meet.
     public init() { self.init(latitude: 0, longitude: 0) }
 
     /// A place by its degrees.
@@ -36,7 +36,7 @@ public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) 
 
 /// An area; two are equal when their identifiers are.
 open class CLRegion: NSObject, NSCopying, NSSecureCoding {
-    /// What is archived of a region.
+    /// The archived form of a region.
     struct Archive: Codable {
         var identifier: String
         var notifyOnEntry: Bool
@@ -46,7 +46,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
         var radius: Double?
     }
 
-    /// Its name within the app.
+    /// The region's name within the app.
     public let identifier: String
     /// Whether entering counts.
     open var notifyOnEntry = true
@@ -73,7 +73,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
         Archive(identifier: identifier, notifyOnEntry: notifyOnEntry, notifyOnExit: notifyOnExit)
     }
 
-    /// A region of its own that says the same.
+    /// A region of its own with the same values.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = duplicate()
         copy.notifyOnEntry = notifyOnEntry
@@ -91,7 +91,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
 
 /// A circle on the earth.
 open class CLCircularRegion: CLRegion {
-    /// Its middle.
+    /// The center of the circle.
     public let center: CLLocationCoordinate2D
     /// In metres; never negative.
     public let radius: CLLocationDistance

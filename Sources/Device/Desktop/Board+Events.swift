@@ -1,11 +1,11 @@
 import DeviceModel
 import PushModel
 
-/// What goes into the board, and what comes out.
+/// The events and directives of the board.
 extension Board {
     enum Event: Sendable {
         case present(Presentation)
-        /// What was asked for, and what is on the screen, is to look otherwise from now on.
+        /// A notification that was posted, or is to be posted, gets a new look.
         case update(Presentation)
         case withdraw(NotificationID)
         /// `Notify` returned the server's id of the notification.
@@ -13,13 +13,13 @@ extension Board {
         case notifyFailed(ticket: UInt64, reason: String)
         case features(ServerFeatures, ticket: UInt64)
         case featuresFailed(ticket: UInt64, reason: String)
-        /// Another process owns the server's name now; `nil` when nobody does.
+        /// Another process owns the server's name now; `nil` when no process does.
         case ownerChanged(String?)
         case activationToken(serverID: UInt32, token: String)
         case actionInvoked(serverID: UInt32, key: String)
         case replied(serverID: UInt32, text: String)
         case closed(serverID: UInt32, reason: UInt32)
-        /// The bus is gone, and all that was asked with it.
+        /// The bus is gone, and with it all open calls.
         case disconnected(reason: String)
     }
 

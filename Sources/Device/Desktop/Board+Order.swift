@@ -1,24 +1,24 @@
 import DeviceModel
 
 extension Board {
-    /// A presentation on its way.
+    /// A presentation that is queued or being posted.
     struct Order: Sendable {
         enum Purpose {
             case first
-            /// To a new server; it was answered to the agent before, and is told anew.
+            /// For a new server; the agent has had an outcome before, and gets a new one.
             case again
-            /// In the place of what is shown; nobody waits for that.
+            /// Replaces the shown notification; no caller waits for it.
             case update
         }
 
         var presentation: Presentation
         var purpose: Purpose
-        /// Whether it was taken back after the server had been asked to show it.
+        /// Whether it was withdrawn after the server had been asked to show it.
         var isTakenBack = false
 
         var isUpdate: Bool { purpose == .update }
 
-        /// What is said when it is not shown.
+        /// The directives for an order that is not shown.
         func failure(_ reason: String) -> [Directive] {
             switch purpose {
             case .first: [.answer(presentation.notification, .failed(reason: reason))]
@@ -27,7 +27,7 @@ extension Board {
             }
         }
 
-        /// What is said when it was taken back before it was shown.
+        /// The directives for an order that was withdrawn before it was shown.
         var takenBack: [Directive] { failure("it was taken back") }
     }
 }

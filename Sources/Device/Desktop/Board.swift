@@ -1,14 +1,14 @@
 import DeviceModel
 import PushModel
 
-/// What is on the screen and what was asked for: a value, events in and directives out.
+/// The notifications on the screen and those still to be posted: a value, events in and directives out.
 ///
-/// Guarantees: each presentation is answered exactly once; a notification of an app's identifier replaces the
-/// one that is shown; what a server showed, and what came while there was none, is posted when another server takes its
-/// place, without a sound; an update changes what is still to be posted, follows what is being posted, and never brings
-/// back what has gone, nor covers what is newer.
+/// Guarantees: each presentation is answered exactly once. A notification of an app's identifier replaces the one that
+/// is shown. When another notification server starts, what the earlier one showed is posted again, and so is what came
+/// while there was none; both without a sound. An update changes what is still to be posted, and follows what is being
+/// posted. It never restores a notification that has gone, and never replaces a newer one.
 struct Board: Sendable {
-    /// The most presentations that wait for their turn or for an answer. Updates do not count: of each notification that
+    /// The most presentations that wait to be posted or for an answer. Updates do not count: of each notification that
     /// is shown or being shown one may wait.
     static let waitingLimit = 256
     /// The most that came while no server was there and are posted when one comes; the oldest is forgotten first.
@@ -26,17 +26,19 @@ struct Board: Sendable {
     private var serverName: String?
     private var owner: String?
     private var inherited: [ShownPresentation]
-    /// The handles of what was taken back of that, before it was known whether the same server still runs.
+    /// The handles of inherited presentations that were withdrawn before it was known whether the same server still
+    /// runs.
     private var revoked: [String] = []
     private var screen = Screen()
     private var held: [Order] = []
-    /// What no server was there to show.
+    /// The presentations that came while no notification server was running.
     private var missed: [Presentation] = []
     private var calls: [UInt64: Order] = [:]
     private var busy: Set<Place> = []
     private var counter: UInt64 = 0
 
-    /// - Parameter inherited: What an earlier run showed; it counts only if the same server still runs.
+    /// - Parameter inherited: The notifications that an earlier run showed; they count only if the same server still
+    ///   runs.
     init(inherited: [ShownPresentation] = []) { self.inherited = inherited }
 
     mutating func handle(_ event: Event) -> [Directive] {
@@ -104,7 +106,7 @@ struct Board: Sendable {
                 waiting.append(order)
                 continue
             }
-            // It has gone since, or something newer stands in its place.
+            // It has gone since, or a newer notification has replaced it.
             if order.isUpdate, screen[place]?.presentation.isSame(as: order.presentation) != true { continue }
             if order.presentation.isQuestion, !features.hasActions {
                 directives += order.failure("\(features.name) shows no buttons")
@@ -124,13 +126,13 @@ struct Board: Sendable {
         return .notify(NotifyMessage(order.presentation, replaces: replaces, features: features), ticket: counter)
     }
 
-    /// What the server does not play is played here, once.
+    /// Plays the sound of a first presentation on a server that plays none itself.
     private func sound(of order: Order, _ features: ServerFeatures) -> [Directive] {
         guard !features.playsSounds, order.presentation.sound != .silent, order.purpose == .first else { return [] }
         return [.play(order.presentation.sound, volume: order.presentation.volume)]
     }
 
-    /// What has not been posted is posted in the new look; what has been follows with an update, one at a time.
+    /// Applies a new look: at once to what has not been posted, with one update at a time to what has.
     private mutating func update(_ presentation: Presentation) -> [Directive] {
         func refresh(_ old: Presentation) -> Presentation { old.refreshed(by: presentation) }
         func isMeant(_ order: Order) -> Bool { order.presentation.isSame(as: presentation) }
@@ -152,7 +154,7 @@ struct Board: Sendable {
         let place = Place(order.presentation)
         busy.remove(place)
         if order.isUpdate, screen[place] == nil {
-            // It went while the call was on its way to the server, which has shown it anew.
+            // The notification was removed while the update was being sent; the server has shown it again.
             return [.close(serverID: serverID)] + next()
         }
         let replaced = screen.show(order.presentation, as: serverID)
@@ -160,7 +162,7 @@ struct Board: Sendable {
         let outcome = PresentationOutcome.presented(handle: owner.map { "\($0) \(serverID)" }, note: serverName)
         switch order.purpose {
         case .first: directives.append(.answer(order.presentation.notification, outcome))
-        // Who took it back does not hear of it any more.
+        // A caller that withdrew it gets no further events.
         case .again where order.isTakenBack: break
         case .again:
             directives +=
@@ -174,18 +176,19 @@ struct Board: Sendable {
         return directives + next()
     }
 
-    /// Without a server nothing is shown; one may be on its way, as when a session begins. A question that failed is
-    /// settled: nobody waits for its answer any more.
+    /// Keeps a presentation while there is no server: one may be starting, as at the beginning of a session. A question
+    /// that failed is settled, since its answer has no receiver any more.
     private mutating func miss(_ order: Order) {
         guard owner == nil, !order.isUpdate, !order.isTakenBack, !order.presentation.isQuestion else { return }
         missed.append(order.presentation)
         missed = missed.suffix(Self.missedLimit)
     }
 
-    // MARK: What is shown
+    // MARK: Shown notifications
 
     private mutating func withdraw(_ id: NotificationID) -> [Directive] {
-        // What waits for its turn is not shown at all; what is being shown is closed as soon as it has a number.
+        // A presentation that is still queued is not shown at all; one that is being posted is closed as soon as it has
+        // a number.
         missed.removeAll { $0.notification == id }
         revoked += inherited.filter { $0.presentation.notification == id }.map(\.handle)
         inherited.removeAll { $0.presentation.notification == id }
@@ -200,7 +203,7 @@ struct Board: Sendable {
         return directives
     }
 
-    // MARK: What the server says
+    // MARK: Events of the server
 
     /// The server's ids are valid within one run of it: a new one is given again what the old one showed, and
     /// what the old one did not live to answer.
@@ -213,7 +216,7 @@ struct Board: Sendable {
         let (kept, lost) = inherit(from: new)
         let again = screen.all.filter { !kept.contains($0.presentation.notification) }
         for one in again { screen.forget(one.serverID) }
-        // What is posted anew looks as it should.
+        // A notification that is posted again has its new look.
         let asked = Set(calls.values.map(\.presentation.notification)).union(kept)
         held.removeAll { $0.isUpdate && !asked.contains($0.presentation.notification) }
         let repeated = (lost + again.map(\.presentation) + missed).map(\.silenced)
@@ -222,7 +225,7 @@ struct Board: Sendable {
         return takenBack + closeRevoked(of: new) + next()
     }
 
-    /// What was taken back before the server was known which shows it.
+    /// Closes the notifications that were withdrawn before it was known which server shows them.
     private mutating func closeRevoked(of server: String) -> [Directive] {
         defer { revoked = [] }
         return revoked.compactMap { Self.number(of: $0, at: server).map { .close(serverID: $0) } }
@@ -234,8 +237,8 @@ struct Board: Sendable {
         return parts.count == 2 && parts[0] == server ? UInt32(parts[1]) : nil
     }
 
-    /// The server that was asked is gone: what it did not answer waits for the next, but for what was taken back. It may
-    /// have been heard, and is silent from now on.
+    /// Queues the unanswered calls to a server that has gone for the next one, except withdrawn presentations. Their
+    /// sounds may have been played already, so they are silent from now on.
     private mutating func holdCalls() -> [Directive] {
         let open = calls.sorted { $0.key < $1.key }.map(\.value)
         (calls, busy) = ([:], [])
@@ -258,7 +261,7 @@ struct Board: Sendable {
                 kept.insert(id)
                 _ = screen.show(candidate.presentation, as: serverID)
             } else if !candidate.presentation.isQuestion {
-                // Nobody waits any more for the answer to a question of an earlier run.
+                // The answer to a question of an earlier run has no receiver any more.
                 lost.append(candidate.presentation)
             }
         }

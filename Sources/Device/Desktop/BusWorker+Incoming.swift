@@ -2,7 +2,7 @@ import DevicePorts
 import Logging
 import MessageBus
 
-/// What the bus says, and what follows from it.
+/// Handling of messages from the bus.
 extension BusWorker {
     func handleMessage(_ message: borrowing BusMessage) {
         let arguments = message.arguments
@@ -105,8 +105,8 @@ extension BusWorker {
         }
     }
 
-    /// Only the bus itself knows that it starts nobody. What else is answered, an app may have answered, or one may be
-    /// starting and slow.
+    /// The outcome of an activation that failed. Only some errors of the bus itself prove that no program was started.
+    /// Any other error may be an app's answer, or that of an app that is starting slowly.
     static func outcome(ofActivation error: String) -> AppActivationOutcome {
         let reason = "its name on the session bus answered \(error)"
         let isNotStarted = error == "\(bus).Error.ServiceUnknown" || error.hasPrefix("\(bus).Error.Spawn.")

@@ -7,13 +7,13 @@ import MessageBus
 import Observability
 import PushModel
 
-/// The thread's own: carries out what the board says over the bus, and tells the board what the bus says.
+/// Performs the board's directives over the bus, and passes the bus's messages to the board; used on its thread only.
 final class BusWorker {
     /// How many may wait for the outcome of one presentation.
     static let completionLimit = 64
     /// How long an app may take to be started and to answer, and the bus at the start: libdbus' own limit for calls.
     static let longPatience = Duration.seconds(25)
-    /// How long to leave a bus alone that has gone.
+    /// The pause before reconnecting to a bus that has gone.
     static let reconnectPause = Duration.seconds(1)
 
     static let name = "org.freedesktop.Notifications"
@@ -25,7 +25,7 @@ final class BusWorker {
         case capabilities(ticket: UInt64)
         case information(capabilities: [String], ticket: UInt64)
         case owner
-        /// Which names the bus starts a program for.
+        /// The names for which the bus can start a program.
         case activatable
         case close
         /// Whether a screen saver is active.
@@ -36,7 +36,7 @@ final class BusWorker {
     private let address: String
     private let loginPlace: LoginPlace?
     private let queue: CommandQueue
-    /// Told whether a notification server can be reached.
+    /// Records whether a notification server can be reached.
     let fault: ScreenFault
     let logger: Logger
     private var connection: BusConnection?
@@ -47,12 +47,12 @@ final class BusWorker {
     var calls = BusCalls<Call>()
     private var login: LoginWatch?
     var lock = LockState()
-    /// Who waits for the outcome of a presentation: one that is asked for again meanwhile is shown once.
+    /// The callbacks for the outcome of a presentation: one that is requested again meanwhile is shown once.
     private var completions: [NotificationID: [@Sendable (PresentationOutcome) -> Void]] = [:]
     var events: (@Sendable (PresenterEvent) -> Void)?
     private let player = SoundPlayer()
     private var isStopped = false
-    /// Whether it was told how the screen is.
+    /// Whether the state of the screen's lock was reported.
     private var isLockTold = false
 
     init(address: String, login: LoginPlace?, queue: CommandQueue, fault: ScreenFault, logger: Logger) {
@@ -66,10 +66,11 @@ final class BusWorker {
 
     // MARK: The thread
 
-    /// Opens the connection where it is missing, once in a while.
+    /// Opens the connection where it is missing, at most once in a while.
     ///
-    /// - Parameter patience: How long to wait for the bus' first word. Without it what is asked next has its own limit.
-    /// - Returns: Whether there is one now.
+    /// - Parameter patience: How long to wait for the bus's first reply. Without it, later calls have limits of their
+    ///   own.
+    /// - Returns: Whether there is a connection now.
     func connect(patience: Duration? = nil) -> Bool {
         if connection != nil { return true }
         guard ContinuousClock.now >= nextAttempt else { return false }
@@ -92,8 +93,8 @@ final class BusWorker {
         }
     }
 
-    /// Works until it is told to stop. What is not answered then stays so: nobody knows whether it is shown, and
-    /// a later run asks again.
+    /// Runs until it is stopped. Open calls then stay unanswered: it is unknown whether they are shown, and a later run
+    /// asks again.
     func run() {
         login = loginPlace.map { place in
             LoginWatch(place: place, logger: logger) { [unowned self] in heardLock($0, from: .login) }
@@ -148,7 +149,7 @@ final class BusWorker {
         }
     }
 
-    /// The first word about the screen, as soon as everybody has answered who was asked.
+    /// Reports the lock of the screen for the first time, as soon as all services that were asked have answered.
     private func tellLockOnce() {
         guard !isLockTold, login?.isAsking != true,
             !calls.contains(where: { if case .active = $0 { true } else { false } })
@@ -178,7 +179,7 @@ final class BusWorker {
         perform(board.handle(.disconnected(reason: reason)))
     }
 
-    // MARK: What the board says
+    // MARK: Directives of the board
 
     func perform(_ directives: [Board.Directive]) {
         for directive in directives {
@@ -194,7 +195,7 @@ final class BusWorker {
         }
     }
 
-    /// What signals would only tell when it changes.
+    /// Asks for the states that signals report only when they change.
     private func askAround() {
         call(.owner, "GetNameOwner", [.string(Self.name)], destination: Self.bus, path: "/org/freedesktop/DBus")
         for saver in ScreenSaver.allCases { ask(saver) }
@@ -210,7 +211,7 @@ final class BusWorker {
         calls.add(call, serial: serial)
     }
 
-    /// Nobody owns the name of notification servers: is there one that the bus would start?
+    /// Asks whether the bus could start a notification server, since none owns the name.
     func askWhatIsActivatable() {
         call(.activatable, "ListActivatableNames", [], destination: Self.bus, path: "/org/freedesktop/DBus")
     }
@@ -243,7 +244,7 @@ final class BusWorker {
         calls.add(.activate(complete), serial: serial, patience: Self.longPatience)
     }
 
-    /// Nobody answers a signal; without a bus there is nobody to hear it.
+    /// Sends a signal for a badge. Signals have no reply; without a bus the badge is dropped.
     private func signal(_ badge: LauncherBadge) {
         guard connect(), let connection,
             let message = BusMessage(path: badge.path, interface: LauncherBadge.interface, signal: "Update"),

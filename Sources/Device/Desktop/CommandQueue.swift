@@ -4,10 +4,10 @@ import Machine
 import PushModel
 import Synchronization
 
-/// What the agent asks of the thread that owns the bus connection: bounded, and it wakes the thread.
+/// The agent's commands for the thread that owns the bus connection: bounded, and it wakes the thread.
 ///
-/// Guarantees: what is taken stays in order; an update is always taken, and only the newest of a notification waits. Nobody
-/// would try it again, and by it text goes from a locked screen.
+/// Guarantees: accepted commands stay in order. An update is always accepted, and only the newest of a notification
+/// waits: no caller would retry it, and it is what removes text from a locked screen.
 final class CommandQueue: Sendable {
     enum Command: Sendable {
         case start([ShownPresentation], events: @Sendable (PresenterEvent) -> Void)
@@ -27,7 +27,7 @@ final class CommandQueue: Sendable {
 
     /// The most commands that wait, updates apart.
     static let limit = 512
-    /// The most at which what is taken away, a badge or a sound still finds room.
+    /// The most commands at which a withdrawal, a badge or a sound is still accepted.
     static let orderLimit = 2_048
     /// The most updates that wait, one a notification: as many as the board remembers. Beyond that the oldest goes.
     static let updateLimit = Screen.limit + Board.waitingLimit + Board.missedLimit
@@ -41,7 +41,7 @@ final class CommandQueue: Sendable {
         var commands: [Command] = []
         var updates = 0
 
-        /// The new one stands behind what was asked for since the one before, which is of no use any more.
+        /// Removes the earlier update of a notification; the new one is appended behind later commands.
         mutating func makeRoom(forUpdateOf id: NotificationID) {
             let old =
                 commands.firstIndex { $0.updated == id }
@@ -62,7 +62,7 @@ final class CommandQueue: Sendable {
             switch command {
             case .stop: break
             case .update(let presentation): waiting.makeRoom(forUpdateOf: presentation.notification)
-            // Nobody tries these again.
+            // No caller retries these.
             case .withdraw, .badge, .play:
                 guard waiting.commands.count - waiting.updates < Self.orderLimit else { return false }
             default: guard waiting.commands.count - waiting.updates < Self.limit else { return false }

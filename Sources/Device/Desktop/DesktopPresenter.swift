@@ -14,7 +14,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
     private let queue: CommandQueue
     private let fault = ScreenFault()
 
-    /// That no notification server runs and none can be started, or that the session bus is gone.
+    /// The reason why nothing can be shown: no notification server runs or can be started, or the session bus is gone.
     public var screenFault: String? { fault.reason }
 
     /// The address of the user session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
@@ -34,7 +34,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
     ///
     /// - Parameters:
     ///   - address: The session bus.
-    ///   - login: Where the login manager says whether the screen is locked; `nil` leaves that to the screen savers.
+    ///   - login: The login manager that reports whether the screen is locked; `nil` leaves that to the screen savers.
     /// - Returns: `nil` when the session bus cannot be reached; the reason is logged.
     public init?(address: String, login: LoginPlace? = nil, logger: Logger) {
         guard let queue = CommandQueue() else { return nil }
@@ -69,7 +69,8 @@ public final class DesktopPresenter: Presenter, AppActivator {
     /// oldest.
     public func update(_ presentation: Presentation) { _ = queue.put(.update(presentation)) }
 
-    /// Over com.canonical.Unity.LauncherEntry; not heard where nothing listens, and left out when the queue is full.
+    /// Over com.canonical.Unity.LauncherEntry; without effect where no launcher listens, and dropped when the queue is
+    /// full.
     public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
     /// Left out when the queue is full.

@@ -1,7 +1,7 @@
 import MessageBus
 
-/// A number on an app's icon, as launchers read it (the LauncherEntry signal of Unity's API: Plasma's task manager, the docks
-/// of GNOME and Plank).
+/// A number on an app's icon, as launchers read it (the LauncherEntry signal of Unity's API: Plasma's task manager, the
+/// docks of GNOME and Plank).
 struct LauncherBadge: Hashable, Sendable {
     static let interface = "com.canonical.Unity.LauncherEntry"
 

@@ -1,6 +1,6 @@
-/// Whether the screen is locked: it is as long as anybody says so.
+/// Whether the screen is locked: it is as long as any source reports it.
 struct LockState {
-    /// Who may say so.
+    /// A service that reports whether the screen is locked.
     enum Source: Hashable {
         case saver(ScreenSaver)
         /// The login manager, of the user session.
@@ -8,7 +8,7 @@ struct LockState {
     }
 
     private var sayingSo: Set<Source> = []
-    /// Those that said so in an earlier process, and have not spoken since another took its place.
+    /// The screen savers whose state was reported by an earlier process, and not yet by the current one.
     private var inherited: Set<Source> = []
 
     var isLocked: Bool { !sayingSo.isEmpty }
@@ -18,24 +18,24 @@ struct LockState {
         if isLocked { sayingSo.insert(source) } else { sayingSo.remove(source) }
     }
 
-    /// Another process took a screen saver's name; what the one before said stays until this one has been asked.
+    /// Another process took a screen saver's name; the earlier one's report stays until this one has been asked.
     mutating func changedHands(_ saver: ScreenSaver) {
         if sayingSo.contains(.saver(saver)) { inherited.insert(.saver(saver)) }
     }
 
-    /// A screen saver was asked and did not answer: only what it said itself stays.
+    /// A screen saver was asked and did not answer: only its own reports stay.
     mutating func wasSilent(_ saver: ScreenSaver) {
         if inherited.remove(.saver(saver)) != nil { sayingSo.remove(.saver(saver)) }
     }
 
-    /// The session bus is gone: no screen saver could say any more that the screen was unlocked.
+    /// The session bus is gone: no screen saver could report any more that the screen was unlocked.
     mutating func lostSavers() {
         sayingSo.formIntersection([.login])
         inherited = []
     }
 }
 
-/// The screen savers that say on the session bus whether they are active, each under its own name.
+/// The screen savers that report on the session bus whether they are active, each under its own name.
 enum ScreenSaver: String, CaseIterable {
     case freedesktop, gnome, mate, cinnamon, xfce
 
@@ -43,7 +43,7 @@ enum ScreenSaver: String, CaseIterable {
     var name: String { "org.\(rawValue).ScreenSaver" }
     var path: String { "/org/\(rawValue)/ScreenSaver" }
 
-    /// What the bus is asked to tell about it.
+    /// The D-Bus match rules for the screen saver's signals.
     var rules: [String] {
         [
             "type='signal',sender='\(name)',interface='\(name)',member='ActiveChanged'",

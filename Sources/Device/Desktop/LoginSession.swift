@@ -1,16 +1,17 @@
 import Machine
 
-/// Finds the user session at the login manager (org.freedesktop.login1) and follows its `LockedHint`: a value, events in
-/// and directives out.
+/// Finds the user session at the login manager (org.freedesktop.login1) and follows its `LockedHint`: a value, events
+/// in and directives out.
 ///
-/// Guarantees: one question is under way at a time. Signals are never believed, they only make it ask again: on the
-/// system bus other users could send some. Who does not answer is asked again, after pauses that grow to a minute.
+/// Guarantees: one question is open at a time. Signals are never trusted, they only cause another question: on the
+/// system bus other users could send some. A login manager that does not answer is asked again, after pauses that grow
+/// to a minute.
 struct LoginSession: Sendable {
     enum Question: Hashable, Sendable {
         case session(id: String)
         case sessionOfProcess
         case user
-        /// The session that the user sees: that of a program which belongs to none, such as a service of the user's.
+        /// The session that the user sees, for a program outside of sessions, such as a service of the user's.
         case display(user: String)
         case lockedHint(session: String)
     }
@@ -22,24 +23,24 @@ struct LoginSession: Sendable {
         case nothing
         /// There is no login manager, or it answers in a form that is not known: asking again would change nothing.
         case unknown
-        /// Nobody answered in time.
+        /// No reply came in time.
         case silence
     }
 
     enum Event: Hashable, Sendable {
         case started
-        /// The login manager runs anew, or a session began or ended: this one may be another now.
+        /// The login manager restarted, or a session began or ended: the user session may be another now.
         case sessionsChanged
         /// Something about the session with this path is different.
         case changed(session: String?)
         case answered(Question, Answer)
-        /// The pause is over that was wished for last.
+        /// The last requested pause is over.
         case rested
     }
 
     enum Directive: Hashable, Sendable {
         case ask(Question)
-        /// Say ``Event/rested`` after so long.
+        /// Send ``Event/rested`` after this time.
         case rest(Duration)
         case tell(isLocked: Bool)
     }
@@ -52,13 +53,13 @@ struct LoginSession: Sendable {
     private let id: String?
     private var session: String?
     private var asked: Question?
-    /// What is to be asked when the question under way is answered.
+    /// The question to ask after the current one is answered.
     private var wish = Wish.nothing
     private var isResting = false
-    /// The pauses since somebody last answered.
+    /// The pauses since the last answer.
     private var backOff = BackOff(cap: .seconds(64))
 
-    /// - Parameter id: What `XDG_SESSION_ID` says.
+    /// - Parameter id: The value of `XDG_SESSION_ID`.
     init(id: String?) { self.id = id }
 
     mutating func handle(_ event: Event) -> [Directive] {
@@ -116,7 +117,7 @@ struct LoginSession: Sendable {
             session = nil
             return [.tell(isLocked: false)]
         default:
-            // What is not known does not unlock the screen.
+            // An unknown state does not unlock the screen.
             return []
         }
     }

@@ -4,11 +4,11 @@ import Logging
 import MessageBus
 import Observability
 
-/// Where the login manager is asked about the user session.
+/// The system bus and session id with which the login manager is asked about the user session.
 public struct LoginPlace: Hashable, Sendable {
     /// The address of the system bus.
     public var busAddress: String
-    /// What the session calls itself; `nil` for a program outside of sessions.
+    /// The session's own id; `nil` for a program outside of sessions.
     public var sessionID: String?
 
     /// `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket of the D-Bus specification; and `XDG_SESSION_ID`.
@@ -18,10 +18,10 @@ public struct LoginPlace: Hashable, Sendable {
     }
 }
 
-/// The thread's own: carries out what `LoginSession` says over the system bus.
+/// Performs the directives of `LoginSession` over the system bus; used on its thread only.
 ///
-/// A system bus that goes unlocks nothing: what was heard last stays until it is back, and it is looked for with a pause
-/// between. A machine that has none is left alone.
+/// A system bus that goes unlocks nothing: the last report stays until the bus is back. Reconnecting is tried after
+/// pauses. On a machine without a system bus nothing is done.
 final class LoginWatch {
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
@@ -40,9 +40,9 @@ final class LoginWatch {
     /// When the session's pause is over.
     private var endOfRest: ContinuousClock.Instant?
 
-    /// Begins to ask; without a system bus there is nothing to hear.
+    /// Begins to ask; without a system bus there are no reports.
     ///
-    /// - Parameter tell: Called on the caller's thread with what the session's hint says, also when it is the same.
+    /// - Parameter tell: Called on the caller's thread with the session's hint, also when it is unchanged.
     init(place: LoginPlace, logger: Logger, tell: @escaping (Bool) -> Void) {
         self.place = place
         self.logger = logger
@@ -67,7 +67,7 @@ final class LoginWatch {
         perform(session.handle(.started))
     }
 
-    /// The descriptor to poll; -1 when there is none.
+    /// The descriptor to poll; -1 without a connection.
     var descriptor: Int32 { connection?.descriptor ?? -1 }
     var hasMessagesToSend: Bool { connection?.hasMessagesToSend ?? false }
     var deadline: ContinuousClock.Instant? { [calls.deadline, nextAttempt, endOfRest].compactMap { $0 }.min() }

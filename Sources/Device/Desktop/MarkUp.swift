@@ -2,7 +2,7 @@ import MessageBus
 
 /// The body text of a notification, as the server's capabilities allow it.
 enum MarkUp {
-    /// With the capability `body-markup` plain text must be escaped, without it it must be left alone.
+    /// Prepares a body: plain text is escaped where the server has the capability `body-markup`, else left as it is.
     ///
     /// What people typed never becomes markup. NUL, which D-Bus strings cannot hold, is left out.
     static func body(_ text: String, understandsMarkUp: Bool) -> String {

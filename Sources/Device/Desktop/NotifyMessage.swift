@@ -2,13 +2,13 @@ import DeviceModel
 import MessageBus
 import TextDirection
 
-/// What the notification server said about itself.
+/// The notification server's name and capabilities, as the server reports them.
 struct ServerFeatures: Hashable, Sendable {
     /// Name and version, as `GetServerInformation` gives them.
     var name = "unknown server"
     var capabilities: Set<String> = []
 
-    /// Where it departs from the specification.
+    /// The server's departures from the specification.
     var habits: ServerHabits { ServerHabits(server: name) }
     var understandsMarkUp: Bool { capabilities.contains("body-markup") }
     var hasActions: Bool { capabilities.contains("actions") }
@@ -32,7 +32,7 @@ struct NotifyMessage: Hashable, Sendable {
     static let defaultAction = "default"
     /// The key of the action that asks for text on the notification itself.
     static let inlineReply = "inline-reply"
-    /// What stands in front of a button's own identifier, so that none is taken for one of those two.
+    /// The prefix of a button's own identifier, which keeps it apart from those two.
     static let buttonPrefix = "button:"
 
     var appName: String
@@ -52,7 +52,7 @@ struct NotifyMessage: Hashable, Sendable {
         self.replaces = replaces
         icon = BusValue.plain(presentation.icon ?? "")
         let titles = [presentation.title, presentation.subtitle].filter { !$0.isEmpty }
-        // A notification needs a summary; one that has only a body still says from which app it is.
+        // A notification needs a summary; one that has only a body gets the name of its app.
         summary = BusValue.plain(titles.isEmpty ? presentation.appName : titles.joined(separator: " - "))
         let habits = features.habits
         // What is cut off may hold the end of a direction.

@@ -9,7 +9,7 @@ extension Presentation {
         return silent
     }
 
-    /// As the newer one looks, where that is the same notification in the same place; what is heard stays.
+    /// The presentation with the newer one's look, where both are the same notification; the sound stays.
     func refreshed(by newer: Presentation) -> Presentation {
         guard isSame(as: newer) else { return self }
         var refreshed = newer

@@ -2,14 +2,14 @@ import AgentWire
 import DeviceModel
 import PushModel
 
-/// What the server shows: each notification in its place and under the server's number for it. A value.
+/// The notifications that the server shows, by app and identifier, and the server's number for each. A value.
 ///
 /// Guarantees: a place has one notification; beyond the limit the oldest is forgotten first.
 struct Screen: Sendable {
     /// The most shown notifications that are remembered.
     static let limit = 1000
 
-    /// One notification of one app on the screen.
+    /// The key of a notification on the screen: its app and identifier.
     struct Place: Hashable, Sendable {
         var app: BundleID
         var identifier: String
@@ -23,7 +23,7 @@ struct Screen: Sendable {
     struct Shown: Sendable {
         var presentation: Presentation
         var serverID: UInt32
-        /// What lets the app take the focus, from the server.
+        /// The XDG activation token from the server, with which the app may take the focus.
         var activationToken: String?
         fileprivate var order: UInt64
     }
@@ -39,7 +39,7 @@ struct Screen: Sendable {
 
     subscript(serverID: UInt32) -> Shown? { places[serverID].flatMap { shown[$0] } }
 
-    /// Where a notification is; `nil` when it is not shown.
+    /// The entry of a notification; `nil` when it is not shown.
     func find(_ id: NotificationID) -> Shown? { shown.values.first { $0.presentation.notification == id } }
 
     /// - Returns: The notification whose place it took, when that was another one.

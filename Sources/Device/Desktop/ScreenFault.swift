@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Why nothing can be seen now, from the thread that owns the bus connection to whoever asks.
+/// The reason why nothing can be shown now. The thread that owns the bus connection sets it; any thread may read it.
 final class ScreenFault: Sendable {
     private let value = Mutex<String?>(nil)
 

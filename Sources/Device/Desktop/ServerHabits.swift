@@ -1,29 +1,29 @@
-/// Where a notification server departs from the specification, or from the others; known by its name. Each was seen on the
-/// server itself (`Tests/Interop/test_desktop_habits.py`).
+/// The departures of a notification server from the specification, or from other servers, by its name. Each was
+/// observed on the server itself (`Tests/Interop/test_desktop_habits.py`).
 struct ServerHabits: Hashable, Sendable {
-    /// How it reads what stands on a button.
+    /// The interpretation of a button's label.
     enum Label: Hashable, Sendable {
-        /// As it is.
+        /// The text is shown unchanged.
         case plain
-        /// As markup: what is none leaves the button blank.
+        /// The text is read as markup: invalid markup leaves the button blank.
         case markUp
         /// An ampersand marks the key that presses the button.
         case mnemonic
     }
 
-    /// How it reads what stands on a button.
+    /// The server's interpretation of a button's label.
     var label = Label.plain
-    /// The hint of a picture's path. The specification's has the last word of its name after a hyphen since version 1.2.
+    /// The hint of a picture's path. In the specification its last word follows a hyphen since version 1.2.
     var imageHint = "image-path"
     /// The most characters of a body: it would draw them all, down to the bottom of the screen.
     var bodyLimit: Int?
     /// Whether it shows the action of a click on the body as a button too, and takes the click without it.
     var showsClickAsButton = false
 
-    /// What is known of the server of this name; of an unknown one, that it keeps to the specification.
+    /// The habits of the server of this name; an unknown server is taken to follow the specification.
     init(server name: String) {
         if name.hasPrefix("lxqt-notificationd") {
-            // Of the newer hint it says in its log: "QDBusArgument: read from a write-only object".
+            // For the newer hint it logs: "QDBusArgument: read from a write-only object".
             (label, imageHint, bodyLimit, showsClickAsButton) = (.mnemonic, "image_path", Self.screenful, true)
         } else if name.hasPrefix("Notification Daemon") {
             // That of MATE, and of GNOME's older desktops.

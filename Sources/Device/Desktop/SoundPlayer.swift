@@ -2,13 +2,13 @@ import DeviceModel
 import Foundation
 import Machine
 
-/// Plays sounds where the notification server does not, by the players of the desktop: PipeWire's, PulseAudio's,
-/// libcanberra's or ALSA's, whichever there is; without one nothing is heard.
+/// Plays sounds where the notification server does not, with a player of the desktop: PipeWire's, PulseAudio's,
+/// libcanberra's or ALSA's. Without a player there is no sound.
 ///
 /// Bounded: a few sounds at a time, each for thirty seconds.
 final class SoundPlayer: Sendable {
     private static let patience = Duration.seconds(30)
-    /// The sound of the freedesktop theme that stands for a new message.
+    /// The sound of the freedesktop theme for a new message.
     private static let event = "message-new-instant"
     static let standardFile = "/usr/share/sounds/freedesktop/stereo/\(event).oga"
 
@@ -16,7 +16,7 @@ final class SoundPlayer: Sendable {
     private let standardFile: String
     private let threads = BoundedThreads("aldaba-sound", limit: 4)
 
-    /// - Parameter standardFile: That sound for the players that play files only.
+    /// - Parameter standardFile: The standard sound's file, for players that only play files.
     init(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         standardFile: String = SoundPlayer.standardFile
@@ -33,7 +33,7 @@ final class SoundPlayer: Sendable {
         _ = threads.begin { _ = try? program.run(patience: Self.patience) }
     }
 
-    /// The player and what it is told; `nil` when there is none for this sound.
+    /// The player and its arguments; `nil` when there is none for this sound.
     func program(for sound: Presentation.Sound, volume: Double?) -> ChildProgram? {
         let file: String
         switch sound {

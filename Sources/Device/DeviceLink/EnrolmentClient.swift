@@ -2,13 +2,13 @@ import DeviceModel
 import PushEncryption
 import PushModel
 
-/// Asks the server for a device id and for device tokens; the port behind which HTTP stands.
+/// Asks the server for a device id and for device tokens; a port, implemented over HTTP.
 package protocol EnrolmentClient: Sendable {
     /// Enrols this device, or checks in a known one.
     func checkIn(known: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity
-    /// The device token of an app: 64 hexadecimal digits. Repeating it gives the same token.
+    /// Requests the device token of an app: 64 hexadecimal digits. Repeating it gives the same token.
     ///
-    /// - Parameter encryptionKey: The public key that the server tells those who may send to the app; `nil` for none.
+    /// - Parameter encryptionKey: The public key that the server publishes to the app's senders; `nil` for none.
     func register(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
         encryptionKey: RecipientPublicKey?

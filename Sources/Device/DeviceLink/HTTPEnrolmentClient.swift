@@ -22,19 +22,19 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     ///
     /// - Parameters:
     ///   - controlURL: The control API's base URL, without a slash at its end.
-    ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts the
-    ///     system's.
+    ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts
+    ///     the system's.
     ///   - enrolmentKey: Shown to the server when this device enrols.
     /// - Throws: when the authorities' file cannot be read.
     package init(controlURL: String, certificateAuthorityFile: String?, enrolmentKey: String?) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let file = certificateAuthorityFile {
-            // Read here, so that a missing file is said at the start and not at the first connection.
+            // Read here, so that a missing file is reported at the start and not at the first connection.
             tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
         }
         var settings = HTTPClient.Configuration(tlsConfiguration: tls)
         settings.redirectConfiguration = .disallow
-        // The agent's own back-off says when to try again.
+        // The agent's own back-off decides when to try again.
         settings.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
         url = controlURL
@@ -132,7 +132,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         return answer
     }
 
-    /// Which errors are worth another try follows the protocol's own clients.
+    /// Maps the server's answer to a failure. Errors are retried where the protocol's own clients retry them.
     private func check(_ status: Int, _ error: String?) throws(EnrolmentFailure) {
         switch error {
         case "AUTHENTICATION_FAILED": throw .notAuthenticated

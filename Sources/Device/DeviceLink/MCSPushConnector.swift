@@ -15,8 +15,8 @@ package struct MCSPushConnector: PushConnector {
     /// Connects to nothing yet.
     ///
     /// - Parameters:
-    ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts the
-    ///     system's.
+    ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts
+    ///     the system's.
     ///   - group: Has the connection's event loop.
     /// - Throws: when the authorities' file cannot be read.
     package init(
@@ -52,7 +52,7 @@ private struct MCSPushConnection: PushConnection {
     func close() { connection.close() }
 }
 
-/// Turns the connection's calls into events.
+/// Converts the connection's calls to events.
 final class MCSPushDelegate: MCSClientDelegate {
     private let events: @Sendable (PushEvent) -> Void
     private let logger: Logger
@@ -76,7 +76,7 @@ final class MCSPushDelegate: MCSClientDelegate {
         events(.reportConfirmed(persistentIDs))
     }
 
-    /// What is refused is confirmed too, so nobody sends it again: the log is the one place that says why.
+    /// Logs a refusal. A refused message is confirmed too, and so never sent again: only the log has the reason.
     func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal) {
         if persistentID.hasPrefix(QueuedUpstream.persistentPrefix) {
             return events(.refused(persistentID, code: "\(refusal.code) \(refusal.reason)"))
@@ -86,7 +86,8 @@ final class MCSPushDelegate: MCSClientDelegate {
             metadata: [LogKey.error: "\(refusal.code) \(refusal.reason)"])
     }
 
-    /// Fewer batches are under way than the connection takes, so it is over, and the next one sends them again.
+    /// Does nothing: the connection accepts all batches that are ever sent at once, so it has ended. The next
+    /// connection sends them again.
     func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String) {}
 
     func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {

@@ -3,17 +3,17 @@ import Foundation
 import Machine
 import Synchronization
 
-/// Tells when this machine has a way to others again; a port, so that tests need no network.
+/// Reports when this machine can reach a network again; a port, so that tests need no network.
 package protocol NetworkSource: Sendable {
-    /// Begins to tell; `returned` is called on any thread, and must not block.
+    /// Starts reporting; `returned` is called on any thread, and must not block.
     func start(returned: @escaping @Sendable () -> Void)
-    /// Ends the source's thread; nothing is told any more.
+    /// Ends the source's thread; nothing is reported any more.
     func stop()
 }
 
-/// What the kernel says of its links, addresses and routes (rtnetlink(7)).
+/// A source of network changes: the kernel's events for links, addresses and routes (rtnetlink(7)).
 ///
-/// Bounded: one thread, which sleeps until the kernel says something.
+/// Bounded: one thread, which sleeps until the kernel sends an event.
 package final class KernelNetwork: NetworkSource {
     /// Ends the thread.
     private let end = Mutex<WakeUp?>(nil)
@@ -44,7 +44,7 @@ package final class KernelNetwork: NetworkSource {
             guard Pause.poll(&watched, until: nil), !end.isSignalled else { return }
             guard watched[0].revents != 0 else { continue }
             let count = read(news.number, &buffer, buffer.count)
-            // What was lost may have been that.
+            // The events that were lost may have included a return.
             let isLost = count < 0 && errno == ENOBUFS
             guard count > 0 || isLost || errno == EINTR || errno == EAGAIN else { return }
             if isLost || count > 0 && links.tellsReturn(buffer[..<count]) { returned() }
@@ -52,7 +52,7 @@ package final class KernelNetwork: NetworkSource {
     }
 }
 
-/// Reads what the kernel says of the network: a value.
+/// Reads the kernel's network events: a value.
 struct NetworkNews: Sendable {
     /// The links that carry, by their numbers.
     private var carrying: Set<Int32> = []
@@ -71,7 +71,7 @@ struct NetworkNews: Sendable {
     /// `IFF_LOOPBACK`.
     private static let loopback: UInt32 = 1 << 3
 
-    /// Whether the news say that there is a way which was not there: an address, a route, or a link that carries again.
+    /// Whether the events include a new route to the network: an address, a route, or a link that has a carrier again.
     mutating func tellsReturn(_ news: some Collection<UInt8>) -> Bool {
         let bytes = Array(news)
         var isReturn = false

@@ -1,18 +1,19 @@
 import DeviceModel
 import PushModel
 
-/// Opens connections to the server's device channel; the port behind which the wire stands.
+/// Opens connections to the server's device channel; a port, implemented by the wire protocol.
 package protocol PushConnector: Sendable {
     /// Makes one attempt. `events` is called in order on a thread of the connector's, ends with exactly one
     /// ``PushEvent/closed(_:)`` and must not block.
     ///
-    /// - Parameter received: What is stored here and not yet confirmed; the server forgets it at login.
+    /// - Parameter received: The notifications that are stored here and not yet confirmed; the server forgets them at
+    ///   login.
     func connect(
         _ identity: DeviceIdentity, received: [NotificationID], events: @escaping @Sendable (PushEvent) -> Void
     ) -> any PushConnection
 }
 
-/// One connection, from its attempt to its end. May be called on any thread; after its end nothing happens.
+/// A connection, from its attempt to its end. May be called on any thread; calls after its end have no effect.
 package protocol PushConnection: Sendable {
     /// These are durable here: they may be acknowledged.
     func stored(_ ids: [NotificationID])
@@ -33,7 +34,7 @@ extension PushConnection {
     package func relay(_ frame: [UInt8]) {}
 }
 
-/// What a connection brings.
+/// An event of a connection.
 package enum PushEvent: Sendable, Equatable {
     /// The server took the login: the session is open.
     case loggedIn
@@ -45,7 +46,7 @@ package enum PushEvent: Sendable, Equatable {
     case reportConfirmed([String])
     /// The server does not take what was sent under this name, and why; it is confirmed next.
     case refused(String, code: String)
-    /// What another device, or the server, says about relaying.
+    /// A relay frame arrived, from another device or from the server.
     case relayed([UInt8])
     /// It is over, and why; the last event.
     case closed(PushCloseReason)
@@ -57,6 +58,6 @@ package enum PushCloseReason: Sendable, Equatable {
     case loginRefused
     /// Too many devices log in: this one is to come again after so many milliseconds.
     case busy(Int64)
-    /// Anything else, in words.
+    /// Any other reason, for people.
     case lost(String)
 }

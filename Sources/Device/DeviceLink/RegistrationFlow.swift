@@ -1,18 +1,18 @@
 import AgentWire
 import PushModel
 
-/// Decides which registrations the server is asked for, and what its answers mean: a value.
+/// Decides which registrations to request from the server, and what its answers mean: a value.
 ///
-/// Guarantees: what apps want last is asked for until it is answered; an answer to what an app wanted before is kept, and
-/// settles nothing else; the token of an app that is gone ends.
+/// Guarantees: an app's last wish is requested until it is answered. An answer to an earlier wish is stored, and
+/// settles nothing else. The token of a removed app is ended.
 struct RegistrationFlow: Sendable {
-    /// What an app wants of its registration.
+    /// The change that an app wants of its registration.
     enum Wish: Sendable, Hashable {
         case token
         case end
     }
 
-    /// One question to the server.
+    /// A registration request to the server.
     struct Request: Sendable, Hashable {
         var app: BundleID
         var team: TeamID
@@ -21,7 +21,7 @@ struct RegistrationFlow: Sendable {
         var isInstalled: Bool
     }
 
-    /// What the store keeps of an answer.
+    /// The record of an answer in the store.
     enum Record: Sendable, Hashable {
         case token
         /// The app has ended its registration.
@@ -41,7 +41,7 @@ struct RegistrationFlow: Sendable {
     /// The apps whose registrations are to end.
     var ending: [BundleID] { wishes.keys.filter { wishes[$0] == .end }.sorted() }
 
-    /// What is wanted for an app and not settled yet.
+    /// The change that an app wants and that is not settled yet.
     func wish(of app: BundleID) -> Wish? { wishes[app] }
 
     mutating func install(_ app: BundleID, team: TeamID) { teams[app] = team }
@@ -51,14 +51,14 @@ struct RegistrationFlow: Sendable {
     /// Begins a round, which asks for each app once, in the order of their names.
     mutating func beginRound() { round = wishes.keys.sorted(by: >) }
 
-    /// The next question of the round; `nil` at its end.
+    /// The next request of the round; `nil` at its end.
     ///
-    /// - Parameter registeredTeam: The team for which the server gave a token to an app that is gone.
+    /// - Parameter registeredTeam: The team for which the server gave a token to a removed app.
     mutating func next(registeredTeam: (BundleID) throws -> TeamID?) rethrows -> Request? {
         while let app = round.popLast() {
             guard let wish = wishes[app] else { continue }
             if let team = teams[app] { return Request(app: app, team: team, wish: wish, isInstalled: true) }
-            // An app that is gone wants no token any more.
+            // A removed app needs no token any more.
             if let team = try registeredTeam(app) {
                 return Request(app: app, team: team, wish: .end, isInstalled: false)
             }
@@ -67,14 +67,14 @@ struct RegistrationFlow: Sendable {
         return nil
     }
 
-    /// What is stored when the server has done as it was asked, before ``settle(_:)``.
+    /// The record to store before ``settle(_:)``, when the server has done what was asked.
     func record(of request: Request) -> Record {
         guard request.wish == .end else { return .token }
         return request.isInstalled && teams[request.app] != nil ? .ended : .nothing
     }
 
-    /// What is stored when the server refused, before ``settle(_:)``; `nil` for what stays as it is. It does not know what
-    /// was to end for an app that is gone, so there is nothing to end.
+    /// The record to store before ``settle(_:)``, when the server refused; `nil` for no change. The server refuses to
+    /// end a registration that it does not know, so for a removed app there is nothing left to end.
     func recordOfRefusal(of request: Request) -> Record? {
         let record = record(of: request)
         return record == .nothing ? record : nil
@@ -86,7 +86,7 @@ struct RegistrationFlow: Sendable {
     mutating func settle(_ request: Request) -> Bool {
         let app = request.app
         guard teams[app] != nil else {
-            // What was given meanwhile ends too.
+            // A token that was given meanwhile is ended too.
             wishes[app] = request.wish == .token ? .end : nil
             return request.wish == .end
         }

@@ -17,7 +17,7 @@ extension ServerLink {
         registrations.remove(app)
     }
 
-    /// An app wants a device token; the delegate hears of the token or of a refusal.
+    /// Requests a device token for an app; the delegate receives the token or a refusal.
     package func requestToken(_ app: BundleID) { want(.token, for: app) }
 
     /// An app wants its token to end; it takes the place of a wish for one.
@@ -103,7 +103,7 @@ extension ServerLink {
         return false
     }
 
-    /// Tells of the ends that are wanted: the server cannot be asked for them yet.
+    /// Reports the registrations to be ended, since the server cannot be asked yet.
     func delayEnds() {
         for app in registrations.ending { delegate?.tokenNotEnded(app: app, code: nil) }
     }

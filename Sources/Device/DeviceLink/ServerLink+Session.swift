@@ -5,15 +5,15 @@ import Machine
 import Observability
 import PushModel
 
-/// One session with the server, from its attempt to its end.
+/// A session with the server, from its attempt to its end.
 struct Session {
     var number: Int
     var connection: any PushConnection
-    /// Who waits for its end.
+    /// The task that waits for the session's end.
     var ended: CheckedContinuation<PushCloseReason, Never>
 }
 
-/// The session with the server: what it takes to have one, and what goes over it.
+/// The session with the server: its conditions, and its messages.
 extension ServerLink {
     /// Whether a session is open: the server takes what is sent, and sends what it has.
     package var isOpen: Bool { session != nil && sessionLoggedIn == sessionCount }
@@ -69,8 +69,8 @@ extension ServerLink {
         }
     }
 
-    /// How long a session that brought nothing must have lasted, from its login on, for the pauses to begin anew, in
-    /// milliseconds.
+    /// How long a session without notifications must have lasted since its login for the pauses to start again from the
+    /// shortest, in milliseconds.
     private static let steadyAfter: Int64 = 10_000
     /// A server can ask a device to stay away, but for no longer than this, in milliseconds.
     private static let longestAskedPause: Int64 = 600_000
@@ -147,7 +147,7 @@ extension ServerLink {
         }
     }
 
-    // MARK: What comes and goes
+    // MARK: Messages of the session
 
     private func runSession(_ identity: DeviceIdentity) async -> PushCloseReason {
         delegate?.commitWrites()
@@ -228,7 +228,7 @@ extension ServerLink {
 }
 
 extension EnrolmentFailure {
-    /// What went wrong, for people.
+    /// The failure's description, for people.
     package var words: String {
         switch self {
         case .notAuthenticated: "the server wants a valid enrolment key (ALDABA_ENROLMENT_KEY)"

@@ -6,11 +6,11 @@ import MCSWire
 import Observability
 import PushModel
 
-/// What a link reads of the outbox of apps' messages, and of the topics that they want to join or leave. Used on the link's
-/// event loop only.
+/// The outbox of apps' messages, and the topics that apps want to join or leave, as a link reads them. Used on the
+/// link's event loop only.
 package protocol AppRequestStore {
-    /// Takes messages to send: the first `limit` after a place in the outbox. Once this returns it is durable that the server
-    /// may know of them.
+    /// Takes messages to send: the first `limit` after a place in the outbox. Once this returns it is durable that the
+    /// server may know of them.
     func takeUpstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream]
     /// The topics that wait, of apps that have device tokens, and each app's token.
     func topicWishes(
@@ -18,7 +18,7 @@ package protocol AppRequestStore {
     ) throws -> [(wish: TopicWish, token: String)]
 }
 
-/// Whom a link tells what became of them. Called on the link's event loop.
+/// Receives the outcome of apps' messages and topic changes. Called on the link's event loop.
 package protocol AppRequestDelegate {
     /// The server has a message of the outbox; or refused it, with this code.
     func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?)
@@ -49,7 +49,7 @@ extension ServerLink {
         }
     }
 
-    /// The server is done with these, whatever they are.
+    /// The server has confirmed these names, of any kind.
     func upstreamConfirmed(_ names: [String]) {
         let ends = names.compactMap { upstream.confirmed($0) }
         for end in ends { (delegate as? any AppRequestDelegate)?.upstreamEnded(end.sequence, code: end.code) }
@@ -61,7 +61,7 @@ extension ServerLink {
     /// An app wants something of a topic, or has its device token now.
     package func topicsCommitted() { topicSignals.continuation.yield() }
 
-    /// Asks the server for what apps want of topics, in order, until the task is cancelled.
+    /// Sends the apps' topic changes to the server, in order, until the task is cancelled.
     func runTopicLoop() async {
         var backOff = settings.backOff
         for await _ in topicSignals.stream {

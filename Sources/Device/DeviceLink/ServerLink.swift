@@ -6,13 +6,13 @@ import Machine
 import NIOCore
 import PushModel
 
-/// The device's link to its server: enrolment, one session that is kept open, registrations, and what goes upstream.
+/// The device's link to its server: enrolment, one session that is kept open, registrations, and upstream messages.
 ///
-/// It runs on the event loop of its delegate, so the two call each other without waiting (`assumeIsolated`), and what
-/// network threads bring takes effect in the order in which it came.
+/// It runs on the event loop of its delegate, so the two call each other without waiting (`assumeIsolated`). Events of
+/// network threads take effect in the order in which they came.
 ///
-/// Guarantees: one session at a time; it is opened again for ever, after pauses that grow; a notification is
-/// acknowledged when the delegate says that it is stored; a registration is asked for until the server has answered.
+/// Guarantees: there is one session at a time, and it is reopened for ever, after pauses that grow. A notification is
+/// acknowledged when the delegate has reported it as stored. A registration is requested until the server has answered.
 package actor ServerLink {
     private nonisolated let loop: any EventLoop
     /// The event loop, so that what runs on it may enter without waiting.
@@ -21,7 +21,7 @@ package actor ServerLink {
     nonisolated let settings: ServerLinkSettings
     nonisolated let parts: ServerLinkDependencies
     nonisolated let logger: Logger
-    /// Told what happens; nobody is before it is set.
+    /// The receiver of events; there is none before it is set.
     weak var delegate: (any ServerLinkDelegate)?
 
     /// This device's id and secret; `nil` until it is enrolled.
@@ -33,7 +33,7 @@ package actor ServerLink {
     var sessionLoggedIn = 0
     /// When that was, in milliseconds since the machine was started.
     var loggedInAt: Int64 = 0
-    /// The newest session that brought a notification, or the server's word that it has something of ours.
+    /// The newest session that carried a notification, or in which the server confirmed something of ours.
     var sessionCarried = 0
     var registrations = RegistrationFlow()
     /// Wakes the loop that asks for registrations.
@@ -51,11 +51,11 @@ package actor ServerLink {
     private var pauseCount = 0
     private var lastReturn: Int64?
 
-    /// Does nothing before ``run()``.
+    /// Creates a link; it does nothing before ``run()``.
     ///
     /// - Parameters:
-    ///   - loop: The delegate's, on which the store is used too.
-    ///   - identity: What the store has of this device's id and secret.
+    ///   - loop: The delegate's event loop, on which the store is used too.
+    ///   - identity: This device's id and secret, as the store has them.
     package init(
         loop: any EventLoop, settings: ServerLinkSettings, identity: DeviceIdentity?, parts: ServerLinkDependencies,
         logger: Logger
@@ -67,7 +67,7 @@ package actor ServerLink {
         self.logger = logger
     }
 
-    /// Who is told what happens; set before ``run()``, and not kept alive.
+    /// Sets the receiver of the link's events, before ``run()``; it is held weakly.
     package func setDelegate(_ delegate: any ServerLinkDelegate) { self.delegate = delegate }
 
     /// Keeps a session open and fulfils registrations until its task is cancelled.
@@ -92,9 +92,10 @@ package actor ServerLink {
     /// Milliseconds between two pauses that the network ends: links may come and go all the time.
     private static let returnInterval: Int64 = 1_000
 
-    /// Waits as long as the back-off says, or until the network comes back: then the pauses begin anew.
+    /// Waits for the duration of the back-off, or until the network comes back: then the pauses start again from the
+    /// shortest.
     ///
-    /// - Parameter shortest: Milliseconds that the server asked for.
+    /// - Parameter shortest: The least pause that the server asked for, in milliseconds.
     func pause(_ backOff: inout BackOff, atLeast shortest: Int64 = 0) async {
         let duration = max(parts.duration(&backOff), .milliseconds(shortest))
         let rest = Task { [parts] in try? await parts.sleep(duration) }
@@ -109,7 +110,7 @@ package actor ServerLink {
         if pauses.removeValue(forKey: number) == nil { backOff.reset() }
     }
 
-    /// What waits to reach the server tries at once.
+    /// Ends the pauses before the next attempts to reach the server.
     private func networkReturned() {
         let now = parts.sinceBoot()
         if let lastReturn, now - lastReturn < Self.returnInterval, now >= lastReturn { return }
@@ -135,15 +136,15 @@ package struct ServerLinkSettings: Sendable {
     }
 }
 
-/// What a link works with; tests pass their own.
+/// The dependencies of a link; tests pass their own.
 package struct ServerLinkDependencies: Sendable {
     /// Opens sessions.
     package var connector: any PushConnector
     /// Asks for the device's id and for tokens.
     package var enrolment: any EnrolmentClient
-    /// What outlives the link; used on its event loop only.
+    /// The store, which outlives the link; used on the link's event loop only.
     package var store: any ServerLinkStore
-    /// Tells when the network comes back; `nil` where nobody does.
+    /// Reports when the network comes back; `nil` without a source.
     package var network: (any NetworkSource)?
     /// Milliseconds since the machine was started.
     package var sinceBoot: @Sendable () -> Int64

@@ -3,11 +3,11 @@ import DeviceModel
 import PushEncryption
 import PushModel
 
-/// Whom a link tells what happens. Called on the link's event loop, in the order of the events; may call the link.
+/// Receives the events of a link. Called on the link's event loop, in the order of the events; may call the link.
 package protocol ServerLinkDelegate: AnyObject, Sendable {
     /// The device has its id.
     func enrolled(as device: DeviceID)
-    /// The server took the login: what is sent reaches it.
+    /// The server accepted the login: messages can be sent to it.
     func sessionOpened()
     /// A session was lost or could not be opened, and why; the next attempt is made after a pause.
     func sessionClosed(reason: String)
@@ -24,16 +24,16 @@ package protocol ServerLinkDelegate: AnyObject, Sendable {
     func tokenReceived(_ token: String, app: BundleID)
     /// The server has forgotten an app's token, and so has the store.
     func tokenEnded(app: BundleID)
-    /// The server has not forgotten an app's token: its code, with which it refuses that; `nil` where it could not be asked,
-    /// and is asked again.
+    /// The server has not forgotten an app's token: its code, with which it refuses that; `nil` where it could not be
+    /// asked, and is asked again.
     func tokenNotEnded(app: BundleID, code: String?)
     /// The server will not give an app a token: its code.
     func tokenRefused(app: BundleID, code: String)
-    /// What another device, or the server, says about relaying.
+    /// A relay frame arrived, from another device or from the server.
     func relayed(_ frame: [UInt8])
     /// The session over which was relayed is over.
     func relayingEnded()
-    /// What is on its way to the store must be there before the link goes on.
+    /// Commits the pending writes to the store before the link continues.
     func commitWrites()
     /// The link could not read the store, or not write to it.
     func storeUnusable(_ error: any Error)

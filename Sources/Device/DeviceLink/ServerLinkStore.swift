@@ -2,19 +2,19 @@ import AgentWire
 import DeviceModel
 import PushModel
 
-/// What a link reads of the store and keeps in it. Used on the link's event loop only.
+/// The state of a link in the store. Used on the link's event loop only.
 package protocol ServerLinkStore: Sendable {
     /// Keeps this device's id and secret.
     func keep(_ identity: DeviceIdentity) throws
     /// Forgets the identity and everything that belongs to it: tokens, receipts, and what the server has not confirmed.
     func forgetIdentity() throws
-    /// What is stored here and the server does not know to be, in order.
+    /// The notifications that are stored here and not yet confirmed to the server, in order.
     func unconfirmed() throws -> [NotificationID]
     /// Receipts that the server has not confirmed, with their places in the outbox.
     func receipts(after place: OutboxPlace, limit: Int) throws -> [(sequence: OutboxPlace, receipt: Receipt)]
     /// Whether an app ended its registration, and has not asked for a new one.
     func hasEndedRegistration(app: BundleID, environment: PushEnvironment) throws -> Bool
-    /// The team for which the server gave the app a token; `nil` where it has none, or the team is not known.
+    /// The team for which the server gave the app a token; `nil` where it has no token, or the team is not known.
     func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID?
     /// Keeps an app's registration; without a token when the app ended it.
     func keep(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws

@@ -11,7 +11,7 @@ struct UpstreamFlow: Sendable {
     private var isOpen = false
     private var place: QueuedUpstream.Place = 0
     private var mayHaveMore = false
-    /// What was sent over the open session and is not confirmed, by its name.
+    /// The messages that were sent over the open session and are not confirmed, by name.
     private var unconfirmed: [String: QueuedUpstream.Place] = [:]
     private var refusals: [String: String] = [:]
 
@@ -41,13 +41,13 @@ struct UpstreamFlow: Sendable {
         }
     }
 
-    /// The server does not take the message of this name, and says so before it confirms it.
+    /// The server refuses the message of this name; the refusal comes before the confirmation.
     mutating func refused(_ name: String, code: String) {
         if unconfirmed[name] != nil { refusals[name] = code }
     }
 
-    /// The place of a message that the server is done with, and why it failed, if it did; `nil` for one that was not sent over
-    /// the open session.
+    /// The place of a message that the server is done with, and why it failed, if it did; `nil` for one that was not
+    /// sent over the open session.
     mutating func confirmed(_ name: String) -> (sequence: QueuedUpstream.Place, code: String?)? {
         guard let sequence = unconfirmed.removeValue(forKey: name) else { return nil }
         return (sequence, refusals.removeValue(forKey: name))

@@ -1,6 +1,6 @@
 import Machine
 
-/// Why an agent cannot start. Each says what to do.
+/// The reason why an agent cannot start. Each description names the remedy.
 public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
     /// A folder cannot be made, entered or trusted, or a file in it not written.
     case folder(path: String, reason: String)
@@ -13,7 +13,7 @@ public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
     /// The agent's store cannot be opened, and why.
     case store(path: String, reason: String)
 
-    /// A folder cannot be used, for what the machine says.
+    /// Creates the failure of a folder from the system's error.
     package init(_ failure: MachineFailure) { self = .folder(path: failure.what, reason: failure.reason) }
 
     public var description: String {

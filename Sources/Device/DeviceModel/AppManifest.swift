@@ -2,7 +2,7 @@ import AgentWire
 import Foundation
 import PushModel
 
-/// What the device knows of one installed app: a JSON file in the agent's apps folder.
+/// The manifest of an installed app: a JSON file in the agent's apps folder.
 public struct AppManifest: Codable, Hashable, Sendable {
     /// The bundle id, which is the app's topic.
     public var id: BundleID
@@ -10,9 +10,9 @@ public struct AppManifest: Codable, Hashable, Sendable {
     public var name: String
     /// The team that owns the app, ten characters.
     public var team: String
-    /// Absolute path of the program; a process that says it is this app must run it.
+    /// The absolute path of the program; a process that claims to be this app must run it.
     public var executable: String
-    /// What the program is given when the agent starts it.
+    /// The program's arguments when the agent starts it.
     public var arguments: [String]
     /// Variables that are set when the agent starts the app.
     public var environment: [String: String]
@@ -27,52 +27,55 @@ public struct AppManifest: Codable, Hashable, Sendable {
     /// Whether a process proves that it is this app by the secret beside its manifest, and not by the program that it
     /// runs: for scripts, whose program is an interpreter.
     public var provesBySecret = false
-    /// Who decides whether the app may show notifications; the person, unless it says otherwise.
+    /// The authorization for notifications: the person's choice, unless the manifest fixes it.
     public var authorization: Authorization
-    /// When the app counts as active while it is connected; as it declares, unless it says otherwise.
+    /// The condition under which a connected app counts as active; as the app declares, unless the manifest sets
+    /// another.
     public var lifecycle: Lifecycle
-    /// Who opens payloads that were encrypted to the app on this device; the agent, unless it says otherwise.
+    /// The process that opens payloads encrypted to the app on this device; the agent, unless the manifest names
+    /// another.
     public var encryptedPayloads = EncryptedPayloads.agent
-    /// What the app may be woken for; ``remoteNotifications`` is the only mode there is.
+    /// The reasons for which the app may be woken; ``remoteNotifications`` is the only mode there is.
     public var backgroundModes: [String]
     /// The program that changes its notifications before they are shown; `nil` where there is none.
     public var serviceExtension: ServiceExtensionManifest?
     /// The groups whose folders the app and its extension share, such as `group.com.example.todo`.
     public var applicationGroups: [String] = []
-    /// Whether files for its notifications may be fetched by `http`, too, which anybody on the way can read and change.
+    /// Whether files for its notifications may also be fetched by `http`, which others can read and change in transit.
     public var allowsHTTP = false
 
     /// Whether the app may show notifications.
     public enum Authorization: String, Codable, Sendable, CaseIterable {
         /// The person is asked, once.
         case ask
-        /// A policy, for kiosks: nobody is asked.
+        /// A policy, for kiosks: the app may notify, and the person is not asked.
         case granted
-        /// A policy: the app shows nothing, and nobody is asked.
+        /// A policy: the app shows nothing, and the person is not asked.
         case denied
     }
 
     /// When a connected app counts as active.
     public enum Lifecycle: String, Codable, Sendable, CaseIterable {
-        /// When a person or a tap started it, and from then on as it declares; in the background when it was started for
-        /// a notification that nobody sees.
+        /// When a person or a tap started it, and from then on as it declares. In the background when it was started
+        /// for a notification without visible content.
         case declared
         /// Whenever it is connected: for kiosks.
         case always
-        /// While a window of its process, or of one that it started, has the focus; what the app itself says counts
+        /// While a window of its process, or of one that it started, has the focus; the app's own declaration counts
         /// until the focus next changes.
         case focus
     }
 
-    /// Who opens encrypted payloads.
+    /// The process that opens encrypted payloads.
     public enum EncryptedPayloads: String, Codable, Sendable, CaseIterable {
         /// The agent, before anything is shown. It makes the keys, and its registration publishes them.
         case agent
-        /// The app's service extension, with keys of its own: the agent publishes none and passes payloads on as they are.
+        /// The app's service extension, with keys of its own: the agent publishes none and passes payloads on as they
+        /// are.
         case `extension`
     }
 
-    /// The background mode of apps that are woken for notifications which nobody sees (`content-available`).
+    /// The background mode of apps that are woken for notifications without visible content (`content-available`).
     package static let remoteNotifications = "remote-notification"
 
     /// The app under whose name the terminal's own notifications appear.

@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// What is wrong with a manifest.
+/// A fault in a manifest.
 public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key that is at fault; empty when it is the whole file.
     public var key: String
-    /// What is wrong with it, and what would be right, in words.
+    /// The fault and its remedy, for people.
     public var problem: String
 
     init(key: String, problem: String) {
@@ -13,7 +13,7 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
         self.problem = problem
     }
 
-    /// What the decoder says, in the words of a manifest.
+    /// A decoder's error in the terms of a manifest.
     init(_ error: DecodingError) {
         func name(_ context: DecodingError.Context) -> String {
             context.codingPath.map(\.stringValue).joined(separator: ".")
@@ -40,7 +40,7 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension AppManifest {
-    /// Programs known to run what others wrote: who runs one of them may be anybody. There are others.
+    /// Programs known to run other programs' code, so that their path proves no app's identity. There are others.
     private static let interpreters: Set<String> = [
         "ash", "awk", "bash", "beam.smp", "bun", "busybox", "bwrap", "csh", "dash", "deno", "dotnet",
         "electron", "elvish", "emacs", "env", "expect", "fish", "flatpak", "gawk", "gjs", "gjs-console",
@@ -77,7 +77,7 @@ extension AppManifest {
         return Glibc.read(file, &head, 2) == 2 && head == Array("#!".utf8)
     }
 
-    /// Which of its programs is not there, or cannot be run; `nil` when all are there.
+    /// The fault of a program that is missing or cannot be run; `nil` when all can be run.
     package func missingProgram() -> AppManifestFault? {
         let programs = [("executable", executable), ("serviceExtension.executable", serviceExtension?.executable)]
         for case (let key, let path?) in programs where access(path, X_OK) != 0 {
@@ -87,8 +87,8 @@ extension AppManifest {
         return nil
     }
 
-    /// What stands against it that its program proves which app it is: that it is known as an interpreter, by its own name or
-    /// that of a link to it, or a script, which runs in one.
+    /// The fault of a program that cannot prove which app it is: a script, or an interpreter by its own name or that of
+    /// a link to it. `nil` where there is none, and for an app that proves itself by a secret.
     package func programFault() -> AppManifestFault? {
         guard !provesBySecret else { return nil }
         let named = URL(fileURLWithPath: executable)

@@ -1,6 +1,6 @@
 import AgentWire
 
-/// What a person can change for an app, by the names that they use.
+/// The settings that a person can change for an app, by their names at a terminal.
 extension AppNotificationRecord {
     private static var switches: [(name: String, value: WritableKeyPath<AppSettings, Bool>)] {
         [
@@ -45,7 +45,7 @@ extension AppNotificationRecord {
 
     /// Changes one setting.
     ///
-    /// - Returns: What is wrong with the name or the value, and what would be right; `nil` when it was changed.
+    /// - Returns: The fault in the name or the value, and its remedy; `nil` when the setting was changed.
     package mutating func set(_ name: String, to value: String, under policy: AppManifest.Authorization) -> String? {
         if name == Self.allowed {
             guard policy == .ask else {

@@ -1,25 +1,25 @@
 import AgentWire
 import LocalSchedule
 
-/// What a person and an app have settled between them: authorization, settings, categories and the badge.
+/// The stored notification state of an app: authorization, settings, categories and the badge.
 package struct AppNotificationRecord: Codable, Hashable, Sendable {
-    /// What the person answered, or nobody yet; a policy stands above it.
+    /// The person's answer, if there is one; a policy of the manifest overrides it.
     package var authorization = Authorization.notDetermined
-    /// What the app asked for (`UNAuthorizationOptions`, raw value).
+    /// The options that the app asked for (`UNAuthorizationOptions`, raw value).
     package var options: UInt = 0
-    /// What the person changed, and the plain values of the rest.
+    /// The person's settings; unchanged ones have their default values.
     package var settings = AppSettings()
     /// The app's categories, the newest last; at most ``categoryLimit``.
     package var categories: [NotificationCategory] = []
     /// The number on the app's icon, from 0; 0 shows none.
     package var badge = 0
 
-    /// That of an app which has asked for nothing, with the settings that every app begins with.
+    /// Creates the record of an app that has not asked for authorization, with default settings.
     package init() {}
 
     /// `UNAuthorizationStatus`, with its raw values.
     package enum Authorization: Int, Codable, Sendable, CaseIterable {
-        /// Nobody has been asked.
+        /// The person has not been asked yet.
         case notDetermined = 0
         /// The person does not let the app notify.
         case denied = 1
@@ -32,7 +32,7 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         package var allows: Bool { self == .authorized || self == .provisional }
     }
 
-    /// The authorization that counts: a manifest's policy stands above what anybody answered.
+    /// The effective authorization: a manifest's policy overrides the person's answer.
     package func authorization(under policy: AppManifest.Authorization) -> Authorization {
         switch policy {
         case .granted: .authorized
@@ -41,8 +41,8 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         }
     }
 
-    /// Which of badge, sound and alert the app may use: what it asked for; under a policy, and where a person allowed an
-    /// app that had not asked, all of them.
+    /// The options among badge, sound and alert that the app may use: those that it asked for. Under a policy, and
+    /// where a person allowed an app that had not asked, all of them.
     package func asked(under policy: AppManifest.Authorization) -> UInt {
         let all = AuthorizationOption.badge | AuthorizationOption.sound | AuthorizationOption.alert
         return policy == .ask && options & all != 0 ? options & all : all
@@ -51,9 +51,9 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
     /// The most categories that an app has; those that were set longest ago go first.
     package static let categoryLimit = 256
 
-    /// Takes categories in addition to those there are, in place of those of the same name; none at all take all away.
+    /// Adds categories, and replaces those of the same name; an empty list removes all.
     ///
-    /// An app and its extension set them one after the other, and neither takes the other's away.
+    /// An app and its extension set them one after the other, and neither removes the other's.
     package mutating func merge(_ new: [NotificationCategory]) {
         let names = Set(new.map(\.identifier))
         let kept = new.isEmpty ? [] : categories.filter { !names.contains($0.identifier) }
@@ -65,13 +65,13 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
     }
 
-    /// What the app reads with `notificationSettings()`.
+    /// The result of the app's `notificationSettings()`.
     package func settings(under policy: AppManifest.Authorization) -> NotificationSettings {
         let authorization = authorization(under: policy)
         let isQuiet = authorization == .provisional
         let asked = asked(under: policy)
         func setting(_ isOn: Bool) -> Int { authorization.allows && isOn ? 2 : 1 }
-        // What the app did not ask for is not supported, as with Apple.
+        // An option that the app did not ask for is not supported, as with Apple.
         func setting(_ isOn: Bool, _ option: UInt) -> Int { asked & option == 0 ? 0 : setting(isOn) }
         return NotificationSettings(
             authorizationStatus: authorization.rawValue,
@@ -87,11 +87,11 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
     }
 }
 
-/// What a person can change for one app.
+/// The settings that a person can change for an app.
 package struct AppSettings: Codable, Hashable, Sendable {
     /// Whether notifications appear on the screen.
     package var alerts = true
-    /// Whether notifications are heard.
+    /// Whether notifications play sounds.
     package var sounds = true
     /// Whether the number on the app's icon is shown.
     package var badges = true
@@ -107,7 +107,7 @@ package struct AppSettings: Codable, Hashable, Sendable {
     package var alertStyle = AlertStyle.banner
     /// When its text can be read there.
     package var previews = Previews.always
-    /// What becomes of a notification whose time is noticed late, since the machine slept or was off.
+    /// The treatment of a notification whose time is noticed late, since the machine slept or was off.
     package var missed = Missed.deliver
     /// How late it may come, in hours.
     package var missedHours = 24
@@ -128,7 +128,7 @@ package struct AppSettings: Codable, Hashable, Sendable {
         case none
         /// Goes by itself.
         case banner
-        /// Stays until somebody answers it.
+        /// Stays until the person answers it.
         case alert
 
         /// `UNAlertStyle`'s raw value.
@@ -141,7 +141,7 @@ package struct AppSettings: Codable, Hashable, Sendable {
         case always
         /// On a screen that is not locked.
         case whenUnlocked
-        /// On no screen: a placeholder stands in its place.
+        /// On no screen: a placeholder replaces the text.
         case never
 
         /// `UNShowPreviewsSetting`'s raw value.

@@ -7,7 +7,7 @@ package struct DataMessage: Sendable, Hashable {
     /// The place of a data message in the order of arrival.
     package typealias Place = StoreKey<DataMessage>
 
-    /// Its place in the order of arrival.
+    /// The message's place in the order of arrival.
     package var sequence: Place
     /// The internal id.
     package var id: NotificationID
@@ -41,8 +41,8 @@ package struct DataMessage: Sendable, Hashable {
 }
 
 extension OutgoingNotification {
-    /// Whether it goes to its app's direct channel: it came as an FCM message, and has no member `aps`, by which it would be
-    /// shown or handled in the background.
+    /// Whether it goes to its app's direct channel: it came as an FCM message, and has no member `aps`, by which it
+    /// would be shown or handled in the background.
     package var isDataMessage: Bool {
         guard lane == .fcm, notice == nil else { return false }
         guard let members = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any] else {
@@ -51,8 +51,8 @@ extension OutgoingNotification {
         return members["aps"] == nil
     }
 
-    /// The name under which a later notification of its app takes its place on the screen and in the list: its collapse id, the tag
-    /// that FCM's senders gave it for the screen alone, or one that no other has.
+    /// The name under which a later notification of its app takes its place on the screen and in the list: its collapse
+    /// id, the tag that FCM's senders gave it for the screen alone, or one that no other has.
     package var shownIdentifier: String {
         if let collapseID { return collapseID }
         guard lane == .fcm, payload.firstRange(of: Self.tagKey.utf8) != nil,
@@ -64,7 +64,7 @@ extension OutgoingNotification {
 
     private static var tagKey: String { "gcm.notification.tag" }
 
-    /// The key by which a later data message takes its place; `nil` where there is none.
+    /// The key with which a later data message replaces it; `nil` where there is none.
     package var collapseKey: String? {
         if let collapseID { return collapseID }
         let members = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]

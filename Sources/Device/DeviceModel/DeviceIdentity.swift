@@ -4,14 +4,14 @@ import PushModel
 package struct DeviceIdentity: Hashable, Sendable {
     /// The id that the server gave.
     package var device: DeviceID
-    /// What proves at login that this is the device.
+    /// The secret that authenticates the device at login.
     @Secret package var secret: UInt64
 
-    /// What the server gave at the enrolment.
+    /// Creates an identity from the server's answer to the enrolment.
     ///
     /// - Parameters:
     ///   - device: The id that the server gave.
-    ///   - secret: What proves at login that this is the device; never logged.
+    /// - secret: The secret that authenticates the device at login; never logged.
     package init(device: DeviceID, secret: UInt64) {
         self.device = device
         self.secret = secret

@@ -1,12 +1,13 @@
 import AgentWire
 import PushModel
 
-// The way of a notification to the person, one type for each stage: what was received is planned, the plan is stored, and
-// what is stored is shown and handed to its app. What comes from a server and what an app scheduled here go the same way.
+// The stages of a notification, one type for each: a received notification is planned, the plan is stored, and the
+// stored notification is shown and handed to its app. Notifications of a server and of an app here pass the same
+// stages.
 
 /// A notification that came, or whose time has come.
 package struct ReceivedNotification: Sendable {
-    /// Where it comes from.
+    /// The origin of a notification.
     package enum Source: Hashable, Sendable {
         /// A server. Its app is started for it where `wakesApp`, and gets it in the background.
         case server(wakesApp: Bool)
@@ -14,35 +15,35 @@ package struct ReceivedNotification: Sendable {
         case app
     }
 
-    /// What it says.
+    /// The notification's content.
     package var content: NotificationContent
-    /// Where it comes from.
+    /// The notification's origin.
     package var source: Source
 
-    /// What an app scheduled here, or what is known of a payload already.
+    /// Creates a notification that an app scheduled here, or whose payload was read already.
     ///
     /// - Parameters:
-    ///   - content: What it says.
-    ///   - source: Where it comes from.
+    /// - content: The notification's content.
+    /// - source: The notification's origin.
     package init(content: NotificationContent, source: Source) {
         self.content = content
         self.source = source
     }
 
-    /// What a provider sent.
+    /// Creates a notification that a provider sent.
     ///
-    /// - Parameter delivery: How its payload is delivered; what it says is in it.
+    /// - Parameter delivery: The delivery of its payload, with the content.
     package init(_ delivery: PayloadDelivery) {
         self.init(
             content: delivery.content,
             source: .server(wakesApp: delivery.wakesInBackground || delivery.kind == .background))
     }
 
-    /// Plans how it appears and who gets it.
+    /// Plans how it appears, and whether its app gets it.
     ///
     /// - Parameters:
-    ///   - conditions: What the person settled, and how the screen is.
-    ///   - isInFront: Whether its app is connected and in front of the person.
+    ///   - conditions: The person's settings, and the state of the screen.
+    ///   - isInFront: Whether its app is connected and in the foreground.
     ///   - takesEverything: Whether its app is handed everything, however it appears.
     package func planned(
         under conditions: PresentationConditions, isInFront: Bool, takesEverything: Bool
@@ -62,41 +63,41 @@ package struct ReceivedNotification: Sendable {
 
 /// A notification whose appearance is settled, before it is stored.
 package struct PlannedNotification: Sendable {
-    /// What happens to one that is stored now.
+    /// The action on a notification when it is stored.
     package enum Disposition: Sendable, Hashable {
-        /// Its app gets it, and is asked first where it is in front; it does not appear before.
+        /// It waits for its app, which is asked first where it is in the foreground; it does not appear before.
         case waits
         /// It appears at once, and is handed to its app later.
         case waitsShown(PresentationOptions)
-        /// It appears at once, and its app does not get it unless somebody taps.
+        /// It appears at once, and its app gets it only when a person taps it.
         case isShown(PresentationOptions)
-        /// Its app's service extension may change it first: it is planned again when that has answered.
+        /// It waits for its app's service extension, which may change it; it is planned again after the answer.
         case isExtended
         /// It ends here, with this state.
         case ends(NotificationState, note: String?)
     }
 
-    /// What happens to it when it is stored.
+    /// The action when the notification is stored.
     package let disposition: Disposition
     /// Whether its app is asked first how it appears.
     package let isAsked: Bool
-    /// How far it appears when nobody is asked.
+    /// The presentation when the app is not asked.
     package let showing: PresentationOptions
     /// The number for its app's icon; set once, when it is new.
     package let badge: Int?
-    /// What is heard without a text; played once, when it is new.
+    /// The sound of a notification without text; played once, when it is new.
     package let sound: NotificationSound?
 
-    /// Whether its app's service extension may change it first, where there is one: it asks for that, and shows text to
-    /// somebody.
+    /// Whether its app's service extension may change it first, where there is one: the payload asks for that, and has
+    /// text to show.
     package func isExtended(_ delivery: PayloadDelivery) -> Bool {
         delivery.isMutable && delivery.content.showsText && !showing.isDisjoint(with: [.screen, .list])
     }
 
-    /// Whether something is told beside what appears.
+    /// Whether a badge or a sound is to be applied without a notification on the screen.
     package var tellsAlone: Bool { badge != nil || sound != nil }
 
-    /// Its app is in front: nothing is told before that has answered.
+    /// The plan for an app in the foreground: the app answers before anything is shown.
     fileprivate init(asking plan: PresentationPlan) {
         (disposition, isAsked, showing, badge, sound) = (.waits, true, plan.showing, nil, nil)
     }

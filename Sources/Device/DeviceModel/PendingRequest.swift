@@ -5,19 +5,19 @@ import PushModel
 
 /// A request that waits for its time or its place, as the store keeps it.
 package struct PendingRequest: Sendable, Hashable {
-    /// By what the schedule knows it; never used twice.
+    /// The request's key in the schedule; never used twice.
     package var key: RequestKey
     /// The bundle id of the app that asked.
     package var app: BundleID
-    /// What it asked for, with its trigger.
+    /// The request of the app, with its trigger.
     package var request: NotificationRequest
     /// When it was added, by all clocks; what the clocks being set made of that.
     package var added: ClockReading
     /// How many seconds east of UTC the machine was then.
     package var addedOffset: Int?
-    /// The last occurrence that fired or was passed over.
+    /// The last occurrence that fired or was skipped.
     package var lastFired: Timestamp?
-    /// Where the machine was last, with regard to the circle of a region.
+    /// The side of a region's circle on which the machine was last seen.
     package var side = RegionWatch.State.unknown
     /// How often it has fired.
     package var fired: Int64 = 0
@@ -37,13 +37,13 @@ package struct PendingRequest: Sendable, Hashable {
     }
 }
 
-/// One occurrence of a request that waited.
+/// An occurrence of a scheduled request that is due.
 package struct DueRequest: Sendable, Hashable {
     /// The key of the ``PendingRequest`` that is due.
     package var key: RequestKey
     /// The bundle id of the app that asked.
     package var app: BundleID
-    /// What it asked for.
+    /// The request of the app.
     package var request: NotificationRequest
     /// When it should fire; `nil` where a place made it.
     package var occurrence: Timestamp?

@@ -1,7 +1,7 @@
 import AgentWire
 import PushModel
 
-/// What is to be shown.
+/// The presentation of a notification on the desktop.
 public struct Presentation: Hashable, Sendable {
     /// The internal id of the notification that it shows.
     public var notification: NotificationID
@@ -23,26 +23,26 @@ public struct Presentation: Hashable, Sendable {
     public var category: String
     /// How much it may interrupt.
     public var urgency: Urgency
-    /// What the button that opens it says, where the desktop shows one.
+    /// The label of the button that opens the notification, where the desktop shows one.
     public var openLabel = plainOpenLabel
     /// Further buttons, the most important first.
     public var buttons: [Button] = []
     /// The absolute path of a picture, which may move.
     public var image: String?
-    /// That of a picture of it that does not, where there is one.
+    /// The absolute path of a still version of a moving picture, where there is one.
     public var still: String?
-    /// What is heard when it comes to the screen.
+    /// The sound that is played when the notification appears on the screen.
     public var sound = Sound.silent
     /// How loud, 0 to 1; `nil` leaves it to the desktop.
     public var volume: Double?
-    /// Whether it stays until somebody answers it.
+    /// Whether it stays until the person answers it.
     public var stays = false
-    /// Whether it is of no use without its buttons: then it fails where the desktop shows none.
+    /// Whether it is useless without its buttons: then it fails where the desktop shows no buttons.
     public var isQuestion = false
     /// The name of the app's desktop file without `.desktop`.
     public var desktopEntry: String?
 
-    /// What the button says where the notification says nothing of it.
+    /// The default label of the button that opens the notification.
     public static let plainOpenLabel = "Open"
 
     /// How much it may interrupt.
@@ -51,17 +51,17 @@ public struct Presentation: Hashable, Sendable {
         case low = 0
         /// It comes to the screen, and goes by itself.
         case normal = 1
-        /// Stays until somebody answers it.
+        /// Stays until the person answers it.
         case critical = 2
     }
 
-    /// One button.
+    /// A button of a notification.
     public struct Button: Hashable, Sendable {
-        /// The action's identifier in the app, which ``PresenterEvent/pressed(_:button:activationToken:)`` tells.
+        /// The action's identifier in the app, which ``PresenterEvent/pressed(_:button:activationToken:)`` carries.
         public var identifier: String
-        /// What stands on it.
+        /// The button's label.
         public var label: String
-        /// Where it asks for text: what stands in the empty field, and on the button that sends it.
+        /// The text field of a button that asks for text; `nil` for a plain button.
         public var reply: Reply?
 
         /// A button that is pressed, or with a reply one that asks for text.
@@ -72,21 +72,21 @@ public struct Presentation: Hashable, Sendable {
         }
     }
 
-    /// What stands around the field of a reply.
+    /// The texts of a reply's field.
     public struct Reply: Hashable, Sendable {
-        /// What stands in the field while it is empty.
+        /// The placeholder of the empty field.
         public var placeholder: String
-        /// What stands on the button that sends the text.
+        /// The label of the button that sends the text.
         public var submitLabel: String
 
-        /// The words of one reply's field; either may be empty.
+        /// Creates the texts of a reply's field; either may be empty.
         public init(placeholder: String, submitLabel: String) {
             self.placeholder = placeholder
             self.submitLabel = submitLabel
         }
     }
 
-    /// What is heard.
+    /// The sound of a notification.
     public enum Sound: Hashable, Sendable {
         /// Nothing.
         case silent
@@ -116,9 +116,9 @@ public struct Presentation: Hashable, Sendable {
 
 /// Something that an earlier run of the agent showed.
 public struct ShownPresentation: Hashable, Sendable {
-    /// What it showed, with the buttons and the text of then.
+    /// The presentation as it was shown, with its buttons and text at that time.
     public var presentation: Presentation
-    /// What ``PresentationOutcome/presented(handle:note:)`` gave for it.
+    /// The handle from ``PresentationOutcome/presented(handle:note:)``.
     public var handle: String
 
     /// Something that the presenter may find again by its handle.
@@ -128,22 +128,22 @@ public struct ShownPresentation: Hashable, Sendable {
     }
 }
 
-/// What became of a presentation.
+/// The outcome of a presentation.
 public enum PresentationOutcome: Hashable, Sendable {
-    /// It is shown. `handle` lets a later run find it again, `nil` when that cannot be; `note` says how it was
-    /// shown where that is not plain.
+    /// It is shown. `handle` lets a later run find it again, `nil` when that is impossible; `note` describes how it was
+    /// shown where that is unusual.
     case presented(handle: String?, note: String?)
-    /// Nobody could see it, and why: it is in the list, where the list may have it.
+    /// It was not shown on the screen, for this reason; it is in the list, where the list may have it.
     case kept(reason: String)
     /// It could not be shown, and why.
     case failed(reason: String)
 }
 
-/// What people do with what is shown.
+/// A person's action on a shown notification, or a change on the desktop.
 public enum PresenterEvent: Hashable, Sendable {
     /// It was opened; the token lets the app take the focus.
     case opened(NotificationID, activationToken: String?)
-    /// One of its buttons was pressed; of one that asks for text only where the desktop cannot ask itself.
+    /// A button was pressed; one that asks for text only where the desktop cannot ask for it.
     case pressed(NotificationID, button: String, activationToken: String?)
     /// Text was typed into the field of one of its buttons.
     case replied(NotificationID, button: String, text: String)

@@ -10,7 +10,7 @@ package struct PresentationOptions: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// It is heard.
+    /// It plays its sound.
     package static let sound = PresentationOptions(rawValue: Int64(PresentationOption.sound))
     /// It is in the list.
     package static let list = PresentationOptions(rawValue: Int64(PresentationOption.list))

@@ -1,6 +1,6 @@
 import AgentWire
 
-/// Decides how one notification appears: a function of what it says and of what is settled.
+/// Decides how one notification appears: a function of its content and of the settings.
 package struct PresentationPlan: Hashable, Sendable {
     /// How far it comes.
     package enum Reach: Hashable, Sendable {
@@ -14,11 +14,11 @@ package struct PresentationPlan: Hashable, Sendable {
 
     /// How far it comes.
     package var reach: Reach
-    /// Whether its sound is heard.
+    /// Whether its sound is played.
     package var sounds = false
     /// Whether what comes to the screen is kept in the list too.
     package var lists = true
-    /// Whether it passes what else holds notifications back: it says that it is critical, and the person lets it.
+    /// Whether it ignores the limits on other notifications: its content is critical, and the person allows that.
     package var isCritical = false
     /// The number for the app's icon, where it changes.
     package var badge: Int?
@@ -46,7 +46,7 @@ package struct PresentationPlan: Hashable, Sendable {
         let mayAppear =
             asked & AuthorizationOption.alert != 0 && settings.alerts && settings.alertStyle != .none
             && (settings.lockScreen || !isLocked)
-        // What was granted provisionally stays quiet until a person decides.
+        // Notifications with provisional authorization stay quiet until the person decides.
         let isUrgent = isCritical || content.interruptionLevel == .timeSensitive && settings.timeSensitive
         let isQuiet =
             authorization == .provisional || content.interruptionLevel == .passive || isQuietTime && !isUrgent
@@ -80,11 +80,11 @@ extension PresentationPlan {
     }
 }
 
-/// What decides about an app's notifications beside what they say.
+/// The conditions under which an app's notifications are presented, beside their content.
 package struct PresentationConditions: Hashable, Sendable {
-    /// What the person and the app have settled.
+    /// The app's stored authorization and settings.
     package var standing: AppNotificationRecord
-    /// What the app's manifest says of authorization.
+    /// The authorization that the app's manifest sets.
     package var policy: AppManifest.Authorization
     /// Whether the screen is locked.
     package var isLocked = false

@@ -6,11 +6,11 @@ package struct QueuedUpstream: Sendable, Hashable {
     /// The place of a message in the outbox.
     package typealias Place = StoreKey<QueuedUpstream>
 
-    /// Its place in the outbox.
+    /// The message's place in the outbox.
     package var sequence: Place
     /// The app that sends it.
     package var app: BundleID
-    /// What the app gave.
+    /// The message as the app sent it.
     package var draft: UpstreamDraft
     /// When the app gave it.
     package var sentAt: Timestamp
@@ -23,16 +23,16 @@ package struct QueuedUpstream: Sendable, Hashable {
         self.sentAt = sentAt
     }
 
-    /// What every ``persistentID`` begins with.
+    /// The prefix of every ``persistentID``.
     package static let persistentPrefix = "u"
 
-    /// By what the server confirms it: the same however often it is sent.
+    /// The id with which the server confirms the message: the same however often it is sent.
     package var persistentID: String { Self.persistentPrefix + sequence.description }
 }
 
-/// What became of a message of the outbox.
+/// The outcome of a message of the outbox.
 package struct EndedUpstream: Sendable, Hashable {
-    /// Its place in the outbox.
+    /// The message's place in the outbox.
     package var sequence: QueuedUpstream.Place
     /// The app's name for it.
     package var id: String
@@ -52,7 +52,7 @@ package struct TopicWish: Sendable, Hashable {
     /// The place of a wish in their order.
     package typealias Place = StoreKey<TopicWish>
 
-    /// Its place in the order of the wishes; a later wish for the same topic has another one.
+    /// The place in the order of the wishes; a later wish for the same topic has another one.
     package var sequence: Place
     /// The app.
     package var app: BundleID

@@ -8,7 +8,7 @@ package struct QuietHours: Hashable, Sendable {
 
     /// Minutes since midnight.
     package let from: Int
-    /// Minutes since midnight, 0 to 1,439; the first that lies outside again.
+    /// The end in minutes since midnight, 0 to 1,439; the first minute outside.
     package let to: Int
 
     /// Reads `22:00-07:00`; `nil` for another text, and for a span without length.
@@ -22,12 +22,12 @@ package struct QuietHours: Hashable, Sendable {
     /// The form that ``init(text:)`` reads, such as `22:00-07:00`.
     package var text: String { "\(Self.text(from))-\(Self.text(to))" }
 
-    /// Whether a minute of the day lies within; the last one no longer does.
+    /// Whether a minute of the day is within the quiet hours; the end is not.
     package func contains(minute: Int) -> Bool {
         from < to ? (from..<to).contains(minute) : minute >= from || minute < to
     }
 
-    /// Whether an instant lies within, by the clock on this machine's wall.
+    /// Whether an instant is within the quiet hours, by this machine's wall clock.
     package func contains(_ instant: Timestamp) -> Bool {
         var seconds = time_t(instant.rawValue / 1000)
         var local = tm()

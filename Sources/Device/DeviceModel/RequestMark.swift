@@ -1,4 +1,4 @@
-/// By what a request is known when its app asks it again, since it has not heard the answer.
+/// The identity of a request by which a repetition is recognized, when its app has not received the answer.
 package struct RequestMark: Sendable, Hashable {
     /// How many of an app's newest requests are remembered; no app has more waiting for an answer.
     package static let remembered: Int64 = 1_024

@@ -2,19 +2,20 @@ import AgentWire
 import Foundation
 import PushModel
 
-/// What the device knows of an app's service extension: the member `serviceExtension` of the app's manifest.
+/// The manifest of an app's service extension: the member `serviceExtension` of the app's manifest.
 public struct ServiceExtensionManifest: Codable, Hashable, Sendable {
-    /// Its bundle id, which begins with the app's: `com.example.todo.Service`.
+    /// The extension's bundle id, which begins with the app's: `com.example.todo.Service`.
     public var id: String
-    /// Its version, for the agent's counts; empty for none.
+    /// The extension's version, for the agent's counts; empty for none.
     public var version: String
     /// Absolute path of the program, which the agent starts.
     public var executable: String
-    /// What the program is given after its name.
+    /// The program's arguments, without its name.
     public var arguments: [String]
     /// Variables that are set when it is started.
     public var environment: [String: String]
-    /// The class that changes notifications, `Module.Class`, in place of the one that the program's main function names.
+    /// The class that changes notifications, `Module.Class`, in place of the one that the program's main function
+    /// names.
     public var principalClass: String?
 
     /// Takes the values as they are; reading the app's manifest is what checks them.
@@ -47,15 +48,15 @@ public struct ServiceExtensionManifest: Codable, Hashable, Sendable {
         principalClass = try members.decodeIfPresent(String.self, forKey: .principalClass)
     }
 
-    /// The key of this member that the text has and nobody knows.
+    /// A key of this member that the text has and that is unknown.
     static func unknownKey(in members: [String: Any]) -> String? {
         members.keys.sorted().first { Key(rawValue: $0) == nil }
     }
 
-    /// What this member may hold, for people.
+    /// The keys that this member may have, for people.
     static var keys: String { Key.allCases.map(\.rawValue).joined(separator: ", ") }
 
-    /// What is wrong with it as the extension of an app; `nil` where nothing is.
+    /// The fault in this extension of an app; `nil` where there is none.
     func fault(in app: BundleID) -> AppManifestFault? {
         func fault(_ key: Key, _ problem: String) -> AppManifestFault {
             AppManifestFault(key: "serviceExtension.\(key.rawValue)", problem: problem)

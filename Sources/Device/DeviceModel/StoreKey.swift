@@ -1,8 +1,8 @@
 import PushModel
 
-/// The number under which the device's store has one thing of a kind. Numbers of different kinds do not mix.
+/// The number of a row of a kind in the device's store. Numbers of different kinds do not mix.
 ///
-/// Guarantees: what is stored later has a greater number than what was stored before of the same kind.
+/// Guarantees: a later row has a greater number than an earlier one of the same kind.
 package struct StoreKey<Kind>: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number; positive for what is stored.
     package let rawValue: Int64

@@ -5,14 +5,14 @@ import AgentWire
 /// Guarantees: every notification is counted in exactly one thread; the most relevant threads come first (the highest
 /// `relevanceScore` in each), and of equals the one with the newest notification.
 package enum ThreadSummary {
-    /// How many names stand in the place of `%@`.
+    /// The most names that replace `%@`.
     private static let nameLimit = 3
 
-    /// One summary for each thread of each app, the most relevant thread first.
+    /// A summary for each thread of each app, the most relevant thread first.
     ///
     /// - Parameters:
-    ///   - list: What is in the list, oldest first.
-    ///   - format: What a category's `categorySummaryFormat` says, by app and category; `nil` for none.
+    /// - list: The notifications of the list, oldest first.
+    /// - format: The `categorySummaryFormat` of a category, by app and category; `nil` for none.
     package static func threads(
         _ list: [ListedNotification], format: (_ app: BundleID, _ category: String) -> String?
     ) -> [NotificationThread] {
@@ -38,7 +38,7 @@ package enum ThreadSummary {
         static func < (one: Key, other: Key) -> Bool { (one.app, one.thread) < (other.app, other.thread) }
     }
 
-    /// Whom the notifications are about: their titles, each once, the newest first.
+    /// The titles of the notifications, each once, the newest first.
     private static func names(of notifications: some BidirectionalCollection<ListedNotification>) -> String {
         var names: [String] = []
         for title in notifications.reversed().map(\.content.title) where !title.isEmpty && !names.contains(title) {
@@ -75,7 +75,7 @@ package enum ThreadSummary {
 }
 
 extension [ListedNotification] {
-    /// What orders threads: relevance, then age.
+    /// The sort key of a thread: relevance, then age.
     fileprivate var rank: (Double, Int64) {
         (map(\.content.relevanceScore).max() ?? 0, map(\.notification.date).max() ?? 0)
     }

@@ -6,13 +6,13 @@ package struct WaitingNotification: Sendable, Hashable {
     /// The place of a notification in the order of arrival.
     package typealias Place = StoreKey<WaitingNotification>
 
-    /// Its place in the order of arrival.
+    /// The notification's place in the order of arrival.
     package var sequence: Place
-    /// Its internal id; negative for an app's own.
+    /// The internal id; negative for an app's own notification.
     package var id: NotificationID
     /// The bundle id of the app that it is for.
     package var app: BundleID
-    /// The UUID by which its provider knows it; apps are told that of remote ones only.
+    /// The UUID by which its provider knows it; apps only receive that of remote notifications.
     package var apnsID: String
     /// The app's name for it: a later one with it takes its place.
     package var identifier: String
@@ -20,16 +20,16 @@ package struct WaitingNotification: Sendable, Hashable {
     package let payload: String
     /// When the server accepted it, or the device fired it.
     package var acceptedAt: Timestamp
-    /// By what the presenter finds it on the screen; `nil` where it is not there.
+    /// The presenter's handle for it on the screen; `nil` where it is not shown.
     package var handle: String?
-    /// What it says, where its payload does not: of an app's own notification, and of one that a service extension changed.
+    /// The content that replaces the payload's: of an app's own notification, or as a service extension changed it.
     package let content: NotificationContent?
-    /// What made an app's own notification fire; `nil` for one without a trigger, and for a remote one.
+    /// The trigger of an app's own notification; `nil` for one without a trigger, and for a remote one.
     package var trigger: NotificationTrigger?
     /// How it appears: the plan's outcome, or what its app chose.
     package var shows: PresentationOptions = [.screen, .list, .sound]
 
-    /// What it says, wherever that is written.
+    /// The notification's content: ``content``, else that of the payload.
     package let says: NotificationContent
     /// The handlers that an active app gets it with.
     package let kind: DeliveryKind
@@ -69,13 +69,13 @@ package struct WaitingResponse: Sendable, Hashable {
     /// The place of a response in their order, by which its app answers for it.
     package typealias Place = StoreKey<WaitingResponse>
 
-    /// Its place in the order of the responses.
+    /// The response's place in the order of the responses.
     package var sequence: Place
     /// The notification that was answered.
     package var notification: WaitingNotification
     /// The identifier of the action that the person chose.
     package var action: String
-    /// What the person typed; `nil` for an action without text.
+    /// The text that the person typed; `nil` for an action without text.
     package var text: String?
 
     /// A response that the app is to be given.
@@ -87,9 +87,9 @@ package struct WaitingResponse: Sendable, Hashable {
     }
 }
 
-/// What the store knows of an app's registration.
+/// The stored state of an app's registration.
 package enum Registration: Sendable, Hashable {
-    /// The store has no word of it: the app has not registered in this environment.
+    /// The store has no entry: the app has not registered in this environment.
     case unknown
     /// It is active; its device token, 64 hexadecimal digits.
     case token(String)

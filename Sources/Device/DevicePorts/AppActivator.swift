@@ -2,16 +2,16 @@
 public protocol AppActivator: Sendable {
     /// Calls `Activate` of the app's org.freedesktop.Application (Desktop Entry Specification, "D-Bus Activation").
     ///
-    /// Returns at once. `complete` is called exactly once on any thread, within half a minute also when nobody
-    /// answers; after the presenter's end not at all.
+    /// Returns at once. `complete` is called exactly once on any thread, within half a minute even without an answer;
+    /// after the presenter's end not at all.
     func activate(_ activation: AppActivation, then complete: @escaping @Sendable (AppActivationOutcome) -> Void)
 }
 
-/// Which app is brought to the front.
+/// The app to bring to the front.
 public struct AppActivation: Hashable, Sendable {
     /// A valid bus name, which is that of the desktop file too.
     public var busName: String
-    /// What lets the app take the focus.
+    /// The XDG activation token with which the app may take the focus.
     public var token: String?
 
     /// The object that the name's owner has: dots become slashes, and what paths cannot hold becomes `_`.
@@ -28,12 +28,12 @@ public struct AppActivation: Hashable, Sendable {
     }
 }
 
-/// What became of an activation.
+/// The outcome of an activation.
 public enum AppActivationOutcome: Hashable, Sendable {
-    /// The app runs and was told.
+    /// The app runs and has received the call.
     case activated
-    /// It does not run, and nobody starts it, and why: it can be started otherwise at once.
+    /// It does not run, and the bus cannot start it, for this reason: it can be started by other means at once.
     case notStarted(reason: String)
-    /// It was not heard of, and why; it may run all the same, or be starting.
+    /// It did not answer, for this reason; it may run all the same, or be starting.
     case unanswered(reason: String)
 }

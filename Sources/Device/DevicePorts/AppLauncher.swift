@@ -12,12 +12,12 @@ package protocol AppLauncher: Sendable {
     ) throws(AppLaunchFailure) -> Int32
 }
 
-/// Why an app could not be started, in words.
+/// The reason why an app could not be started, for people.
 package struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
-    /// What could not be started and why, for the log and the timeline.
+    /// The program that could not be started and the reason, for the log and the timeline.
     package var description: String
 
-    /// A failure in these words.
+    /// Creates a failure with this description.
     package init(description: String) {
         self.description = description
     }

@@ -1,8 +1,8 @@
-/// Tells which program's window has the focus; a port.
+/// Reports which program's window has the focus; a port.
 public protocol FocusSource: Sendable {
-    /// Begins to tell. Called once.
+    /// Starts reporting. Called once.
     ///
-    /// - Parameter events: Called on a thread of the source's, first with what is so already; must not block. Nothing
+    /// - Parameter events: Called on a thread of the source's, first with the present state; must not block. Nothing
     ///   comes after ``FocusEvent/ended(reason:)``.
     func start(events: @escaping @Sendable (FocusEvent) -> Void)
 
@@ -10,10 +10,10 @@ public protocol FocusSource: Sendable {
     func stop()
 }
 
-/// What a ``FocusSource`` tells.
+/// An event of a ``FocusSource``.
 public enum FocusEvent: Hashable, Sendable {
     /// A window of this process has the focus; `nil` where no window has it, or one whose process is not known.
     case focused(process: Int32?)
-    /// Nothing can be told any more, and why.
+    /// The source has ended, for this reason.
     case ended(reason: String)
 }

@@ -1,8 +1,8 @@
-/// Tells where the machine is; the port behind which GeoClue, a file or a program stands.
+/// Reports the machine's position; a port, implemented by GeoClue, a file or a program.
 ///
 /// Every method may be called on any thread and returns at once.
 public protocol PositionSource: Sendable {
-    /// What it is, in words for the log and for a terminal, such as "GeoClue" or "the file /run/position".
+    /// The source's name for the log and for a terminal, such as "GeoClue" or "the file /run/position".
     var name: String { get }
 
     /// Begins to look where the machine is; only while something waits for a place. May be called again after `rest`.
@@ -10,18 +10,18 @@ public protocol PositionSource: Sendable {
     /// - Parameter events: Called on a thread of the source's; must not block.
     func start(events: @escaping @Sendable (PositionEvent) -> Void)
 
-    /// Nothing waits for a place any more: what costs power ends.
+    /// No request waits for a place any more: everything that costs power ends.
     func rest()
 
     /// Ends its thread; nothing is reported any more.
     func stop()
 }
 
-/// What a source tells.
+/// An event of a position source.
 public enum PositionEvent: Sendable, Hashable {
-    /// The machine is here, as exactly as the position says.
+    /// The machine's position, as exact as its accuracy.
     case position(Position)
-    /// There is no position at this time, and why, in words.
+    /// There is no position at this time, for this reason.
     case unavailable(reason: String)
 }
 
@@ -31,7 +31,7 @@ public struct Position: Sendable, Hashable {
     public var latitude: Double
     /// Degrees east, -180 to 180.
     public var longitude: Double
-    /// By how many metres it may be wrong; at least 0.
+    /// The radius of uncertainty, in metres; at least 0.
     public var accuracy: Double
 
     /// Takes the numbers as they are; who uses them refuses what is not on the earth.

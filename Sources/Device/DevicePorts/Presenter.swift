@@ -1,34 +1,34 @@
 import DeviceModel
 import PushModel
 
-/// Shows notifications; the port behind which the desktop stands.
+/// Shows notifications; a port, implemented by the desktop.
 ///
 /// Every method may be called on any thread and returns at once.
 public protocol Presenter: Sendable {
-    /// Whether there is a screen, so that people can be asked; `true` unless a presenter says otherwise.
+    /// Whether there is a screen, so that people can be asked; `true` by default.
     var hasScreen: Bool { get }
 
     /// Why nothing can be seen on the screen now, for people; `nil` where nothing is known to be wrong.
     var screenFault: String? { get }
 
-    /// Begins to report what people do. Called once, before anything is presented. The first report says whether the
+    /// Starts reporting people's actions. Called once, before anything is presented. The first report is whether the
     /// screen is locked, as soon as that is known.
     ///
     /// - Parameters:
-    ///   - shown: What an earlier run put on the screen and knows nothing of since, oldest first.
+    ///   - shown: The notifications that an earlier run put on the screen, in their last known state, oldest first.
     ///   - events: Called on a thread of the presenter's; must not block.
     func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void)
 
     /// Shows one notification; one with the same app and identifier is replaced in place.
     ///
-    /// `complete` is called exactly once, within a minute also when nobody answers; after ``stop()`` not at
-    /// all. What is asked for again before its answer is shown once, and both get the one outcome.
+    /// `complete` is called exactly once, within a minute even without an answer; after ``stop()`` not at all. A
+    /// notification that is requested again before its answer is shown once, and both calls get the one outcome.
     func present(_ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void)
 
     /// Changes the look of a notification that is on the screen, in its place and without a sound.
     ///
-    /// Nobody hears what became of it. It changes what waits to be shown, and follows what is being shown or is shown in
-    /// its place; what has gone stays gone, and what is newer is not covered.
+    /// The outcome is not reported. It changes a notification that waits to be shown, and follows one that is being
+    /// shown or is shown. It neither restores a notification that has gone nor replaces a newer one.
     func update(_ presentation: Presentation)
 
     /// Takes a notification off the screen; one that is not there is ignored.
@@ -49,9 +49,9 @@ public protocol Presenter: Sendable {
 }
 
 extension Presenter {
-    /// `true`: what presents has a screen, unless it says otherwise.
+    /// `true`: a presenter has a screen by default.
     public var hasScreen: Bool { true }
 
-    /// `nil`: nothing is known to be wrong, unless a presenter says so.
+    /// `nil`: no fault is known by default.
     public var screenFault: String? { nil }
 }

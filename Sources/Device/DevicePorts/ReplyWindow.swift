@@ -4,7 +4,7 @@ package protocol ReplyWindow: Sendable {
     func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void)
 }
 
-/// What a reply window says: to whom, and nothing of the notification itself.
+/// The text of a reply window: the app's name, and nothing of the notification itself.
 package struct ReplyQuestion: Hashable, Sendable {
     /// The name that the app's manifest gives it.
     package var appName: String
@@ -15,9 +15,9 @@ package struct ReplyQuestion: Hashable, Sendable {
     }
 }
 
-/// What came of it.
+/// The outcome of a reply window.
 package enum ReplyAnswer: Hashable, Sendable {
-    /// What the person typed, without the line's end; may be empty.
+    /// The text that the person typed, without the line's end; may be empty.
     case text(String)
     /// The person closed the window.
     case cancelled

@@ -4,16 +4,16 @@ import Logging
 import Observability
 import PushModel
 
-/// The presenter of a machine without a session bus: nothing is shown, everything is stored; a program of the person's
-/// choice may be told.
+/// The presenter of a machine without a session bus: nothing is shown, everything is stored. A program of the person's
+/// choice may be run.
 public final class HeadlessPresenter: Presenter {
-    /// `false`: nobody can be asked.
+    /// `false`: there is no person to ask.
     public var hasScreen: Bool { false }
 
     private let logger: Logger
     private let hook: PresenterHook?
 
-    /// A presenter that tells the log, and a program where one is given.
+    /// A presenter that writes to the log, and runs a program where one is given.
     ///
     /// - Parameter hook: The absolute path of a program that is run for each notification, see ``PresenterHook``.
     public init(logger: Logger, hook: String? = nil) {
@@ -21,14 +21,14 @@ public final class HeadlessPresenter: Presenter {
         self.hook = hook.map { PresenterHook(path: $0) }
     }
 
-    /// Says in the log that there is no screen, and reports one that is not locked. What an earlier run showed is
-    /// nowhere.
+    /// Logs that there is no screen, and reports one that is not locked. The notifications of an earlier run are not
+    /// shown anywhere.
     public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         logger.notice("There is no session bus: notifications are kept, and none is shown on a screen.")
         events(.locked(false))
     }
 
-    /// Without a program the outcome is `kept`, since nobody can see it; else it is the run's.
+    /// Without a program the outcome is `kept`, since the notification cannot be seen; else it is the run's.
     public func present(
         _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
     ) {
@@ -47,7 +47,7 @@ public final class HeadlessPresenter: Presenter {
     /// Does nothing: there are no icons.
     public func badge(_ count: Int, desktopEntry: String) {}
 
-    /// Does nothing: nobody hears it.
+    /// Does nothing: no sound is played.
     public func play(_ sound: Presentation.Sound, volume: Double?) {}
 
     /// Does nothing: no notification is on a screen.

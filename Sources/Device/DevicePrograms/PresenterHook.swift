@@ -6,11 +6,12 @@ import Machine
 import PushModel
 import Synchronization
 
-/// A program that is told of notifications where there is no screen: one run for each, with a JSON object on its standard
-/// input (`notification`, `app`, `appName`, `identifier`, `title`, `subtitle`, `body`, `category`, `urgency`, `image`).
+/// A program that is run for notifications where there is no screen: one run for each, with a JSON object on its
+/// standard input (`notification`, `app`, `appName`, `identifier`, `title`, `subtitle`, `body`, `category`, `urgency`,
+/// `image`).
 ///
-/// Guarantees: eight at a time, each for ten seconds; 32 more wait for their turn, in
-/// order, and what is beyond that fails at once. A run that ends with another status than 0 has not shown the notification.
+/// Guarantees: eight runs at a time, each for ten seconds; 32 more are queued, in order, and further ones fail at once.
+/// A run that ends with another status than 0 has not shown the notification.
 final class PresenterHook: Sendable {
     /// The most runs at a time.
     static let limit = 8
@@ -65,7 +66,7 @@ final class PresenterHook: Sendable {
         }
     }
 
-    /// What has waited longest; `nil` ends the run.
+    /// The job that has waited longest; `nil` ends the run.
     private func next() -> Job? {
         work.withLock { work in
             if work.waiting.isEmpty {

@@ -7,8 +7,8 @@ import Machine
 
 /// Starts apps as processes in sessions of their own; output goes to the log folder.
 ///
-/// Guarantees: of the agent's own settings (`ALDABA_…`), some of which are secret, an app inherits none. An app
-/// outlives the agent, unless the agent is supervised: then the app is too, by the same standard input.
+/// Guarantees: an app inherits none of the agent's own settings (`ALDABA_…`), some of which are secret. An app outlives
+/// the agent, unless the agent is supervised: then the app is too, by the same standard input.
 package struct ProcessLauncher: AppLauncher {
     private static let supervised = "ALDABA_SUPERVISED"
 
@@ -60,7 +60,7 @@ package struct ProcessLauncher: AppLauncher {
         }
     }
 
-    /// One thread per app that runs: only a wait on the process itself frees its entry in the process table.
+    /// Waits for a process on a thread of its own: only this frees the process's entry in the process table.
     private func reap(_ pid: pid_t, _ ended: @escaping @Sendable (pid_t) -> Void) {
         OwnThread.begin("aldaba-app", stackSize: 128 << 10) {
             _ = ChildProgram.reap(pid)

@@ -5,9 +5,9 @@ import TextDirection
 
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///
-/// Guarantees: nothing that a notification says is in the program's arguments, which every user of the machine can read;
-/// none of the three takes the words beside its field in another way. A handful of windows at a time, each for ten minutes,
-/// and a text of at most 64 KiB.
+/// Guarantees: the program's arguments, which every user of the machine can read, contain nothing of a notification's
+/// text. None of the three programs has another way to show a text beside its field. A handful of windows at a time,
+/// each for ten minutes, and a text of at most 64 KiB.
 package final class ProgramReplyWindow: ReplyWindow {
     private static let windowLimit = 8
     private static let patience = Duration.seconds(600)
@@ -19,7 +19,7 @@ package final class ProgramReplyWindow: ReplyWindow {
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-reply", limit: windowLimit)
 
-    /// Looks for a helper program anew with each question.
+    /// Creates a window, which looks for a helper program with each question.
     ///
     /// - Parameter environment: The agent's own; the helper program inherits it without the agent's settings.
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {

@@ -1,7 +1,8 @@
 import DirectRelay
 import RelayWire
 
-/// Connections with this person's other devices beside the way by the server; there are some where the settings say so.
+/// Direct connections with this user's other devices, beside the path through the server; used where the settings allow
+/// them.
 extension DeviceRelay: DirectRelayDelegate {
     /// Keeps such connections until ``end()``.
     package func run() async { await direct?.begin(self, keys: seals.direct) }
@@ -17,7 +18,7 @@ extension DeviceRelay: DirectRelayDelegate {
         direct?.assumeIsolated(body)
     }
 
-    /// Another device says by the server how it is with a connection.
+    /// Another device reports, through the server, the state of a direct connection.
     func directPath(_ content: RelayContent, _ device: String) {
         switch content {
         case .pathBegins(let connection): onDirect { $0.announced(connection, by: device) }
@@ -40,12 +41,12 @@ extension DeviceRelay: DirectRelayDelegate {
         enter { $0.follow($0.host.received(answer, at: $0.parts.now())) }
     }
 
-    /// Ends what was under way to it.
+    /// Ends everything in transit to the peer.
     package nonisolated func lost(_ peer: String) {
         enter { $0.follow($0.host.lost(peer, at: $0.parts.now())) }
     }
 
-    /// Tells watchers of the changed path and, when it is direct, describes this device to the other.
+    /// Notifies watchers of the changed path and, when it is direct, describes this device to the other.
     package nonisolated func reached(_ peer: String, isDirect: Bool) {
         enter { $0.follow($0.host.reached(peer, isDirect: isDirect, at: $0.parts.now())) }
     }

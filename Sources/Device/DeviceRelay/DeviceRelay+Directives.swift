@@ -10,7 +10,7 @@ import RelayServices
 import RelayTrust
 import RelayWire
 
-/// What follows from what the host decides.
+/// The execution of the host's directives.
 extension DeviceRelay {
     func follow(_ directives: [RelayHost.Directive]) {
         for directive in directives { follow(directive) }
@@ -106,7 +106,7 @@ extension DeviceRelay {
 
     // MARK: Out
 
-    /// Sends a frame: directly where there is such a way to the device, else by the server.
+    /// Sends a frame: directly where there is such a path to the device, else through the server.
     private func send(_ frame: RelayFrame) {
         guard case .route(let route) = frame, !RelaySeals.isPairing(route), onDirect({ $0.send(route) }) != nil
         else { return seal(frame) }

@@ -15,7 +15,7 @@ import RelayTrust
 import RelayWire
 import RelayedFiles
 
-/// What relaying asks of its agent. Called on the agent's event loop.
+/// The functions that relaying needs from its agent. Called on the agent's event loop.
 package protocol DeviceRelayDelegate: AnyObject, Sendable {
     /// This device's id; `nil` until it has one.
     var relayingDevice: DeviceID? { get }
@@ -31,13 +31,13 @@ package protocol DeviceRelayDelegate: AnyObject, Sendable {
 package struct DeviceRelayParts: Sendable {
     /// Opens addresses for other devices.
     package var opener: any AddressOpener
-    /// What the agent itself offers to other devices.
+    /// The agent's own services for other devices.
     package var services: any NativeServices
     /// Asks the person.
     package var presenter: any Presenter
     /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
     package var nearby: (any NearbyDirectory)?
-    /// Who made this machine, which other devices show.
+    /// The manufacturer and model of this machine, which other devices show.
     package var machine: MachineMake
     /// The time in milliseconds since 1970.
     package var now: @Sendable () -> Int64
@@ -70,7 +70,7 @@ package actor DeviceRelay {
 
     var host: RelayHost
     var seals: RelaySeals
-    /// What the server told of the person's devices.
+    /// The server's list of the user's devices.
     var told = ToldDevices()
     let files = RelayFiles()
     /// Connections with the person's other devices; `nil` where there shall be none.
@@ -82,11 +82,11 @@ package actor DeviceRelay {
     var questions: [NotificationID: Int64] = [:]
     var clients: [ClientNumber: AppConnection] = [:]
 
-    /// Does nothing before it is told something.
+    /// Makes a relay that does nothing before its first event.
     ///
     /// - Parameters:
-    ///   - settings: Those of the data folder, with the device's own key.
-    ///   - loop: The delegate's.
+    ///   - settings: The settings of the data folder, with the device's own key.
+    ///   - loop: The event loop of the delegate.
     package init(
         settings: RelaySettings, dataFolder: String, loop: any EventLoop, parts: DeviceRelayParts, logger: Logger
     ) {
@@ -110,10 +110,10 @@ package actor DeviceRelay {
         direct = parts.nearby.map { DirectRelay(loop: loop, directory: $0, now: parts.now, logger: logger) }
     }
 
-    /// Who is asked for what is the agent's; set before anything else, and not kept alive.
+    /// Sets the agent that carries out the delegate's functions. Called before anything else; the reference is weak.
     package func setDelegate(_ delegate: any DeviceRelayDelegate) {
         self.delegate = delegate
-        // What the person's devices told each other is on the disk: those in one network are known without the server.
+        // The list of the user's devices is on the disk, so that those in one network are known without the server.
         guard let device = delegate.relayingDevice?.description else { return }
         host.isCalled(device)
         seals.begin(device: device, account: host.settings.account)
@@ -125,11 +125,11 @@ package actor DeviceRelay {
 
     // MARK: Apps and terminals
 
-    /// Takes what an app, what relays for it, or a terminal says about relaying.
+    /// Handles a frame about relaying from an app, its relay service, or a terminal.
     ///
     /// - Parameters:
-    ///   - app: The app that it speaks for; `nil` for a terminal.
-    ///   - name: The app's name for people.
+    ///   - app: The app that the connection belongs to; `nil` for a terminal.
+    ///   - name: The app's display name.
     /// - Returns: Whether the connection may go on.
     package func take(_ frame: [UInt8], from connection: AppConnection, app: BundleID?, name: String) -> Bool {
         let request: RelayRequest
@@ -146,7 +146,7 @@ package actor DeviceRelay {
         return true
     }
 
-    /// Whether a connection has said something about relaying before.
+    /// Whether a connection has sent a frame about relaying before.
     package func serves(_ connection: AppConnection) -> Bool {
         clients[ClientNumber(ObjectIdentifier(connection))] === connection
     }
@@ -172,7 +172,7 @@ package actor DeviceRelay {
         follow(host.sessionOpened(at: parts.now()))
     }
 
-    /// Takes what another device, or the server, says.
+    /// Handles a frame of another device, or of the server.
     package func came(_ bytes: [UInt8]) {
         let frame: RelayFrame
         do { frame = try RelayFrame(bytes) } catch {
@@ -195,7 +195,7 @@ package actor DeviceRelay {
         follow(host.received(frame, isGuests: opened.isGuests, at: now))
     }
 
-    /// Tells those who relay that the session is over.
+    /// Notifies the clients of relaying that the session is over.
     package func sessionClosed() {
         seals.forgetAll()
         let keys = seals.direct

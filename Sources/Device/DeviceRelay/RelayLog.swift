@@ -2,19 +2,20 @@ import Foundation
 import RelayHost
 import Timestamps
 
-/// What other devices did here, and what was asked of them from here, for the person to look at: one line of JSON each. A value.
+/// A log, for the user, of what other devices did here and of what was requested from them, one line of JSON each. A
+/// value.
 ///
-/// Lines wait in memory until ``write()``, so that a command costs no system call.
+/// Lines are buffered in memory until ``write()``, so that a command costs no system call.
 ///
-/// Guarantees: the file is 0600 and is begun anew at 1 MiB, after which the one before it is kept; no address and no
-/// content is in it; 256 lines wait at most.
+/// Guarantees: the file is 0600 and is replaced at 1 MiB, after which the previous one is kept. It contains no address
+/// and no content. At most 256 lines are buffered.
 struct RelayLog {
     private static let fileLimit: off_t = 1 << 20
     private static let waitingLimit = 256
     private let path: String
     private var waiting: [Waiting] = []
 
-    /// What a line will tell; it is made when it is written, since somebody waits for what is noted.
+    /// The parts of a queued line. It is formatted when it is written, since a client waits while the entry is noted.
     private struct Waiting {
         var entry: RelayLogEntry
         var name: String?

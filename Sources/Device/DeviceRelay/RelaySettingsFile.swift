@@ -4,7 +4,7 @@ import RelayTrust
 
 /// The settings of relaying on the disk: a file of JSON that only its owner may read.
 public struct RelaySettingsFile: Sendable {
-    /// Its path.
+    /// The path of the file.
     public let path: String
 
     /// Why the file cannot be used, and what can be done.

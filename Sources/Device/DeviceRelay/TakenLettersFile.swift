@@ -4,10 +4,10 @@ import Relay
 import RelayWire
 import Synchronization
 
-/// Which letters this device has taken, on the disk: a line each. Thread-safe.
+/// The record on the disk of the queued messages that this device has taken, one line each. Thread-safe.
 ///
-/// Guarantees: what is told to be written is synced; the file is 0600, and is written anew without what has expired once it has twice as
-/// many lines as ``TakenLetters/limit``; a line that a power cut broke off is passed by.
+/// Guarantees: every record is synced to the disk. The file is 0600, and is rewritten without expired records once it
+/// has twice as many lines as ``TakenLetters/limit``. A line that a power cut truncated is ignored.
 final class TakenLettersFile: Sendable {
     /// Why the file cannot be used.
     struct Unusable: Error, CustomStringConvertible {
@@ -16,7 +16,7 @@ final class TakenLettersFile: Sendable {
 
     private struct State {
         var waiting: [TakenLetter] = []
-        /// Who hears of those that wait: of all that go in one write once.
+        /// The completion handler, called once for all messages of one write.
         var complete: (@Sendable ([TakenLetter], Unusable?) -> Void)?
         var isWriting = false
     }
@@ -43,7 +43,7 @@ final class TakenLettersFile: Sendable {
         return Array(rest)
     }
 
-    /// Writes down that a letter was taken. `complete` is called on another thread, with all that went in one write.
+    /// Records that a message was taken. `complete` is called on another thread, with all messages of one write.
     func keep(_ letter: TakenLetter, then complete: @escaping @Sendable ([TakenLetter], Unusable?) -> Void) {
         let begins = state.withLock { state in
             state.waiting.append(letter)

@@ -9,7 +9,8 @@ package struct AgentLimits: Sendable {
     package var kept = 10_000
     /// How many notifications that the app has not handled; older ones end as `dropped(overflow)`.
     package var waiting = 10_000
-    /// How long after its arrival a notification stays, handled or not; one that is not handled by then ends as `expired`.
+    /// How long after its arrival a notification stays, handled or not; one that is not handled by then ends as
+    /// `expired`.
     package var retention = Duration.seconds(30 * 86_400)
 
     /// The limits of the agent, unless told otherwise. Each parameter is the property of its name.
@@ -20,7 +21,7 @@ package struct AgentLimits: Sendable {
     }
 }
 
-/// What one pass over the store deleted.
+/// The rows that a pass over the store deleted.
 package struct AgentPruning: Sendable, Equatable {
     /// How many notifications were deleted, finished ones and those that ended now.
     package var deleted = 0
@@ -39,8 +40,9 @@ extension AgentStore {
     /// not take them. One whose tap waits for an answer stays, as does one on the screen beyond its expiration.
     ///
     /// - Parameters:
-    ///   - apps: The apps whose notifications are looked at; `nil` for all.
-    ///   - limit: How many are deleted at most, so that one call stays short. Fewer are deleted when nothing more is due.
+    ///   - apps: The apps whose notifications are checked; `nil` for all.
+    ///   - limit: How many are deleted at most, so that one call stays short. Fewer are deleted when nothing more is
+    ///     due.
     package func prune(_ limits: AgentLimits, of apps: Set<BundleID>? = nil, now: Timestamp, limit: Int) throws
         -> AgentPruning
     {
@@ -56,7 +58,7 @@ extension AgentStore {
     }
 }
 
-/// One pass, inside its transaction.
+/// A pass over the store, inside its transaction.
 private struct PruningPass {
     private static let noTap =
         "NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)"
@@ -109,7 +111,7 @@ private struct PruningPass {
         }
     }
 
-    /// The sequence of the newest notification that is one too many: `keep` newer ones are there. 0 when there is none.
+    /// The sequence of the newest notification beyond the limit: `keep` newer ones are there. 0 when there is none.
     private func boundary(_ app: BundleID, _ condition: String, _ keep: Int) throws -> Int64 {
         try Int64.fetchOne(
             database.cachedStatement(

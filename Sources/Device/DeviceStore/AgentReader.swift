@@ -28,7 +28,7 @@ package struct AgentReader {
         }
     }
 
-    /// What is known of an app's registration in an environment.
+    /// The state of an app's registration in an environment.
     package func registration(app: BundleID, environment: PushEnvironment) throws -> Registration {
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT token FROM registration WHERE app = ? AND environment = ?"),
@@ -47,7 +47,7 @@ package struct AgentReader {
         ).map { row in (row[0], (row[1] as String?).map(TeamID.init(rawValue:))) }
     }
 
-    /// The team for which the server gave an app a token; `nil` where it has none, or the team is not known.
+    /// The team for which the server gave an app a token; `nil` where it has no token, or the team is not known.
     package func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID? {
         try String.fetchOne(
             database.cachedStatement(
@@ -91,7 +91,7 @@ package struct AgentReader {
 
     /// The notifications that wait to be handed to an app: the first `limit` after a place in the order of arrival.
     ///
-    /// One whose response waits is left out: it reaches the app with the response.
+    /// A notification with a waiting response is left out: it reaches the app with the response.
     package func waiting(app: BundleID, after sequence: WaitingNotification.Place, limit: Int) throws
         -> [WaitingNotification]
     {
@@ -115,8 +115,8 @@ package struct AgentReader {
                     """), arguments: [app]) ?? false
     }
 
-    /// The responses that an app has not handled: the first `limit` after a place in their order. Those that wait for the
-    /// screen to be unlocked are left out.
+    /// The responses that an app has not handled: the first `limit` after a place in their order. Those that wait for
+    /// the screen to be unlocked are left out.
     package func waitingResponses(app: BundleID, after sequence: WaitingResponse.Place, limit: Int) throws
         -> [WaitingResponse]
     {
@@ -216,10 +216,10 @@ package struct AgentReader {
                 arguments: [app, run]))
     }
 
-    /// The paths of the attachments that are still needed: those of requests that wait, and of notifications that are
-    /// listed, on the screen or on their way to it, or that their apps have not handled.
+    /// The paths of the attachments that are still needed. These are the attachments of scheduled requests, and of
+    /// notifications that are listed, on the screen or queued for it, or not yet handled by their apps.
     ///
-    /// Throws where one of them cannot be decoded, too: the files that it names would be taken for nobody's.
+    /// Throws where one of them cannot be decoded, too: otherwise its files would be deleted as unused.
     package func attachmentPaths() throws -> Set<String> {
         let contents: [NotificationContent] =
             try String.fetchAll(
@@ -238,22 +238,23 @@ package struct AgentReader {
         return Set((contents + requests.map(\.content)).flatMap(\.attachments).map(\.path))
     }
 
-    /// What a person set for all apps under this name, such as ``QuietHours/name``; `nil` where nobody set it.
+    /// A setting for all apps, by a name such as ``QuietHours/name``; `nil` where it was never set.
     package func preference(_ name: String) throws -> String? {
         try String.fetchOne(
             database.cachedStatement(sql: "SELECT value FROM preference WHERE name = ?"), arguments: [name])
     }
 
-    /// What a person and an app have settled; what every app begins with, where nothing is stored.
+    /// The stored authorization and settings of an app; the default record, where nothing is stored.
     ///
-    /// Throws where what is stored cannot be decoded, too: the next change would overwrite it.
+    /// Throws also where the record cannot be decoded: the next change would overwrite it.
     package func standing(app: BundleID) throws -> AppNotificationRecord {
         let text = try String.fetchOne(
             database.cachedStatement(sql: "SELECT standing FROM standing WHERE app = ?"), arguments: [app])
         return try JSONText.decoded(text, what: "what is settled for \(app)") ?? AppNotificationRecord()
     }
 
-    /// The questions for authorization that were open when this store was last used: the app, and the presenter's handle.
+    /// The questions for authorization that were open when this store was last used: the app, and the presenter's
+    /// handle.
     package func questions() throws -> [(app: BundleID, handle: String)] {
         try Row.fetchAll(database.cachedStatement(sql: "SELECT app, handle FROM question")).map { ($0[0], $0[1]) }
     }
@@ -280,8 +281,8 @@ package struct AgentReader {
         return try WaitingNotification.fetch(database, "handle IS NOT NULL AND sequence >= ?", [first], limit: limit)
     }
 
-    /// The newest notifications that are on the screen, on their way to it, or listed since they could not be shown: at
-    /// most `limit`, oldest first.
+    /// The newest notifications that are on the screen, queued for it, or listed since they could not be shown: at most
+    /// `limit`, oldest first.
     package func visible(limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(
             database,
@@ -293,7 +294,8 @@ package struct AgentReader {
             """, [limit], limit: limit)
     }
 
-    /// The receipts that the server has not confirmed, with their places in the outbox: the first `limit` after a place.
+    /// The receipts that the server has not confirmed, with their places in the outbox: the first `limit` after a
+    /// place.
     package func receipts(after sequence: OutboxPlace, limit: Int) throws -> [(sequence: OutboxPlace, receipt: Receipt)]
     {
         let rows = try Row.fetchAll(

@@ -2,7 +2,7 @@ import GRDB
 
 /// The tables of the agent's database. A migration that has landed is never changed; a new one is added.
 ///
-/// Times are milliseconds since 1970 UTC. A `sequence` is a place in the order of arrival; none is used twice.
+/// Times are milliseconds since 1970 UTC. A `sequence` is a place in the order of arrival; no value is used twice.
 package enum AgentSchema {
     /// The migrations that have landed, in their order; they bring a database of any earlier version up to date.
     package static var migrator: DatabaseMigrator {
@@ -85,9 +85,9 @@ package enum AgentSchema {
         CREATE INDEX response_waiting ON response (app, sequence) WHERE handled_at IS NULL;
         """
 
-    /// `content` and `trigger`: what an app's own notification says and what made it fire, as JSON; NULL for one
-    /// that came from a provider. `listed_at`: since when it is in the list; NULL while it is not.
-    /// `preference`: what a person set for all apps. `request`: the requests that have not fired yet. `standing`: an
+    /// `content` and `trigger`: the content and the trigger of an app's own notification, as JSON; NULL for one that
+    /// came from a provider. `listed_at`: when it came into the list; NULL while it is not there. `preference`: a
+    /// person's settings for all apps. `request`: the requests that have not fired yet. `standing`: an
     /// ``AppNotificationRecord``, as JSON. `local_id`: the last id that was given to an app's own notification.
     private static let second = """
         ALTER TABLE notification ADD COLUMN content TEXT;
@@ -106,10 +106,10 @@ package enum AgentSchema {
         CREATE TABLE local_id (one INTEGER PRIMARY KEY CHECK (one = 1), last INTEGER NOT NULL) STRICT;
         """
 
-    /// `done`: which requests of an app's newest run are done, so that none is done twice. `registration.team`: the app's
-    /// team, by which the registration is ended when the app is removed; NULL in rows of an earlier version.
-    /// `notification.shows`: how it appears, a `PresentationOptions`. `response.held`: whether it waits for the screen to
-    /// be unlocked.
+    /// `done`: the requests of an app's newest run that are done, so that none is done twice. `registration.team`: the
+    /// app's team, with which the registration is ended when the app is removed; NULL in rows of an earlier version.
+    /// `notification.shows`: how it appears, a `PresentationOptions`. `response.held`: whether it waits for the screen
+    /// to be unlocked.
     private static let third = """
         CREATE TABLE done (
             app TEXT NOT NULL,
@@ -129,10 +129,11 @@ package enum AgentSchema {
         ALTER TABLE notification ADD COLUMN deferred_at INTEGER;
         """
 
-    /// `pending` takes the place of `request`. `key`: the request's key in the schedule. `boot`, `since_boot`: the boot in
-    /// which it was added, and CLOCK_BOOTTIME at that moment, in milliseconds. `last_fired`: the last occurrence that fired
-    /// or was passed over. `side`: the side of a region's edge on which the machine was last. `fired`: how often it has
-    /// fired. `zone_offset`: by how many seconds the machine's zone was east of UTC when it was added.
+    /// `pending` replaces `request`. `key`: the request's key in the schedule. `boot`, `since_boot`: the boot in which
+    /// it was added, and CLOCK_BOOTTIME at that moment, in milliseconds. `last_fired`: the last occurrence that fired
+    /// or was skipped. `side`: the side of a region's edge on which the machine was last. `fired`: how often it has
+    /// fired. `zone_offset`: the offset of the machine's zone from UTC when it was added, in seconds, positive to the
+    /// east.
     private static let fifth = """
         CREATE TABLE pending (
             key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -153,10 +154,10 @@ package enum AgentSchema {
         DROP TABLE request;
         """
 
-    /// Indexes for the queries that are made for each notification: their cost does not grow with what is stored.
-    /// `notification_visible`: what is in the list, on the screen, on its way to it, or could not be shown.
-    /// `notification_waking`: what an app may be woken for. `notification_undeferred`: the part of that which no budget has
-    /// kept waiting yet.
+    /// Indexes for the queries that are made for each notification: their cost does not grow with the size of the
+    /// store. `notification_visible`: notifications in the list, on the screen, queued for it, or that could not be
+    /// shown. `notification_waking`: notifications for which an app may be woken. `notification_undeferred`: those
+    /// among them that no budget has delayed yet.
     private static let sixth = """
         CREATE INDEX notification_wanted_of_app ON notification (app) WHERE presentation = 1;
         CREATE INDEX notification_listed_as ON notification (app, identifier) WHERE listed_at IS NOT NULL;
@@ -177,7 +178,7 @@ package enum AgentSchema {
         CREATE INDEX response_held ON response (sequence) WHERE held;
         """
 
-    /// `deletion`: what an app is to be told was deleted on the server before it could come; `id` is that of the notice.
+    /// `deletion`: the deletions on the server to report to an app; `id` is that of the notice.
     private static let seventh = """
         CREATE TABLE deletion (
             app TEXT NOT NULL,
@@ -190,9 +191,9 @@ package enum AgentSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// `encryption_key`: the keys by which senders encrypt to an app, in the order in which they were made.
-    /// `published_at`: when the server had it for the first time. `opened_message`: what was opened, so that nothing is
-    /// opened twice; `fingerprint` is that of the message, `notification` the one that brought it.
+    /// `encryption_key`: the keys with which senders encrypt to an app, in the order in which they were made.
+    /// `published_at`: when the server had it for the first time. `opened_message`: the messages that were opened, so
+    /// that none is opened twice; `fingerprint` is that of the message, `notification` the one that carried it.
     private static let eighth = """
         CREATE TABLE encryption_key (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -210,8 +211,8 @@ package enum AgentSchema {
         ) STRICT;
         """
 
-    /// `extending`: what waits for its app's service extension, and is no notification before that has answered. The columns
-    /// are those of `notification`.
+    /// `extending`: the notifications that wait for their app's service extension, and are not in `notification` before
+    /// it has answered. The columns are those of `notification`.
     private static let ninth = """
         CREATE TABLE extending (
             id INTEGER PRIMARY KEY,
@@ -229,8 +230,8 @@ package enum AgentSchema {
         CREATE INDEX extending_of_app ON extending (app);
         """
 
-    /// `data_message`: what waits for its app's direct channel, in the order of arrival; a row goes when the app had it.
-    /// `collapse_key`: a later message of its app with the same one takes its place.
+    /// `data_message`: the messages queued for their app's direct channel, in the order of arrival; a row is deleted
+    /// when the app has received it. `collapse_key`: a later message of its app with the same key replaces it.
     private static let tenth = """
         CREATE TABLE data_message (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -249,8 +250,9 @@ package enum AgentSchema {
         CREATE INDEX data_message_expiring ON data_message (expires_at) WHERE expires_at IS NOT NULL;
         """
 
-    /// `upstream`: messages of apps to their providers. `ended`: whether the server has it, or it failed; its app does not know
-    /// that yet. `code`: why it failed. `topic_wish`: topics that apps want to join or leave, until the server has answered.
+    /// `upstream`: messages of apps to their providers. `ended`: whether the server has it, or it failed; its app does
+    /// not know that yet. `code`: why it failed. `topic_wish`: topics that apps want to join or leave, until the server
+    /// has answered.
     private static let eleventh = """
         CREATE TABLE upstream (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -278,7 +280,8 @@ package enum AgentSchema {
         ) STRICT;
         """
 
-    /// `upstream.under_way`: whether it was sent, so that the server may know of it. What waits from before may have been.
+    /// `upstream.under_way`: whether it was sent, so that the server may know of it. What waits from before may have
+    /// been.
     private static let twelfth = """
         ALTER TABLE upstream ADD COLUMN under_way INTEGER NOT NULL DEFAULT 0;
         UPDATE upstream SET under_way = 1 WHERE ended = 0;

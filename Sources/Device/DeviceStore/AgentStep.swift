@@ -1,10 +1,10 @@
 import CLinux
 import Foundation
 
-/// The steps of the agent: what it commits, and what it does towards the world outside between two commits.
+/// The steps of the agent: its commits, and its effects on the outside between two commits.
 ///
-/// A debug build can be told to die before or after any of them, as if the power failed there (see
-/// ``FaultPlan``); what must hold then is tested from outside. In a release build a step is nothing but its body.
+/// A debug build can be made to end before or after any of them, as if the power failed there (see ``FaultPlan``).
+/// Tests check from outside what must hold then. In a release build a step is only its body.
 public enum AgentStep: String, CaseIterable, Sendable {
     /// Each is the commit of one kind of ``StoreChange``, and is named by what that stores.
     case storeArrival, storeAcknowledged, storeHandled, storeAppearance, storeLeftUnhandled, storePresented, storeTap
@@ -21,10 +21,10 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case present, withdraw, setBadge
     /// The start of an app's process, and of its service extension's.
     case startApp, startExtension
-    /// A notification is handed to a service extension.
+    /// A notification is sent to a service extension.
     case extend
 
-    /// A place where the agent can be told to die: before or after a step.
+    /// The moment at which the agent can be made to end: before or after a step.
     public enum Side: String, CaseIterable, Sendable { case before, after }
 
     /// Takes the step by running `body`; throws what that throws.
@@ -36,8 +36,9 @@ public enum AgentStep: String, CaseIterable, Sendable {
     }
 }
 
-/// Where a debug build of the agent dies: the file named by `ALDABA_FAULT_FILE` holds `step.side`, such as
-/// `storeArrival.after`. It is removed at that place, then the process ends as by SIGKILL; the next one lives on.
+/// The step at which a debug build of the agent ends itself. The file named by `ALDABA_FAULT_FILE` contains
+/// `step.side`, such as `storeArrival.after`. At that step the file is removed, and the process ends as by SIGKILL; the
+/// next process runs normally.
 enum FaultPlan {
     #if DEBUG
         private static let path = ProcessInfo.processInfo.environment["ALDABA_FAULT_FILE"]

@@ -7,8 +7,8 @@ import PushModel
 /// The keys by which senders encrypt to apps.
 ///
 /// A registration publishes a new key, unless the app has a device token and its newest key was published less than
-/// ``renewalInterval`` ago: an app that starts often would fill the store. An older key opens messages until a newer one
-/// has been published for ``retention``, as long as a server keeps notifications.
+/// ``renewalInterval`` ago: an app that starts often would fill the store. An older key opens messages until a newer
+/// one has been published for ``retention``, as long as a server keeps notifications.
 extension AgentStore {
     private static let renewalInterval: Int64 = 86_400_000
     private static let retention: Int64 = 30 * 86_400_000
@@ -105,7 +105,7 @@ extension ChangeApplier {
     /// How many opened messages are remembered.
     private static let openedLimit: Int64 = 100_000
 
-    /// Notes what became of a new notification's encrypted payload, and reports it.
+    /// Stores the outcome of decrypting a new notification's payload, and reports it.
     func note(_ decryption: PayloadDecryption, of id: NotificationID, at: Timestamp) throws {
         switch decryption {
         case .failed(let failure):

@@ -4,10 +4,10 @@ import Foundation
 import GRDB
 import PushModel
 
-/// The agent's database: what arrived, what became of it, and what the server has not been told yet.
+/// The agent's database: arrived notifications, their states, and everything that the server has not confirmed yet.
 ///
-/// Guarantees: a commit that returned is on disk (`synchronous=FULL`, checked at opening); the file is 0600.
-/// Used from the agent's event loop only, which its commits block.
+/// Guarantees: a commit that returned is on disk (`synchronous=FULL`, checked at opening); the file is 0600. Used from
+/// the agent's event loop only, which its commits block.
 package final class AgentStore: Sendable {
     private let queue: DatabaseQueue
     /// What SQLite says when it meets damage; whoever runs the agent ends it then.
@@ -136,7 +136,7 @@ package final class AgentStore: Sendable {
 
     /// Applies a batch of changes in their order, all or none.
     ///
-    /// - Returns: What each change did, in the same order.
+    /// - Returns: The result of each change, in the same order.
     /// - Throws: when the batch is not on disk.
     package func commit(_ changes: [StoreChange]) throws -> [ChangeResult] {
         for change in changes { FaultPlan.pass(change.step, .before) }
@@ -155,8 +155,8 @@ package final class AgentStore: Sendable {
 
     /// Runs a body that reads; throws what the body throws, or when the database cannot be read.
     ///
-    /// Nothing changes between two of its queries: there is one connection, and nothing else enters it meanwhile. So it needs
-    /// no transaction, whose statements would cost more than most queries.
+    /// Nothing changes between two of its queries: there is one connection, and nothing else enters it meanwhile. So it
+    /// needs no transaction, whose statements would cost more than most queries.
     package func read<Value>(_ body: (AgentReader) throws -> Value) throws -> Value {
         try watching { try queue.unsafeRead { try body(AgentReader(database: $0)) } }
     }
@@ -170,8 +170,8 @@ package final class AgentStore: Sendable {
         }
     }
 
-    /// Forgets the identity and what belongs to it: device tokens, receipts, and acks that are not confirmed. Notifications
-    /// stay for their apps, and a registration that its app ended stays ended.
+    /// Forgets the identity and what belongs to it: device tokens, receipts, and acks that are not confirmed.
+    /// Notifications stay for their apps, and a registration that its app ended stays ended.
     package func forgetIdentity() throws {
         try write { database in
             for table in ["identity", "unconfirmed", "outbox"] {

@@ -1,4 +1,4 @@
-/// Where a person answered a notification.
+/// The place at which a person answered a notification.
 package enum Answerer: Sendable {
     /// On the desktop.
     case desktop

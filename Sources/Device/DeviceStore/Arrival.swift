@@ -11,13 +11,13 @@ package struct Arrival: Sendable {
     package var session: Int
     /// When it came, by this device's wall clock.
     package var receivedAt: Timestamp
-    /// Which handlers of an app in front get it. Only a kind with the background handler may wake the app.
+    /// The kind of delivery to an app in the foreground. Only a kind with the background handler may wake the app.
     package var kind: DeliveryKind
-    /// What happens to it once it is stored, by its plan.
+    /// The action once the notification is stored, by its plan.
     package var disposition: PlannedNotification.Disposition
-    /// What became of its encrypted payload; `nil` where it has none, or that is left to its app.
+    /// The outcome of decrypting the payload; `nil` where it is not encrypted, or its app decrypts it.
     package var decryption: PayloadDecryption?
-    /// What its app's service extension made of it; `nil` where its payload says what is shown.
+    /// The content from the app's service extension; `nil` where the payload's own is shown.
     package var content: NotificationContent?
 
     /// An arrival with its plan. Each parameter is the property of its name.
@@ -36,10 +36,10 @@ package struct Arrival: Sendable {
     }
 }
 
-/// What became of an encrypted payload on the device.
+/// The outcome of decrypting a payload on the device.
 package enum PayloadDecryption: Hashable, Sendable {
     /// It was opened, and what was in it took its place. The fingerprint is that of the message.
     case opened(fingerprint: [UInt8])
-    /// It stays shut, and the rest of the payload is shown.
+    /// It could not be opened, and the rest of the payload is shown.
     case failed(DecryptionFailure)
 }

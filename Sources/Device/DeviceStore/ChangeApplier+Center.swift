@@ -31,7 +31,7 @@ extension ChangeApplier {
 
     /// Stores an app's own notification: it appears, or where `isAsked` waits to be handed to the app.
     ///
-    /// Its id is negative; none is used twice.
+    /// Its id is negative and never used twice.
     func store(
         _ request: NotificationRequest, app: BundleID, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {
@@ -72,7 +72,7 @@ extension ChangeApplier {
             """, [at.rawValue, id.rawValue])
     }
 
-    /// - Returns: What was on the screen and must leave it.
+    /// - Returns: The notifications to remove from the screen.
     func unlist(_ identifiers: [String]?, app: BundleID) throws -> [NotificationID] {
         guard let identifiers else { return try unlist("app = ?", [app]) }
         return try identifiers.flatMap { try unlist("app = ? AND identifier = ?", [app, $0]) }
@@ -80,7 +80,7 @@ extension ChangeApplier {
 
     private func unlist(_ condition: String, _ arguments: StatementArguments) throws -> [NotificationID] {
         let visible = "listed_at IS NOT NULL OR handle IS NOT NULL OR presentation IN (1, 3)"
-        // What could not be shown may be shown when there is a notification server again.
+        // A notification that could not be shown may be shown when there is a notification server again.
         let onScreen = try Int64.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -99,7 +99,7 @@ extension ChangeApplier {
 
     /// Ends what waited for an app, and forgets all that was stored for it.
     ///
-    /// - Returns: What was on the screen and must leave it.
+    /// - Returns: The notifications to remove from the screen.
     func remove(_ app: BundleID, at: Timestamp) throws -> [NotificationID] {
         let shown = try unlist(nil, app: app)
         let waiting = try Int64.fetchAll(
@@ -112,7 +112,7 @@ extension ChangeApplier {
         }
         try endExtending(of: app, at: at)
         try endData(of: app, at: at)
-        // What the server has tokens of is forgotten when the server has forgotten it.
+        // A registration with a token is deleted when the server has deleted it.
         try execute("DELETE FROM registration WHERE app = ? AND token IS NULL", [app])
         let tables = [
             "response", "notification", "pending", "standing", "question", "done", "deletion", "encryption_key",

@@ -4,7 +4,8 @@ import Foundation
 import GRDB
 import PushModel
 
-/// What waits for a service extension: stored and acknowledged, and no notification before the extension has answered.
+/// Notifications that wait for a service extension: stored and acknowledged, but not delivered before the extension has
+/// answered.
 extension ChangeApplier {
     /// Keeps a notification for its app's service extension.
     ///
@@ -31,7 +32,7 @@ extension ChangeApplier {
 
     /// A notification waits for its extension no longer: it is stored as it appears, with the extension's receipt.
     ///
-    /// - Parameter outcome: What the state `extended` says.
+    /// - Parameter outcome: The text of the state `extended` in the timeline.
     func release(
         _ id: NotificationID, _ content: NotificationContent?, _ disposition: PlannedNotification.Disposition,
         outcome: String, note: String?, at: Timestamp
@@ -90,10 +91,10 @@ extension StoreChange {
     /// A service extension has answered, or will not: the notification is stored as it appears.
     ///
     /// - Parameters:
-    ///   - content: What is shown; `nil` where the payload says it.
-    ///   - disposition: What happens to it, by its plan.
-    ///   - outcome: What the state `extended` says: how it ended, and the time that it took.
-    ///   - note: Why it was not changed, in words.
+    ///   - content: The content to show; `nil` for that of the payload.
+    ///   - disposition: The action on the notification, by its plan.
+    ///   - outcome: The text of the state `extended` in the timeline: the outcome, and the time that it took.
+    ///   - note: Why it was not changed, for people.
     package static func extended(
         _ id: NotificationID, content: NotificationContent?, _ disposition: PlannedNotification.Disposition,
         outcome: String, note: String?, at: Timestamp
@@ -112,7 +113,7 @@ extension AgentReader {
         }
     }
 
-    /// One notification that waits for its app's service extension; `nil` where it waits no longer.
+    /// A notification that waits for its app's service extension; `nil` where it does not wait any more.
     package func extending(_ id: NotificationID) throws -> WaitingNotification? {
         try Row.fetchOne(
             database.cachedStatement(

@@ -44,7 +44,7 @@ package struct ChangeApplier {
         return .stored(id, app: app, session: arrival.session, isNew: true, awaited: true)
     }
 
-    /// The value of `handed_at` in a notification that its app is never handed.
+    /// The value of `handed_at` in a notification that is never delivered to its app.
     static let notForApp: Int64 = 0
 
     /// The value of `deferred_at` in a notification that wakes no app.
@@ -97,8 +97,8 @@ package struct ChangeApplier {
 
     // MARK: Handing over and presenting
 
-    /// Notes that the app's handler returned. `handed` is reported now; for a notification on its way to the screen, when
-    /// the presenter has answered. A notification that was on its way before keeps its `shows`.
+    /// Notes that the app's handler returned. `handed` is reported now; for a notification queued for the screen, when
+    /// the presenter has answered. A notification that was queued before keeps its `shows`.
     func hand(
         _ id: NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp
     ) throws {
@@ -134,7 +134,8 @@ package struct ChangeApplier {
         }
     }
 
-    /// Has a notification appear that has not appeared yet; without `isForApp` its app is not handed it any more.
+    /// Queues a notification for the screen that has not appeared yet; without `isForApp` it is not delivered to its
+    /// app any more.
     func appear(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) throws {
@@ -201,11 +202,11 @@ package struct ChangeApplier {
         }
     }
 
-    /// How many notifications of one app may be on their way to the screen.
+    /// The most notifications of one app that are queued for the screen.
     private static let screenQueueLimit = 32
 
-    /// Whether fewer than ``screenQueueLimit`` notifications of an app are on their way to the screen. What has no room there
-    /// goes into the list, so that an app that sends many does not hold up the others.
+    /// Whether fewer than ``screenQueueLimit`` notifications of an app are queued for the screen. Further ones go into
+    /// the list, so that an app that sends many does not delay the others.
     package func hasRoom(app: BundleID) throws -> Bool {
         let waiting = try Int.fetchOne(
             database.cachedStatement(
@@ -222,8 +223,8 @@ package struct ChangeApplier {
             note: "\(Self.screenQueueLimit) of its app wait for the screen already, and the list may not have it")
     }
 
-    /// Notes that a new notification server shows a notification that an earlier one showed, or that could not be shown.
-    /// One that was answered or left the screen meanwhile is not changed.
+    /// Notes that a new notification server shows a notification that an earlier one showed, or that could not be
+    /// shown. One that was answered or left the screen meanwhile is not changed.
     func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
         let failed = PresentationState.failed.rawValue
         let wasMissing = try Bool.fetchOne(
@@ -258,7 +259,7 @@ package struct ChangeApplier {
     func tap(
         _ id: NotificationID, action: String, text: String?, by answerer: Answerer, isHeld: Bool, at: Timestamp
     ) throws -> BundleID? {
-        // Answered once: what is pressed again before the app has the answer changes nothing.
+        // A notification is answered once: further presses before the app has the answer change nothing.
         guard
             let app = try BundleID.fetchOne(
                 database.cachedStatement(
@@ -305,7 +306,7 @@ package struct ChangeApplier {
         return apps
     }
 
-    /// Notes that an app handled a response. Its notification counts as handed with it, where it was not handed before.
+    /// Notes that an app handled a response. Its notification counts as handed with it, if it was not handed before.
     func finish(_ response: WaitingResponse.Place, app: BundleID, at: Timestamp) throws {
         try execute(
             "UPDATE response SET handled_at = ? WHERE sequence = ? AND app = ? AND handled_at IS NULL",
@@ -335,7 +336,7 @@ package struct ChangeApplier {
         try execute("DELETE FROM outbox WHERE sequence BETWEEN ? AND ?", [range.lowerBound, range.upperBound])
     }
 
-    /// Puts a receipt into the outbox; none of an app's own notification.
+    /// Adds a receipt to the outbox; an app's own notification has none.
     package func report(
         _ id: NotificationID, _ state: NotificationState, at: Timestamp, source: TimelineSource, note: String? = nil
     ) throws {
@@ -360,6 +361,6 @@ package enum PresentationState: Int64, Sendable {
     case wanted = 1
     /// It has appeared, on the screen or in the list, or was removed before it could.
     case shown = 2
-    /// The presenter could not show it; the column `presentation_note` says why.
+    /// The presenter could not show it; the reason is in the column `presentation_note`.
     case failed = 3
 }

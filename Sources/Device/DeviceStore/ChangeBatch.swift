@@ -1,14 +1,14 @@
 import PushModel
 
-/// The changes that are committed together next, and who waits for their commit.
+/// The changes that are committed together next, and the callers that wait for their commit.
 ///
-/// Guarantees: changes stay in order. When a commit fails, the changes that nobody would repeat stay, at most
+/// Guarantees: changes stay in order. When a commit fails, the changes that no caller would repeat stay, at most
 /// ``keptLimit`` of them, at the head of the next batch (``StoreChange/isKeptAfterFailure``).
 package struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// How many changes of a failed commit stay.
     package static var keptLimit: Int { 1_000 }
 
-    /// What is committed next, in order.
+    /// The changes of the next commit, in order.
     package private(set) var changes: [StoreChange] = []
     /// The notifications that arrive with the batch.
     package private(set) var arriving: Set<NotificationID> = []
@@ -17,10 +17,10 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// Files that leave their places once the changes are durable.
     package private(set) var filesToDelete: [String] = []
     private var waiting: [Waiting] = []
-    /// Whether a commit is on its way.
+    /// Whether a commit is scheduled.
     private var isScheduled = false
 
-    /// An empty batch, unless told otherwise; nobody waits for it.
+    /// An empty batch, unless told otherwise; no caller waits for it.
     package init(changes: [StoreChange] = [], arriving: Set<NotificationID> = [], filesToDelete: [String] = []) {
         self.changes = changes
         self.arriving = arriving
@@ -47,7 +47,7 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
     /// Has files deleted once the changes are durable.
     package mutating func delete(_ files: [String]) { filesToDelete += files }
 
-    /// Somebody waits for the changes to be durable.
+    /// Adds a caller that waits until the changes are durable.
     package mutating func wait(_ somebody: Waiting) { waiting.append(somebody) }
 
     /// Returns who waits, in order; they wait no longer.
@@ -56,15 +56,15 @@ package struct ChangeBatch<Waiting: Sendable>: Sendable {
         return waiting
     }
 
-    /// Begins a new batch. Who waits goes on waiting, until ``takeWaiting()``.
+    /// Begins a new batch. The waiting callers stay, until ``takeWaiting()``.
     ///
-    /// - Returns: What is to be committed, and the files to delete then.
+    /// - Returns: The changes to commit, and the files to delete after the commit.
     package mutating func take() -> (changes: [StoreChange], filesToDelete: [String]) {
         defer { (changes, arriving, opening, filesToDelete, isScheduled) = ([], [], [:], [], false) }
         return (changes, filesToDelete)
     }
 
-    /// A batch could not be committed. Who waited is forgotten.
+    /// A batch could not be committed. The waiting callers are forgotten.
     ///
     /// - Returns: Whether there are changes, for which a commit has to be scheduled.
     package mutating func failed(_ batch: [StoreChange]) -> Bool {

@@ -123,9 +123,9 @@ extension ChangeApplier {
         return false
     }
 
-    /// Ends what waits for an app where as much of it waits as may, and notes that for the app.
+    /// Ends the queued messages of an app whose queue is full, and stores a deletion for the app.
     ///
-    /// - Returns: Whether anything ended, of which the app is to be told.
+    /// - Returns: Whether any message ended, of which the app is to be notified.
     private func clearIfFull(_ arrived: ArrivedData) throws -> Bool {
         let app = BundleID(arrived.message.topic)
         let limit = arrived.isChannelOpen ? DataMessageLimits.waitingOpen : DataMessageLimits.waiting
@@ -211,8 +211,8 @@ extension ChangeApplier {
 }
 
 extension AgentReader {
-    /// The data messages that wait for an app: the first `limit` after a place in the order of arrival. What has expired is
-    /// left out.
+    /// The data messages that wait for an app: the first `limit` after a place in the order of arrival. What has
+    /// expired is left out.
     package func waitingData(app: BundleID, after sequence: DataMessage.Place, limit: Int, at: Timestamp) throws
         -> [DataMessage]
     {
@@ -230,7 +230,7 @@ extension AgentReader {
         }
     }
 
-    /// When the next data message expires; `nil` where none does.
+    /// When the next data message expires; `nil` where no message expires.
     package func nextDataExpiry() throws -> Timestamp? {
         try Int64.fetchOne(
             database.cachedStatement(

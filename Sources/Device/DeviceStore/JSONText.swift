@@ -13,31 +13,32 @@ package enum JSONText {
         try request.text?.whole ?? of(request)
     }
 
-    /// The JSON text of what a request says: the text that it was read from, where nothing of it has changed since.
+    /// The JSON text of a request's content: the text that it was read from, unless it has changed since.
     static func content(of request: NotificationRequest) throws -> String {
         try request.text?.content ?? of(request.content)
     }
 
-    /// The JSON text of a request's trigger: the text that it was read from, where nothing of it has changed since. `nil`
-    /// for a request that fires at once.
+    /// The JSON text of a request's trigger: the text that it was read from, where nothing of it has changed since.
+    /// `nil` for a request that fires at once.
     static func trigger(of request: NotificationRequest) throws -> String? {
         try request.trigger.map { try request.text?.trigger ?? of($0) }
     }
 
-    /// The value of a JSON text; `nil` for NULL, and for a text that is no such value, as another version may have written.
+    /// The value of a JSON text; `nil` for NULL, and for a text that is no such value, as another version may have
+    /// written.
     package static func read<Value: Decodable>(_ text: String?, as type: Value.Type = Value.self) -> Value? {
         text.flatMap { try? JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
     }
 
     /// A text that is not the value that is to be read from it.
     package struct Fault: Error, CustomStringConvertible {
-        /// What is stored there, in words, and why it cannot be decoded.
+        /// The name of the stored value, and why it cannot be decoded.
         package let description: String
     }
 
     /// The value of a JSON text that is not to be lost; `nil` for NULL alone.
     ///
-    /// - Parameter what: What the text says, in words for the log.
+    /// - Parameter what: The name of the stored value, for the log.
     /// - Throws: ``Fault`` for a text that is no such value, as another version may have written.
     static func decoded<Value: Decodable>(_ text: String?, what: String) throws(Fault) -> Value? {
         guard let text else { return nil }

@@ -5,15 +5,15 @@ import PushModel
 
 /// A notice of the server's that came over the device channel.
 package struct ArrivedNotice: Sendable {
-    /// What carried it; its id is acknowledged.
+    /// The notification that carried the notice; its id is acknowledged.
     package var carrier: OutgoingNotification
-    /// What it says.
+    /// The notice itself.
     package var notice: DeviceNotice
     /// The number of the session that brought it.
     package var session: Int
     /// When it came, by this device's wall clock.
     package var receivedAt: Timestamp
-    /// Whether its app is installed here; else it is acknowledged, and nobody is told.
+    /// Whether its app is installed here; else it is acknowledged, and not reported.
     package var isForInstalledApp: Bool
 
     /// A notice that came. Each parameter is the property of its name.
@@ -29,7 +29,7 @@ package struct ArrivedNotice: Sendable {
     }
 }
 
-/// What an app is to be told was deleted on the server.
+/// A deletion on the server that is to be reported to an app.
 package struct Deletion: Sendable, Equatable {
     /// The id of the notice, by which the app confirms it.
     package var id: NotificationID
@@ -45,7 +45,7 @@ extension StoreChange {
         StoreChange(.storeArrival) { try $0.store(arrived) }
     }
 
-    /// The app knows of the deletion that this notice told.
+    /// The app has received the deletion of this notice.
     package static func deletionTaken(_ id: NotificationID, app: BundleID) -> StoreChange {
         StoreChange(.storeHandled, silently: { try $0.forgetDeletion(id, app: app) })
     }
@@ -74,7 +74,8 @@ extension ChangeApplier {
         }
     }
 
-    /// Takes a notification off the screen and out of the list, and from its app where that has not had it; reports it.
+    /// Removes a notification from the screen, from the list and, where its app has not received it, from the queue;
+    /// reports it.
     ///
     /// - Returns: Whether it may be on the screen and must leave it.
     private func takeBack(_ id: NotificationID, app: BundleID, at: Timestamp) throws -> Bool {
@@ -109,7 +110,7 @@ extension ChangeApplier {
 }
 
 extension AgentReader {
-    /// What an app is to be told was deleted, in the order of the notices; one at most for each environment and lane.
+    /// The deletions to report to an app, in the order of the notices; at most one for each environment and lane.
     package func deletions(app: BundleID) throws -> [Deletion] {
         try Row.fetchAll(
             database.cachedStatement(sql: "SELECT id, count, since FROM deletion WHERE app = ? ORDER BY id"),

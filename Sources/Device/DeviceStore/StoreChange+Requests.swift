@@ -3,15 +3,15 @@ import DeviceModel
 import LocalSchedule
 import PushModel
 
-// What apps ask of their notification centre.
+// The commands of apps to their notification center.
 extension StoreChange {
-    /// A run of the app has begun. The marks of earlier runs are deleted: nobody asks those requests again.
+    /// A run of the app has begun. The marks of earlier runs are deleted: their requests are not repeated any more.
     package static func begun(app: BundleID, run: String) -> StoreChange {
         StoreChange(.storeBeginning, silently: { try $0.begin(run: run, of: app) })
     }
 
-    /// An app's own notification fires at once. `isAsked`: the app is asked first how it appears. `shows`: how it appears
-    /// when nobody is asked.
+    /// An app's own notification fires at once. `isAsked`: the app is asked first how it appears. `shows`: how it
+    /// appears when the app is not asked.
     package static func fired(
         app: BundleID, _ request: NotificationRequest, as mark: RequestMark?, isAsked: Bool, shows: PresentationOptions,
         at: Timestamp
@@ -26,7 +26,7 @@ extension StoreChange {
 
     /// A request waits for its time or place, in place of one with the same identifier.
     ///
-    /// - Parameter offset: By how many seconds the machine's zone is east of UTC.
+    /// - Parameter offset: The seconds that the machine's zone is east of UTC.
     package static func scheduled(
         app: BundleID, _ request: NotificationRequest, as mark: RequestMark?, at: ClockReading, offset: Int? = nil
     ) -> StoreChange {
@@ -37,7 +37,7 @@ extension StoreChange {
     }
 
     /// A request fires: its time has come, or its region's edge was crossed. `isAsked`: the app is asked first how it
-    /// appears. `shows`: how it appears when nobody is asked.
+    /// appears. `shows`: how it appears when the app is not asked.
     package static func due(
         _ due: DueRequest, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) -> StoreChange {
@@ -64,7 +64,7 @@ extension StoreChange {
         StoreChange(.storeCrossed, silently: { try $0.keepSide(side, of: key) })
     }
 
-    /// Requests are taken back; `nil` for all of the app's.
+    /// Scheduled requests are withdrawn; `nil` for all of the app's.
     package static func unscheduled(app: BundleID, identifiers: [String]?) -> StoreChange {
         StoreChange(.storeUnscheduled) { .unscheduled(try $0.unschedule(identifiers, app: app)) }
     }

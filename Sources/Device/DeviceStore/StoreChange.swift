@@ -2,15 +2,16 @@ import AgentWire
 import DeviceModel
 import PushModel
 
-/// A change of the store, as a value: what it does in its transaction, and the step that commits it. Changes that come
+/// A change of the store, as a value: its effect in the transaction, and the step that commits it. Changes that come
 /// together are committed together.
 ///
-/// Each kind is a function in an extension of this type, such as ``arrived(_:)``. It yields a ``ChangeResult``, on which
-/// the agent acts after the commit. So a new kind touches two places: its function, and the code that acts on its result.
+/// Each kind is a function in an extension of this type, such as ``arrived(_:)``. It yields a ``ChangeResult``, on
+/// which the agent acts after the commit. So a new kind touches two places: its function, and the code that acts on its
+/// result.
 package struct StoreChange: Sendable {
     /// The step that commits it.
     package let step: AgentStep
-    /// Whether it is tried again after a failed commit: it tells what nobody would tell again, such as what a person did.
+    /// Whether it is retried after a failed commit: its input would not be repeated, such as a person's action.
     package let isKeptAfterFailure: Bool
     /// The notification that arrives with it; `nil` for other changes.
     package let arriving: NotificationID?
@@ -88,7 +89,7 @@ extension StoreChange {
         StoreChange(.storeLeftUnhandled, silently: { try $0.wantPresentation(app: app, conditions, at: at) })
     }
 
-    /// A notification appears without its app's answer. `isForApp`: the app is handed it all the same.
+    /// A notification appears without its app's answer. `isForApp`: it is delivered to the app all the same.
     package static func appeared(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) -> StoreChange {
@@ -128,8 +129,8 @@ extension StoreChange {
         }
     }
 
-    /// A person chose an action, perhaps with text. The token, which the store does not keep, lets the app take the focus.
-    /// `isHeld`: the response waits until the screen is unlocked.
+    /// A person chose an action, perhaps with text. The token, which the store does not keep, lets the app take the
+    /// focus. `isHeld`: the response waits until the screen is unlocked.
     package static func tapped(
         _ id: NotificationID, action: String, text: String?, activationToken: String?, by answerer: Answerer = .desktop,
         isHeld: Bool = false, at: Timestamp
@@ -177,7 +178,7 @@ extension StoreChange {
         StoreChange(.storePreference, isKeptAfterFailure: true, silently: { try $0.keepPreference(name, value) })
     }
 
-    /// What a person and an app have settled has changed.
+    /// Stores an app's authorization and settings, which have changed.
     package static func standing(app: BundleID, _ record: AppNotificationRecord) -> StoreChange {
         StoreChange(.storeStanding, isKeptAfterFailure: true, silently: { try $0.keep(record, app: app) })
     }

@@ -36,7 +36,8 @@ extension StoreChange {
         }
     }
 
-    /// Messages of the outbox are about to be sent: from now on the server may know of them, until it has said so.
+    /// Messages of the outbox are about to be sent: from now on the server may have them, until it has confirmed or
+    /// refused them.
     package static func upstreamUnderWay(_ messages: [QueuedUpstream.Place]) -> StoreChange {
         StoreChange(
             .storeUnderWay,
@@ -47,7 +48,7 @@ extension StoreChange {
             })
     }
 
-    /// Messages of the outbox whose time is over end; of those that are under way the server's word is awaited.
+    /// Messages of the outbox whose time is over end; those that were sent wait for the server's answer.
     package static func upstreamExpired(at: Timestamp) -> StoreChange {
         StoreChange(.storeLeftUnhandled) {
             try $0.postponeUpstreamUnderWay(at: at)
@@ -55,7 +56,7 @@ extension StoreChange {
         }
     }
 
-    /// The app knows what became of the message of this place.
+    /// The app has received the outcome of the message of this place.
     package static func upstreamEndTaken(_ sequence: QueuedUpstream.Place, app: BundleID) -> StoreChange {
         StoreChange(
             .storeHandled,
@@ -91,7 +92,7 @@ extension ChangeApplier {
             arguments: [app, draft.id])
         let data = try JSONText.of(draft.data)
         if let known {
-            // The same request again: its answer was lost on the way.
+            // The same request again: its answer was lost in transit.
             let (recipient, text, timeToLive): (String, String, Int64) = (known[0], known[1], known[2])
             let isSame =
                 recipient == draft.to && JSONText.read(text) == draft.data && timeToLive == draft.timeToLive
@@ -113,7 +114,7 @@ extension ChangeApplier {
         return nil
     }
 
-    /// Looks again later whether what is under way has expired.
+    /// Checks again later whether messages that were sent have expired.
     func postponeUpstreamUnderWay(at: Timestamp) throws {
         try execute(
             "UPDATE upstream SET expires_at = ? WHERE ended = 0 AND under_way = 1 AND expires_at <= ?",
@@ -160,8 +161,8 @@ extension ChangeApplier {
 }
 
 extension AgentReader {
-    /// The messages that wait for the server's word: the first `limit` after a place in the outbox; and whether each was
-    /// sent before.
+    /// The messages without an answer from the server: the first `limit` after a place in the outbox; and whether each
+    /// was sent before.
     package func upstream(
         after place: QueuedUpstream.Place, limit: Int
     ) throws -> [(message: QueuedUpstream, isUnderWay: Bool)] {
@@ -183,7 +184,7 @@ extension AgentReader {
         }
     }
 
-    /// What became of an app's messages, as far as the app does not know it.
+    /// The outcomes of an app's messages that the app has not confirmed yet.
     package func endedUpstream(app: BundleID) throws -> [EndedUpstream] {
         try Row.fetchAll(
             database.cachedStatement(
@@ -194,15 +195,15 @@ extension AgentReader {
         ).map { EndedUpstream(sequence: $0[0], id: $0[1], code: $0[2]) }
     }
 
-    /// When the next message of the outbox expires; `nil` where none waits.
+    /// When the next message of the outbox expires; `nil` where no message waits.
     package func nextUpstreamExpiry() throws -> Timestamp? {
         try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT min(expires_at) FROM upstream WHERE ended = 0")
         ).map(Timestamp.init(rawValue:))
     }
 
-    /// The topics that wait to be joined or left, of apps that have device tokens: the first `limit` after a place, and each
-    /// app's token.
+    /// The topics that wait to be joined or left, of apps that have device tokens: the first `limit` after a place, and
+    /// each app's token.
     package func topicWishes(
         after place: TopicWish.Place, limit: Int, environment: PushEnvironment
     ) throws -> [(wish: TopicWish, token: String)] {

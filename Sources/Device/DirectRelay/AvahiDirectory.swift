@@ -5,8 +5,8 @@ import Synchronization
 
 /// Announces and finds devices by DNS-SD, as Avahi does it (org.freedesktop.Avahi on the system bus).
 ///
-/// The announcement has a host name of its own, drawn at random, so that the machine's is not told by us. An Avahi that is not there, or
-/// ends, is asked again after 1 s, 2 s, … 60 s, and when one comes.
+/// The announcement has a random host name of its own, so that it does not reveal the machine's. When Avahi is absent
+/// or ends, it is tried again after 1 s, 2 s, … 60 s, and when it starts.
 package final class AvahiDirectory: NearbyDirectory {
     private struct Orders {
         var announcement: NearbyAnnouncement?
@@ -61,22 +61,24 @@ package final class AvahiDirectory: NearbyDirectory {
     }
 }
 
-/// The thread's own: what is asked of Avahi. Only what the connection sends that answered the first call counts, by the bus' word.
+/// The state of the thread that communicates with Avahi. Only messages of the connection that answered the first call
+/// count, as identified by the bus.
 private final class AvahiWork {
     private static let service = "org.freedesktop.Avahi"
     private static let server = "\(service).Server"
     private static let group = "\(service).EntryGroup"
     private static let browser = "\(service).ServiceBrowser"
     private static let bus = "org.freedesktop.DBus"
-    /// Any interface; either version of the protocol; an address without its way back, since a machine's address has several names then.
+    /// Any interface; either version of the protocol; an address without its reverse entry, since a machine's address
+    /// has several names then.
     private static let anyInterface: Int32 = -1, anyVersion: Int32 = -1, withoutReverse: UInt32 = 16
     /// How many announcements are looked at at a time.
     private static let resolvingLimit = 64
     /// How long Avahi may take to look at one: it gives up by itself after five seconds.
     private static let resolvingPatience = Duration.seconds(10)
 
-    /// How long an announcement is up at least, and how many are beside the newest. Avahi takes back without a word what it
-    /// announced less than a second before: others would keep it for an hour and more.
+    /// The least time that an announcement is published, and the most announcements beside the newest. Avahi silently
+    /// withdraws an announcement that is younger than a second: others would keep it for an hour and more.
     private static let shortestStay = Duration.seconds(2)
     private static let stayingLimit = 8
 
@@ -112,9 +114,9 @@ private final class AvahiWork {
     private var staying: [(path: String, until: ContinuousClock.Instant)] = []
     private var wanted: NearbyAnnouncement?
     private var order = -1
-    /// What is announced, whether it was looked at or not.
+    /// The announced services, whether they have been resolved or not.
     private var items: Set<Item> = []
-    /// Of those, what waits for its turn to be looked at.
+    /// The items that are queued to be resolved.
     private var waiting: [Item] = []
     private var nextAttempt: ContinuousClock.Instant?
     private var backOff = BackOff()
@@ -191,7 +193,7 @@ private final class AvahiWork {
         } catch { tryAgain("there is no system bus (\(error))") }
     }
 
-    /// What was announced before goes with its group, once it has been up long enough.
+    /// Requests a new entry group. The previous one is freed, or stays until it has been published long enough.
     private func askForGroup() {
         if let groupPath, groupStays > .now {
             staying.append((groupPath, groupStays))
@@ -317,8 +319,8 @@ private final class AvahiWork {
             ])
     }
 
-    /// Avahi has answered, or not. An announcement whose text did not come is asked for again, as long as it is there: that was lost on
-    /// the way, and nothing else would tell of it.
+    /// Handles Avahi's response, or its absence. An announcement whose text did not arrive is resolved again, as long
+    /// as it is published: the text was lost in transit, and no other event would report it.
     private func resolved(_ item: Item, again: Bool) {
         resolving -= 1
         if again, items.contains(item) { waiting.append(item) }

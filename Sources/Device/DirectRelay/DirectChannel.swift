@@ -1,11 +1,12 @@
 import NIOCore
 import NIOPosix
 
-/// What a connection tells, on a thread of the network's.
+/// An event of a connection, reported on a thread of the network's event loop group.
 enum DirectChannelEvent: Sendable {
-    /// What one read brought, in order. Nothing more is read until ``DirectChannel/resume()``; the first read needs none.
+    /// The frames of one read, in order. Nothing more is read until ``DirectChannel/resume()``; the first read needs
+    /// none.
     case frames([[UInt8]])
-    /// It is over, whoever ended it; told once.
+    /// The connection is over, whichever side ended it; reported once.
     case closed
 }
 
@@ -32,10 +33,10 @@ final class DirectChannel: Sendable {
     /// Ends it.
     func close() { channel.close(promise: nil) }
 
-    /// Listens on a port that the system chooses, for connections from private networks and from this machine's own links, of either
-    /// version of the protocol where the system has both.
+    /// Listens on a port that the system chooses, for connections from private networks and from this machine's own
+    /// links. Both versions of the IP protocol are used where the system has them.
     ///
-    /// - Parameter accept: Told of each connection before that says anything.
+    /// - Parameter accept: Called with each connection before its first frame is read.
     static func listen(
         group: any EventLoopGroup,
         accept: @escaping @Sendable (DirectChannel) -> @Sendable (DirectChannelEvent) -> Void

@@ -1,14 +1,15 @@
 import Machine
 
-/// Which of the person's devices a connection is begun with, where, and when again: a value.
+/// Decides which of the user's devices to connect to, at which address, and when to retry. A value.
 ///
-/// Of two devices one begins. Where a device announced itself at several addresses they are tried one after the other. After a connection
-/// could be made at none, or broke, the next attempt comes after 2 s, 4 s, … 60 s, or when the device announces itself anew: it is in
-/// another network, has begun, or has come to know this one. At most ``limit`` announcements are known at a time.
+/// Of two devices only one connects. Where a device announced several addresses, they are tried one after the other.
+/// After a connection failed at all of them, or broke, the next attempt follows after 2 s, 4 s, … 60 s, or when the
+/// device announces itself anew: it is in another network, has started, or has recognised this one. At most ``limit``
+/// announcements are known at a time.
 struct DirectDialling {
     static let limit = 256
 
-    /// What is to be dialled.
+    /// A connection to be made: the peer and its address.
     struct Dial: Hashable {
         var peer: String
         var interface: Int32
@@ -20,10 +21,10 @@ struct DirectDialling {
     private var order: [String] = []
     private var pauses: [String: (until: Int64, backOff: BackOff)] = [:]
     private var dialled: Set<String> = []
-    /// By what each device announced itself before: whoever repeats that ends no pause.
+    /// The salts of each device's earlier announcements: repeating one of them does not end a pause.
     private var salts: [String: [[UInt8]]] = [:]
     private static let saltLimit = 32
-    /// Where each device was tried since its last pause, and whether there is somewhere else.
+    /// The announcements tried for each device since its last pause, and whether no other one is left.
     private var tried: [String: (ids: Set<String>, isLast: Bool)] = [:]
 
     /// - Parameter own: The addresses that this machine has.
@@ -70,7 +71,7 @@ struct DirectDialling {
         tried[peer] = nil
     }
 
-    /// What is to be dialled now, each device once, the newest announcement first.
+    /// The connections to be made now, one for each device, the newest announcement first.
     ///
     /// - Parameters:
     ///   - match: The device of an announcement; `nil` where it is none that this one begins with.

@@ -7,7 +7,7 @@ import Relay
 import RelayTrust
 import RelayWire
 
-/// What the agent is told. Called on the agent's event loop.
+/// The events that ``DirectRelay`` reports to the agent. Called on the agent's event loop.
 package protocol DirectRelayDelegate: AnyObject, Sendable {
     /// Something goes to another device by the server.
     func sendByServer(_ route: RelayRoute)
@@ -21,10 +21,11 @@ package protocol DirectRelayDelegate: AnyObject, Sendable {
     func lost(_ peer: String)
 }
 
-/// Connections of the person's devices with each other, in the networks that they share, beside the way by the server.
+/// Direct connections of the user's devices with each other, in the networks that they share, beside the path through
+/// the server.
 ///
-/// It runs on the event loop of its delegate, so that the two call each other without waiting. ``RelayPaths`` decides which way what is
-/// said goes, ``DirectDialling`` with whom a connection is begun.
+/// It runs on the event loop of its delegate, so that the two call each other without waiting. ``RelayPaths`` decides
+/// which path a message takes, ``DirectDialling`` to which devices to connect.
 package actor DirectRelay {
     /// How many connections that have not proven anything are open at a time, and for how long.
     private static let strangerLimit = 16
@@ -34,13 +35,13 @@ package actor DirectRelay {
 
     /// The stage of a connection's handshake, and the peer as far as it is known.
     private enum Stage {
-        /// Nothing was said.
+        /// No message was exchanged.
         case silent
         /// The first message was sent.
         case asked(peer: String, UUID, DirectHandshake)
         /// The first message was answered; the other has to show that it could read that.
         case answered(peer: String, UUID)
-        /// Both have proven who they are.
+        /// Both devices have proven their identity.
         case live(UUID)
     }
 
@@ -121,7 +122,7 @@ package actor DirectRelay {
     /// Something is to be sent to another device.
     package func send(_ route: RelayRoute) { follow(paths.send(route, at: now())) }
 
-    /// The server said something of the person's devices.
+    /// Handles a frame of the server that concerns the user's devices.
     package func heard(_ frame: RelayFrame, keys: DirectKeys?) {
         switch frame {
         case .welcome(let own, _, let devices, _):
@@ -151,7 +152,7 @@ package actor DirectRelay {
         let old = self.keys
         self.keys = keys
         for peer in old?.peers ?? [] where keys?.key(of: peer) != old?.key(of: peer) { follow(paths.drop(peer)) }
-        // Who begins may have been turned away as a stranger; a new announcement ends its pause.
+        // The initiator may have been refused as unknown; a new announcement ends its pause.
         let isAwaited = keys.map { keys in keys.peers.contains { old?.key(of: $0) == nil && !keys.begins(with: $0) } }
         if isAwaited == true || !(keys?.isSameDevice(as: old) ?? (old == nil)) { announce() }
         dial()
@@ -169,7 +170,7 @@ package actor DirectRelay {
     /// Another device has announced a connection by the server.
     package func announced(_ connection: UUID, by peer: String) { follow(paths.announced(connection, by: peer)) }
 
-    /// Another device says by the server that a connection is over.
+    /// Another device reports, through the server, that a connection is over.
     package func counted(_ connection: UUID, received: Int64, isAnswer: Bool, by peer: String) {
         follow(paths.counted(connection, received: received, isAnswer: isAnswer, by: peer, at: now()))
     }

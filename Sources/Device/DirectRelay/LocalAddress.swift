@@ -24,7 +24,7 @@ struct NetworkAddress: Hashable {
         return bytes.starts(with: mapped) ? Array(bytes.suffix(4)) : bytes
     }
 
-    /// Reads what the system says; `nil` for what is no IP address.
+    /// Reads a socket address of the system; `nil` where it is no IP address.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:

@@ -1,34 +1,34 @@
-/// What a device tells of itself in the networks that it is in. None of it names the person, the account or the machine.
+/// The announcement of a device in its local networks. None of it names the user, the account or the machine.
 package struct NearbyAnnouncement: Hashable, Sendable {
     /// The service's and the host's name there, drawn at random.
     package var name: String
     /// The TCP port.
     package var port: UInt16
-    /// By which devices of the account know it.
+    /// The salt and the tag by which devices of the account recognise it.
     package var salt: [UInt8], tag: [UInt8]
 }
 
 /// A device that announced itself.
 package struct NearbySighting: Hashable, Sendable {
-    /// What tells it from others while it is there: the interface, the version of the protocol, and the service's name.
+    /// The identifier of the announcement while it is present: the interface, the IP version, and the service's name.
     package var id: String
     /// The interface's number in whose network it is.
     package var interface: Int32
-    /// Its address in digits.
+    /// The device's IP address as text.
     package var address: String
     /// The TCP port.
     package var port: UInt16
-    /// By which devices of the account know it.
+    /// The salt and the tag by which devices of the account recognise it.
     package var salt: [UInt8], tag: [UInt8]
 }
 
-/// What a directory tells.
+/// An event of a directory.
 package enum NearbyEvent: Hashable, Sendable {
     /// A device has announced itself.
     case appeared(NearbySighting)
-    /// One is not there any more.
+    /// A device is no longer announced.
     case vanished(id: String)
-    /// Nobody can be found now, and why; it is tried again.
+    /// Devices cannot be found now, and why; the directory tries again.
     case unavailable(reason: String)
 }
 

@@ -32,8 +32,8 @@ public final class FirebaseApp: NSObject, Sendable {
         set { collects.withLock { $0 = newValue } }
     }
 
-    /// Configures the default app by its file. Where there is none, the app stays unconfigured, and standard error says what
-    /// is missing and where it is sought.
+    /// Configures the default app by its file. Without a file the app stays unconfigured, and standard error has the
+    /// missing file and the paths where it is sought.
     public class func configure() {
         switch FirebaseOptions.found() {
         case .success(let options): configure(options: options)
@@ -45,7 +45,7 @@ public final class FirebaseApp: NSObject, Sendable {
     /// Configures the default app.
     public class func configure(options: FirebaseOptions) { configure(name: defaultName, options: options) }
 
-    /// Configures an app of this name. The second time it has no effect, and standard error says so.
+    /// Configures an app of this name. A second call has no effect, and is reported on standard error.
     public class func configure(name: String, options: FirebaseOptions) {
         guard !name.isEmpty else { return report("an app of Firebase needs a name") }
         let app = FirebaseApp(name: name, options: options.copy() as? FirebaseOptions ?? options)
@@ -90,7 +90,7 @@ public final class FirebaseApp: NSObject, Sendable {
 
     private var shownName: String { isDefault ? "that has no name" : "\"\(name)\"" }
 
-    /// Has somebody told of every app that is configured, those that are there already too.
+    /// Calls an observer for every app that is configured, including the present ones.
     package class func observe(_ observer: @escaping @Sendable (FirebaseApp) -> Void) {
         let known = apps.withLock { apps in
             apps.observers.append(observer)
@@ -99,21 +99,21 @@ public final class FirebaseApp: NSObject, Sendable {
         for app in known { observer(app) }
     }
 
-    /// Says something to the developer.
+    /// Reports something to the developer.
     package class func report(_ text: String) {
         // A terminal that is gone is no reason to end the app.
         try? FileHandle.standardError.write(contentsOf: Data("aldaba: \(text)\n".utf8))
     }
 }
 
-/// What the library says of itself, in existing code.
+/// The library's log settings, for existing code.
 public final class FirebaseConfiguration: NSObject, Sendable {
     /// The one configuration.
     public static let shared = FirebaseConfiguration()
 
     private override init() { super.init() }
 
-    /// Kept for existing code: the agent's log says what happens.
+    /// Kept for existing code: the agent has the log.
     public func setLoggerLevel(_ loggerLevel: FirebaseLoggerLevel) {}
 }
 

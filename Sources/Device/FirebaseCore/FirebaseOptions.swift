@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// An app's project: what `GoogleService-Info.plist` says.
+/// The options of an app's project: the content of `GoogleService-Info.plist`.
 ///
-/// Of its members this system uses none but the sender: the agent knows the app and its server.
+/// This system uses only the sender: the agent knows the app and its server.
 public final class FirebaseOptions: NSObject, NSCopying, Sendable {
     private let members: Mutex<[String: String]>
 
@@ -24,7 +24,7 @@ public final class FirebaseOptions: NSObject, NSCopying, Sendable {
         self.init(members: members)
     }
 
-    /// What the file of the app says (the room's page has its places); `nil` where there is none.
+    /// The options in the app's file, whose possible paths are in this target's README; `nil` where there is none.
     public class func defaultOptions() -> FirebaseOptions? {
         if case .success(let members) = OptionsFile.first() { return FirebaseOptions(members: members) }
         return nil
@@ -58,7 +58,7 @@ public final class FirebaseOptions: NSObject, NSCopying, Sendable {
         get { self["API_KEY"] }
         set { self["API_KEY"] = newValue }
     }
-    /// The bundle id (`BUNDLE_ID`); empty where the file does not say it.
+    /// The bundle id (`BUNDLE_ID`); empty where the file has none.
     public var bundleID: String {
         get { self["BUNDLE_ID"] ?? "" }
         set { self["BUNDLE_ID"] = newValue }

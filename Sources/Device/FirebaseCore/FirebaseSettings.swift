@@ -1,18 +1,18 @@
 import AppHost
 import Foundation
 
-/// The switches that an app sets in its files (the room's page has the keys and the places).
+/// The switches that an app sets in its files (this target's README lists the keys and the paths).
 package struct FirebaseSettings: Hashable, Sendable {
-    /// Whether FirebaseMessaging is told what the app's handlers get.
+    /// Whether FirebaseMessaging receives the events of the app's handlers.
     package var isProxyEnabled = true
     /// Whether the registration token is asked for without the app's asking.
     package var isAutoInitEnabled = true
-    /// Whether data messages go to the delegate; `nil` where the files do not say.
+    /// Whether data messages go to the delegate; `nil` where the files have no value.
     package var usesMessagingDelegate: Bool?
     /// Whether the direct channel stays open in the background.
     package var opensInBackground = false
 
-    /// The settings of an app whose files say nothing.
+    /// The settings of an app whose files have no switches.
     package init() {}
 
     /// Reads files, the first of which that has a key decides.
@@ -41,14 +41,14 @@ enum AppFiles {
     private static var folder: String { URL(fileURLWithPath: executable).deletingLastPathComponent().path }
     private static var ours: String { executable + ".firebase.json" }
 
-    /// Where the options may be, the first place first.
+    /// The paths where the options may be, in the order in which they are tried.
     static var options: [String] {
         let name = "GoogleService-Info.plist"
         let inBundle = Bundle.main.path(forResource: "GoogleService-Info", ofType: "plist")
         return [inBundle, folder + "/" + name].compactMap(\.self) + [ours]
     }
 
-    /// What the files with switches hold, the first that decides first.
+    /// The contents of the files with switches; the first file that has a switch decides.
     static var settings: [[String: Any]] {
         [Bundle.main.infoDictionary ?? [:]]
             + [folder + "/Info.plist", ours].compactMap {

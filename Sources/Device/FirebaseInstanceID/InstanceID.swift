@@ -20,7 +20,8 @@ extension NSNotification.Name {
     public static let InstanceIDTokenRefresh = NSNotification.Name(Messaging.tokenRefreshName)
 }
 
-/// The id of this app's instance and its registration token, by the names that code of Firebase 6 and earlier has for them.
+/// The id of this app's instance and its registration token, by the names that code of Firebase 6 and earlier has for
+/// them.
 ///
 /// The id follows from the token, so that it is another one when the token is.
 ///
@@ -47,7 +48,7 @@ open class InstanceID: NSObject, @unchecked Sendable {
     /// The registration token; `nil` until it is known.
     open func token() -> String? { messaging.fcmToken }
 
-    /// Gives the id and the registration token, which is asked for where there is none yet.
+    /// Returns the id and the registration token, which is requested where there is none yet.
     @preconcurrency
     open func instanceID(handler: @escaping InstanceIDResultHandler) {
         messaging.token { token, error in
@@ -55,8 +56,8 @@ open class InstanceID: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Gives the registration token, which is asked for where there is none yet. The entity must be the sender of the app's
-    /// options and the scope that of messages; else the handler gets ``InstanceIDError/invalidRequest``.
+    /// Returns the registration token, which is requested where there is none yet. The entity must be the sender of the
+    /// app's options and the scope that of messages; else the handler gets ``InstanceIDError/invalidRequest``.
     @preconcurrency
     open func token(
         withAuthorizedEntity authorizedEntity: String, scope: String, options: [AnyHashable: Any]? = nil,
@@ -66,8 +67,9 @@ open class InstanceID: NSObject, @unchecked Sendable {
         messaging.retrieveFCMToken(forSenderID: authorizedEntity) { handler($0, $1.map(Self.error)) }
     }
 
-    /// Ends the registration token; completes when the server has ended it, or with an error. The entity must be the sender of
-    /// the app's options, and the scope that of messages or `*`; else the handler gets ``InstanceIDError/invalidRequest``.
+    /// Ends the registration token; completes when the server has ended it, or with an error. The entity must be the
+    /// sender of the app's options, and the scope that of messages or `*`; else the handler gets
+    /// ``InstanceIDError/invalidRequest``.
     @preconcurrency
     open func deleteToken(
         withAuthorizedEntity authorizedEntity: String, scope: String, handler: @escaping InstanceIDDeleteTokenHandler
@@ -78,7 +80,7 @@ open class InstanceID: NSObject, @unchecked Sendable {
 
     // MARK: The id
 
-    /// Gives the id of this app's instance, for which the token is asked where there is none yet.
+    /// Returns the id of this app's instance, for which the token is requested where there is none yet.
     @preconcurrency
     open func getID(handler: @escaping InstanceIDHandler) { instanceID { handler($0?.instanceID, $1) } }
 

@@ -1,8 +1,8 @@
-/// What went wrong: the code of an `NSError` of the domain `com.firebase.iid`. Raw values are Firebase's.
+/// An error of the instance id: the code of an `NSError` of the domain `com.firebase.iid`. Raw values are Firebase's.
 public enum InstanceIDError: UInt, Sendable {
     /// Nothing of the below.
     case unknown = 0
-    /// The server does not take what this device says of itself.
+    /// The server does not accept this device's credentials.
     case authentication = 1
     /// The app may not do this.
     case noAccess = 2
@@ -10,7 +10,7 @@ public enum InstanceIDError: UInt, Sendable {
     case timeout = 3
     /// The server cannot be reached.
     case network = 4
-    /// As much as may be under way is so already.
+    /// Too many operations are in progress already.
     case operationInProgress = 5
     /// Something in the request is not allowed.
     case invalidRequest = 7

@@ -17,7 +17,8 @@ public final class InstanceIDResult: NSObject, NSCopying, Sendable {
     /// The same one, which does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Sixty bits that follow from the token (by FNV-1a) and do not give it away, after the four with which all ids begin.
+    /// Sixty bits that follow from the token (by FNV-1a) and do not give it away, after the four with which all ids
+    /// begin.
     private static func identifier(of token: String) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in token.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

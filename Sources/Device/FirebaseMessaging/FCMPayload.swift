@@ -1,7 +1,7 @@
 import AgentWire
 import Foundation
 
-/// What an FCM message says, read of its payload.
+/// The fields of an FCM message, read from its payload.
 struct FCMPayload {
     /// The key of the message's id.
     static let messageID = "gcm.message_id"
@@ -17,13 +17,13 @@ struct FCMPayload {
     /// Whether it came as an FCM message.
     var isFromFCM: Bool { members[Self.messageID] is String }
 
-    /// The message's id; the device's number for it where the payload has none.
+    /// The message's id; the device's number for it where the payload has no id.
     var messageID: String { members[Self.messageID] as? String ?? String(delivered.id) }
 
     /// Whether it has keys of the provider's own.
     var hasData: Bool { members.keys.contains(where: Self.isData) }
 
-    /// What the delegate gets: the provider's own keys, `collapse_key`, and what a notification shows under `notification`.
+    /// The data for the delegate: the provider's own keys, `collapse_key`, and the shown texts under `notification`.
     var appData: [AnyHashable: Any] {
         var data: [AnyHashable: Any] = [:]
         for (key, value) in members where Self.isData(key) || key == "collapse_key" { data[key] = value }
@@ -40,7 +40,7 @@ struct FCMPayload {
         return notification
     }
 
-    /// Whether a key is the provider's, and none of the protocol's.
+    /// Whether a key is the provider's, and not the protocol's.
     private static func isData(_ key: String) -> Bool {
         !["aps", "from", "fcm_options", "collapse_key", "message_type"].contains(key) && !key.hasPrefix("gcm.")
             && !key.hasPrefix("google.") && key != "aldaba"

@@ -1,7 +1,8 @@
 import AppHost
 import Foundation
 
-/// What kind of device token an app has. Raw values are Firebase's; this system tells them apart by itself.
+/// The environment of an app's device token. Raw values are Firebase's; this system tells the environments apart by
+/// itself.
 public enum MessagingAPNSTokenType: Int, Sendable {
     /// Not known.
     case unknown = 0
@@ -22,7 +23,7 @@ extension Messaging {
         set { setAPNSToken(newValue ?? Data(), type: .unknown) }
     }
 
-    /// Says the device token by hand.
+    /// Sets the device token by hand.
     public func setAPNSToken(_ apnsToken: Data, type: MessagingAPNSTokenType) {
         read {
             $0.apnsToken = apnsToken.isEmpty ? nil : apnsToken
@@ -30,7 +31,7 @@ extension Messaging {
         }
     }
 
-    /// Whether the token is asked for by itself; what the app's files say, unless it is set.
+    /// Whether the token is requested automatically; by the app's files, unless it is set.
     public var isAutoInitEnabled: Bool {
         get { read { $0.isAutoInitEnabled } }
         set {
@@ -42,7 +43,7 @@ extension Messaging {
         }
     }
 
-    /// Gives the registration token, which is asked for where there is none yet.
+    /// Returns the registration token, which is requested where there is none yet.
     @preconcurrency
     public func token(completion: @escaping @Sendable (String?, (any Error)?) -> Void) {
         guard isConfigured(completion: { completion(nil, $0) }) else { return }
@@ -63,7 +64,7 @@ extension Messaging {
         onHost { _, host in host.requestToken() }
     }
 
-    /// Gives the registration token, which is asked for where there is none yet.
+    /// Returns the registration token, which is requested where there is none yet.
     public func token() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             token { token, error in
@@ -78,9 +79,9 @@ extension Messaging {
 
     /// Ends the registration token. A new one is made when it is next asked for.
     ///
-    /// `completion` is called when the server has ended it, or with an error. ``MessagingError/Code/network`` means that the
-    /// server cannot be reached: the agent goes on asking for the end as long as it runs, until the app wants a token
-    /// again. With the other codes the token stays.
+    /// `completion` is called when the server has ended it, or with an error. ``MessagingError/Code/network`` means
+    /// that the server cannot be reached: the agent goes on asking for the end as long as it runs, until the app wants
+    /// a token again. With the other codes the token stays.
     @preconcurrency
     public func deleteToken(completion: @escaping @Sendable ((any Error)?) -> Void) {
         guard isConfigured(completion: completion) else { return }
@@ -114,8 +115,8 @@ extension Messaging {
         token(completion: completion)
     }
 
-    /// Ends the registration token as ``deleteToken(completion:)`` does, where the sender is that of the app's options; of
-    /// another one there is none to end.
+    /// Ends the registration token as ``deleteToken(completion:)`` does, where the sender is that of the app's options.
+    /// Other senders have no token to end.
     @preconcurrency
     public func deleteFCMToken(
         forSenderID senderID: String, completion: @escaping @Sendable ((any Error)?) -> Void
@@ -124,15 +125,16 @@ extension Messaging {
         deleteToken(completion: completion)
     }
 
-    /// Ends everything that identifies this app to the server: its registration token, as ``deleteToken(completion:)`` does.
+    /// Ends everything that identifies this app to the server: its registration token, as ``deleteToken(completion:)``
+    /// does.
     @preconcurrency
     public func deleteData(completion: @escaping @Sendable ((any Error)?) -> Void) {
         deleteToken(completion: completion)
     }
 
-    // MARK: What the host says
+    // MARK: Events of the host
 
-    /// The name under which FirebaseInstanceID's observers hear of tokens.
+    /// The name of the notification that FirebaseInstanceID's observers receive for a new token.
     package static let tokenRefreshName = "com.firebase.iid.notif.refresh-token"
 
     @MainActor func tokenChanged(_ token: String) {
@@ -154,7 +156,7 @@ extension Messaging {
         for waiter in waiters { waiter(.failure(MessagingError(upstreamCode: code, message))) }
     }
 
-    /// Tells the delegate the token, if there is one that it was not told.
+    /// Passes the token to the delegate, if there is one that the delegate does not have.
     @MainActor func tellFirstToken() {
         guard let delegate else { return }
         let untold: String? = read { state in
@@ -191,7 +193,7 @@ extension Messaging {
 
     static func onMain(_ work: @escaping @Sendable () -> Void) { DispatchQueue.main.async(execute: work) }
 
-    /// Waits for a completion that has an error or none.
+    /// Waits for a completion handler that takes an optional error, and throws the error.
     static func asynchronously(_ call: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             call { error in

@@ -6,7 +6,7 @@ extension Messaging {
     /// The longest name of a topic, in characters.
     static let longestTopic = 900
 
-    /// Joins a topic. `/topics/` before its name is passed over.
+    /// Joins a topic. A prefix `/topics/` of its name is ignored.
     public func subscribe(toTopic topic: String) { subscribe(toTopic: topic, completion: nil) }
 
     /// Joins a topic; `completion` is called when the server has done it, or refused.
@@ -51,7 +51,7 @@ extension Messaging {
         }
     }
 
-    /// The error that an answer means; `nil` for none.
+    /// The error of an answer; `nil` for a success.
     static func error(_ answer: ChannelAnswer?) -> MessagingError? {
         switch answer {
         case .accepted: nil
@@ -63,7 +63,7 @@ extension Messaging {
         }
     }
 
-    /// The name of a topic without `/topics/`; `nil` where it is none.
+    /// The name of a topic without `/topics/`; `nil` where it is not a valid name.
     static func topicName(_ topic: String) -> String? {
         let prefix = "/topics/"
         let name = topic.hasPrefix(prefix) ? String(topic.dropFirst(prefix.count)) : topic

@@ -5,10 +5,10 @@ import Foundation
 extension Notification.Name {
     /// The server has a message of the app's: `object` and `userInfo["messageID"]` are its id.
     public static let MessagingSendSuccess = Notification.Name("com.firebase.messaging.notif.send-success")
-    /// A message of the app's failed: `object` and `userInfo["messageID"]` are its id, `userInfo["error"]` says why.
+    /// A message of the app failed: `object` and `userInfo["messageID"]` are its id, `userInfo["error"]` is the reason.
     public static let MessagingSendError = Notification.Name("com.firebase.messaging.notif.send-error")
-    /// Messages for the app were deleted before they could come: `userInfo["count"]` says how many, `userInfo["since"]` since
-    /// when (`Date`). The app should ask its provider for what it missed.
+    /// Messages for the app were deleted before they could come: `userInfo["count"]` is their number,
+    /// `userInfo["since"]` the time of the first (`Date`). The app should ask its provider for the missing data.
     public static let MessagingMessagesDeleted = Notification.Name("com.firebase.messaging.notif.messages-deleted")
     /// ``Messaging/isDirectChannelEstablished`` changed; `object` is the ``Messaging``.
     public static let MessagingConnectionStateChanged = Notification.Name(
@@ -20,14 +20,14 @@ extension Notification.Name {
 
 // Messages to the app's provider.
 extension Messaging {
-    /// Sends a message to the app's provider. The agent keeps it until the server has it or its time is over; what became of it
-    /// is posted as `MessagingSendSuccess` or `MessagingSendError`.
+    /// Sends a message to the app's provider. The agent keeps it until the server has it or its time is over. The
+    /// outcome is posted as `MessagingSendSuccess` or `MessagingSendError`.
     ///
     /// - Parameters:
     ///   - message: Keys and values, at most 4 KiB together. Values that are no texts are described.
     ///   - receiver: `SENDER@gcm.googleapis.com`.
-    ///   - messageID: The app's name for it, by which what became of it is told.
-    ///   - ttl: For how many seconds it is worth sending, up to a day; 0 for now or never.
+    ///   - messageID: The app's name for the message, which its outcome carries.
+    ///   - ttl: The time to live in seconds, up to a day; 0 for now or never.
     public func sendMessage(
         _ message: [AnyHashable: Any], to receiver: String, withMessageID messageID: String, timeToLive ttl: Int64
     ) {
@@ -65,7 +65,7 @@ extension Messaging {
         }
     }
 
-    /// Tells what became of a message: that the server has it, where there is no error.
+    /// Posts the outcome of a message: a success, where there is no error.
     @MainActor static func post(end error: MessagingError?, of id: String) {
         var userInfo: [AnyHashable: Any] = ["messageID": id]
         if let error { userInfo["error"] = error._nsError }
@@ -73,7 +73,7 @@ extension Messaging {
             name: error == nil ? .MessagingSendSuccess : .MessagingSendError, object: id, userInfo: userInfo)
     }
 
-    /// Tells that messages were deleted.
+    /// Posts that messages were deleted.
     @MainActor static func post(deletion: MessageDeletion) {
         NotificationCenter.default.post(
             name: .MessagingMessagesDeleted, object: nil,

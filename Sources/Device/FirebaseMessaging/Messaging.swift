@@ -5,10 +5,10 @@ import Foundation
 import UIKit
 import UserNotifications
 
-/// An app's door to messages that come by FCM, and to those that it sends to its provider.
+/// An app's access to FCM messages: those that it receives, and those that it sends to its provider.
 ///
-/// What the delegate is told, and what is posted to `NotificationCenter`, comes on the main actor; completion handlers run on the
-/// main queue.
+/// The delegate is called, and `NotificationCenter` posts, on the main actor; completion handlers run on the main
+/// queue.
 ///
 /// Sendable is unchecked for the stored delegate and state, which are read and written under `lock` only.
 open class Messaging: NSObject, @unchecked Sendable {
@@ -54,7 +54,7 @@ open class Messaging: NSObject, @unchecked Sendable {
     /// Messaging of this app.
     open class func messaging() -> Messaging { shared }
 
-    /// What a service extension uses for pictures.
+    /// The helper with which a service extension attaches pictures.
     open class func serviceExtension() -> MessagingExtensionHelper { MessagingExtensionHelper() }
 
     /// The same as ``serviceExtension()``.
@@ -79,7 +79,7 @@ open class Messaging: NSObject, @unchecked Sendable {
 
     // MARK: The direct channel
 
-    /// Whether data messages are to come by the direct channel; `false` unless the app says otherwise. Until then they wait.
+    /// Whether data messages come by the direct channel; `false` by default. Until then they wait.
     open var shouldEstablishDirectChannel: Bool {
         get { read { $0.shouldEstablishDirectChannel } }
         set { change { $0.shouldEstablishDirectChannel = newValue } }
@@ -97,8 +97,8 @@ open class Messaging: NSObject, @unchecked Sendable {
     // MARK: Handling by hand
 
     /// Notes a notification that the app's own handlers were given, where that is not done for them: with
-    /// `FirebaseAppDelegateProxyEnabled` set to NO, or where one object is not the delegate of application, notification center
-    /// and messaging.
+    /// `FirebaseAppDelegateProxyEnabled` set to NO, or where one object is not the delegate of application,
+    /// notification center and messaging.
     ///
     /// - Returns: ``MessagingMessageStatus/new`` the first time for a message, else ``MessagingMessageStatus/unknown``.
     @discardableResult
@@ -116,7 +116,7 @@ open class Messaging: NSObject, @unchecked Sendable {
 
     // MARK: State
 
-    /// Reads the state, or changes in it what nobody else has to know.
+    /// Reads the state, or changes it without further effects.
     func read<Value>(_ body: (inout MessagingState) -> Value) -> Value { lock.withLock { body(&state) } }
 
     /// Changes the state; the channel follows.
@@ -134,7 +134,7 @@ open class Messaging: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Opens or closes the channel, as the state says.
+    /// Opens or closes the channel, by the state.
     @MainActor func followChannel() { host.wantChannel(read { $0.wantsChannel }) }
 
     /// Firebase is configured: connects to the agent, and asks for a token where that is wanted.

@@ -24,7 +24,7 @@ extension MessagingDelegate {
         _ messaging: Messaging, didReceiveRegistrationToken fcmToken: String
     ) {}
 
-    /// Loses the message; standard error says so.
+    /// Drops the message, and reports that on standard error.
     @preconcurrency @MainActor public func messaging(
         _ messaging: Messaging, didReceive remoteMessage: MessagingRemoteMessage
     ) {
@@ -48,15 +48,15 @@ public final class MessagingRemoteMessage: NSObject, @unchecked Sendable {
     }
 }
 
-/// What ``Messaging/appDidReceiveMessage(_:)`` found out. Raw values are Firebase's.
+/// The result of ``Messaging/appDidReceiveMessage(_:)``. Raw values are Firebase's.
 public enum MessagingMessageStatus: Int, Sendable {
-    /// It was noted before, or says nothing.
+    /// It was noted before, or is empty.
     case unknown = 0
     /// It was not noted before.
     case new = 1
 }
 
-/// What is known of a message that an app was given.
+/// The status of a message that an app has received.
 public final class MessagingMessageInfo: NSObject, Sendable {
     /// Whether it was noted before.
     public let status: MessagingMessageStatus

@@ -15,13 +15,13 @@ public struct MessagingError: _BridgedStoredNSError {
     /// ``MessagingErrorDomain``.
     public static var errorDomain: String { MessagingErrorDomain }
 
-    /// What went wrong. Raw values are Firebase's.
+    /// The code of an error. Raw values are Firebase's.
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         /// The error that has these codes.
         public typealias _ErrorType = MessagingError
         /// Nothing of the below.
         case unknown = 0
-        /// The server does not take what this device says of itself.
+        /// The server does not accept this device's credentials.
         case authentication = 1
         /// The app may not do this.
         case noAccess = 2
@@ -29,11 +29,11 @@ public struct MessagingError: _BridgedStoredNSError {
         case timeout = 3
         /// The server cannot be reached.
         case network = 4
-        /// As much as may be under way is so already.
+        /// Too many operations are in progress already.
         case operationInProgress = 5
         /// Something in the request is not allowed.
         case invalidRequest = 7
-        /// A topic's name has other characters than `a-zA-Z0-9-_.~%`, or none, or too many.
+        /// A topic's name has other characters than `a-zA-Z0-9-_.~%`, or is empty or too long.
         case invalidTopicName = 8
     }
 

@@ -2,10 +2,10 @@ import AldabaRichPush
 import Foundation
 import UserNotifications
 
-/// What a service extension uses for the picture that a message names in `fcm_options.image`.
+/// Attaches the picture that a message names in `fcm_options.image`, in a service extension.
 public final class MessagingExtensionHelper: NSObject, Sendable {
-    /// Attaches the picture, which the agent fetches by its own rules, and gives the content back; without it where it does not
-    /// come.
+    /// Attaches the picture, which the agent fetches by its own rules, and gives the content back; without it where it
+    /// does not come.
     @preconcurrency
     public func populateNotificationContent(
         _ content: UNMutableNotificationContent,

@@ -4,7 +4,7 @@ import FirebaseCore
 import Foundation
 import UserNotifications
 
-/// Brings what the host says to messaging: data messages, tokens, and what the app's own handlers are given.
+/// Passes the host's events to messaging: data messages, tokens, and the events of the app's own handlers.
 @MainActor
 final class MessagingReception: MessagingReceiver {
     private unowned let messaging: Messaging
@@ -52,7 +52,7 @@ final class MessagingReception: MessagingReceiver {
         if messaging.handlesAutomatically {
             messaging.appDidReceiveMessage(UNNotification.userInfo(of: notification))
         }
-        // What has data too goes to the delegate as well while the channel is open, once.
+        // A message that has data too goes to the delegate as well while the channel is open, once.
         guard occasion != .response, payload.hasData, messaging.read({ $0.wantsChannel && $0.usesMessagingDelegate }),
             messaging.read({ $0.give(payload.messageID) })
         else { return }

@@ -2,7 +2,7 @@ import AgentWire
 import FirebaseCore
 import Foundation
 
-/// What messaging knows: a value.
+/// The state of messaging: a value.
 struct MessagingState {
     /// How many messages are remembered that were noted or given to the delegate.
     static let remembered = 1_000
@@ -20,9 +20,9 @@ struct MessagingState {
     var apnsTokenIsSet = false
     /// The registration token; `nil` until it is known.
     var token: String?
-    /// The token that the delegate was told.
+    /// The token that the delegate has received.
     var toldToken: String?
-    /// Who waits for a token.
+    /// The callbacks that wait for a token.
     var tokenWaiters: [@Sendable (Result<String, MessagingError>) -> Void] = []
     private var noted = RecentNames(limit: remembered)
     private var given = RecentNames(limit: remembered)
@@ -34,7 +34,8 @@ struct MessagingState {
         isAutoInitEnabled = settings.isAutoInitEnabled
     }
 
-    /// Whether data messages may come now: somebody takes them, and the app is in front, unless a setting says otherwise.
+    /// Whether data messages may come now: there is a receiver, and the app is in front, unless a setting decides
+    /// otherwise.
     var wantsChannel: Bool {
         isConfigured && shouldEstablishDirectChannel && (isActive || opensInBackground)
             && (hasDelegate || !usesMessagingDelegate)
@@ -52,7 +53,7 @@ struct MessagingState {
 
     /// A token is known.
     ///
-    /// - Returns: Who waited for it.
+    /// - Returns: The callbacks that waited for it.
     mutating func tokenArrived(_ token: String) -> [@Sendable (Result<String, MessagingError>) -> Void] {
         self.token = token
         defer { tokenWaiters = [] }

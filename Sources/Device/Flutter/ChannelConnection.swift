@@ -34,7 +34,7 @@ final class ChannelConnection: Sendable {
     /// Ends the connection; what is queued may be lost.
     func close() { stream.close() }
 
-    /// Queues a frame. One that is too long ends the connection, and standard error says so.
+    /// Queues a frame. A frame that is too long ends the connection, and is reported on standard error.
     func send(_ frame: ChannelFrame) {
         do { stream.send(try frame.bytes()) } catch {
             ChannelSocket.report("\(error)")

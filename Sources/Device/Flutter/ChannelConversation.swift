@@ -1,8 +1,8 @@
 import FlutterWire
 
-/// Which messages wait for which reply on one socket, and what waits for a host; no I/O.
+/// The messages that wait for a reply on one socket, and those that wait for a host; no I/O.
 struct ChannelConversation<Reply> {
-    /// What came from the host.
+    /// An arrival from the host.
     enum Arrival {
         /// A message on a channel; the reply carries its number.
         case message(number: UInt32, channel: String, content: [UInt8])
@@ -18,7 +18,8 @@ struct ChannelConversation<Reply> {
     private var queue: [(channel: String, content: [UInt8], reply: Reply)] = []
     private var replies: [UInt32: Reply] = [:]
 
-    /// A message of ours: the frame to write, if there is a host; and the reply of the message that gives way to it.
+    /// Sends a message of ours: returns the frame to write, if there is a host, and the reply of the message that it
+    /// displaces.
     mutating func send(_ content: [UInt8], on channel: String, reply: Reply) -> (frame: ChannelFrame?, givenUp: Reply?)
     {
         guard !isOpen else { return (frame(content, channel, reply), nil) }
@@ -26,14 +27,14 @@ struct ChannelConversation<Reply> {
         return (nil, queue.count > Self.queueLimit ? queue.removeFirst().reply : nil)
     }
 
-    /// A host has connected: what it is to be sent.
+    /// A host has connected: returns the frames to send to it.
     mutating func opened() -> [ChannelFrame] {
         isOpen = true
         defer { queue = [] }
         return queue.map { frame($0.content, $0.channel, $0.reply) }
     }
 
-    /// The host is gone: the replies that will not come.
+    /// The host is gone: returns the replies that will not come.
     mutating func closed() -> [Reply] {
         isOpen = false
         defer { replies = [:] }

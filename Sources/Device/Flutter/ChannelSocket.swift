@@ -6,7 +6,7 @@ import Machine
 
 /// The listening socket that hosts connect to.
 enum ChannelSocket {
-    /// Where the socket stands unless told otherwise; `nil` where the environment does not say.
+    /// The socket's default path; `nil` where the environment names none.
     static func standardPath(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String? {
@@ -16,12 +16,12 @@ enum ChannelSocket {
         return "\(folder)/aldaba/flutter/\(app.replacing("/", with: "_")).sock"
     }
 
-    /// Says something to whoever started the program.
+    /// Reports something on standard error.
     static func report(_ sentence: String) {
         FileHandle.standardError.write(Data("Flutter channels: \(sentence)\n".utf8))
     }
 
-    /// Listens in the background, and tells of connections on threads of their own.
+    /// Listens in the background, and reports connections on threads of their own.
     static func listen(at path: String, notify: @escaping @Sendable (ChannelConnection.Notice) -> Void) {
         guard let descriptor = open(path) else { return }
         OwnThread.begin("flutter-accept") {

@@ -12,10 +12,10 @@ public typealias FlutterBinaryMessengerConnection = Int64
 /// Sends messages to the other half of the app, and takes its messages.
 @preconcurrency @MainActor
 public protocol FlutterBinaryMessenger: NSObjectProtocol {
-    /// Sends a message whose reply nobody wants.
+    /// Sends a message without a reply.
     func send(onChannel channel: String, message: Data?)
 
-    /// Sends a message. The reply is called once, with `nil` where nobody takes messages on the channel.
+    /// Sends a message. The reply is called once, with `nil` where the channel has no handler.
     func send(onChannel channel: String, message: Data?, binaryReply callback: FlutterBinaryReply?)
 
     /// Has a handler take the messages on a channel, in place of an earlier one; `nil` takes it away.

@@ -19,7 +19,7 @@ public final class FlutterMethodChannel: NSObject {
         self.codec = codec
     }
 
-    /// Calls a method whose result nobody wants.
+    /// Calls a method without a result.
     public func invokeMethod(_ method: String, arguments: Any?) {
         messenger.send(
             onChannel: name, message: codec.encode(FlutterMethodCall(methodName: method, arguments: arguments)))
@@ -79,7 +79,7 @@ public final class FlutterBasicMessageChannel: NSObject {
         self.codec = codec
     }
 
-    /// Sends a message whose reply nobody wants.
+    /// Sends a message without a reply.
     public func sendMessage(_ message: Any?) { messenger.send(onChannel: name, message: codec.encode(message)) }
 
     /// Sends a message; the reply is called once.

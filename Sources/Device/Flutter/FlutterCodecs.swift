@@ -1,17 +1,17 @@
 import FlutterWire
 import Foundation
 
-/// Turns messages into bytes and back.
+/// Converts messages to bytes and back.
 public protocol FlutterMessageCodec: NSObjectProtocol {
     /// The codec that channels of its kind share.
     static func sharedInstance() -> Self
     /// The bytes of a message; `nil` for none.
     func encode(_ message: Any?) -> Data?
-    /// The message of some bytes; `nil` for none, and for what is no message.
+    /// The message of some bytes; `nil` for no bytes, and for bytes that are no message.
     func decode(_ message: Data?) -> Any?
 }
 
-/// Turns calls and their results into bytes and back.
+/// Converts calls and their results to bytes and back.
 public protocol FlutterMethodCodec: NSObjectProtocol {
     /// The codec that channels of its kind share.
     static func sharedInstance() -> Self
@@ -61,7 +61,7 @@ public final class FlutterJSONMessageCodec: NSObject, FlutterMessageCodec, Senda
         return try? JSONSerialization.data(withJSONObject: message, options: [.fragmentsAllowed, .sortedKeys])
     }
 
-    /// What the JSON says; `nil` for what is none.
+    /// The value of a JSON text; `nil` for text that is not JSON.
     public func decode(_ message: Data?) -> Any? {
         message.flatMap { try? JSONSerialization.jsonObject(with: $0, options: .fragmentsAllowed) }
     }
@@ -73,7 +73,7 @@ public final class FlutterStandardMessageCodec: NSObject, FlutterMessageCodec, S
     /// The codec that channels of its kind share.
     public static func sharedInstance() -> FlutterStandardMessageCodec { shared }
 
-    /// The value's bytes. What the codec does not know is left out, and standard error says so.
+    /// The value's bytes. A value that the codec does not know is left out, and reported on standard error.
     public func encode(_ message: Any?) -> Data? {
         guard let message else { return nil }
         var writer = StandardWriter()
@@ -84,7 +84,7 @@ public final class FlutterStandardMessageCodec: NSObject, FlutterMessageCodec, S
         return Data(writer.bytes)
     }
 
-    /// The value; `nil` for what is none, and standard error says why.
+    /// The value of some bytes; `nil` for bytes that are no value, with the reason on standard error.
     public func decode(_ message: Data?) -> Any? {
         do throws(StandardCodecError) {
             return try message.map { message throws(StandardCodecError) in
@@ -103,7 +103,7 @@ public final class FlutterStandardMethodCodec: NSObject, FlutterMethodCodec, Sen
     /// The codec that channels of its kind share.
     public static func sharedInstance() -> FlutterStandardMethodCodec { shared }
 
-    /// The call's bytes. Arguments that the codec does not know are left out, and standard error says so.
+    /// The call's bytes. Arguments that the codec does not know are left out, and reported on standard error.
     public func encode(_ methodCall: FlutterMethodCall) -> Data {
         var arguments = StandardValue.null
         do throws(UnsupportedValue) { arguments = try StandardValue(methodCall.arguments) } catch {
@@ -112,7 +112,7 @@ public final class FlutterStandardMethodCodec: NSObject, FlutterMethodCodec, Sen
         return Data(StandardMethodCall(methodCall.method, arguments).message)
     }
 
-    /// The call; `nil` for what is none, and standard error says why.
+    /// The call of some bytes; `nil` for bytes that are no call, with the reason on standard error.
     public func decodeMethodCall(_ methodCall: Data) -> FlutterMethodCall? {
         do throws(StandardCodecError) {
             let call = try StandardMethodCall(message: [UInt8](methodCall))
@@ -123,7 +123,7 @@ public final class FlutterStandardMethodCodec: NSObject, FlutterMethodCodec, Sen
         }
     }
 
-    /// The result's bytes. What the codec does not know becomes an error that says so.
+    /// The result's bytes. A value that the codec does not know becomes an error.
     public func encodeSuccessEnvelope(_ result: Any?) -> Data {
         do throws(UnsupportedValue) {
             return Data(StandardMethodReply.success(try StandardValue(result)).message)
@@ -141,8 +141,8 @@ public final class FlutterStandardMethodCodec: NSObject, FlutterMethodCodec, Sen
         return Data(StandardMethodReply.failure(code: error.code, message: error.message, details: details).message)
     }
 
-    /// The result; a ``FlutterError`` where the method failed, or where the bytes are no reply;
-    /// ``FlutterMethodNotImplemented`` for none.
+    /// The result of a reply; a ``FlutterError`` where the method failed, or where the bytes are no reply;
+    /// ``FlutterMethodNotImplemented`` for no bytes.
     public func decodeEnvelope(_ envelope: Data) -> Any? {
         do throws(StandardCodecError) {
             switch try StandardMethodReply(message: [UInt8](envelope)) {
@@ -169,7 +169,7 @@ public final class FlutterJSONMethodCodec: NSObject, FlutterMethodCodec, Sendabl
         json.encode(["method": methodCall.method, "args": methodCall.arguments ?? NSNull()] as [String: Any]) ?? Data()
     }
 
-    /// The call; `nil` for what is none.
+    /// The call of some bytes; `nil` for bytes that are no call.
     public func decodeMethodCall(_ methodCall: Data) -> FlutterMethodCall? {
         guard let members = json.decode(methodCall) as? [String: Any], let method = members["method"] as? String else {
             return nil

@@ -4,7 +4,7 @@ import Foundation
 public final class FlutterMethodCall: NSObject {
     /// The method's name.
     public let method: String
-    /// Its arguments; `nil` where there are none.
+    /// The call's arguments; `nil` where there are none.
     public let arguments: Any?
 
     /// Makes a call.
@@ -14,9 +14,9 @@ public final class FlutterMethodCall: NSObject {
     }
 }
 
-/// What a method fails with: a code for programs, a sentence for people, and anything else that the codec takes.
+/// The failure of a method: a code for programs, a sentence for people, and anything else that the codec takes.
 public final class FlutterError: NSObject, Error, @unchecked Sendable {
-    // Unchecked: all that it holds is set once, and `details` is a plain value that nobody changes.
+    // Unchecked: all properties are set once, and `details` is a plain value that is never changed.
     /// The code.
     public let code: String
     /// The sentence.
@@ -35,17 +35,17 @@ public final class FlutterError: NSObject, Error, @unchecked Sendable {
     public override var description: String { "FlutterError(\(code), \(message ?? "no message"))" }
 }
 
-/// Says, as a result, that nobody takes calls of a name.
+/// The result of a method that has no handler.
 public let FlutterMethodNotImplemented = FlutterMarker("FlutterMethodNotImplemented")
 
-/// Says, as an event, that no further event comes.
+/// The event that ends a stream of events.
 public let FlutterEndOfEventStream = FlutterMarker("FlutterEndOfEventStream")
 
-/// A value that only stands for itself.
+/// A value without content, compared by identity.
 public final class FlutterMarker: NSObject, Sendable {
     private let name: String
     init(_ name: String) { self.name = name }
-    /// What it stands for.
+    /// The name of the object that this marker represents.
     public override var description: String { name }
 }
 

@@ -5,8 +5,8 @@ import UIKit
 
 /// A messenger to another program of the same user, over a Unix socket.
 ///
-/// The socket stands at `ALDABA_FLUTTER_SOCKET`, or else at `$XDG_RUNTIME_DIR/aldaba/flutter/APP.sock` with the app's
-/// bundle id. The host is whatever connects there and speaks `ChannelFrame`; the newest connection counts.
+/// The socket is at `ALDABA_FLUTTER_SOCKET`, or else at `$XDG_RUNTIME_DIR/aldaba/flutter/APP.sock` with the app's
+/// bundle id. The host is any program that connects there and uses `ChannelFrame`; the newest connection counts.
 @preconcurrency @MainActor
 public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
     /// The messenger of this process, at the path that the environment gives. It listens from its first use on.
@@ -15,16 +15,17 @@ public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
     private var conversation = ChannelConversation<FlutterBinaryReply?>()
     private var handlers = ChannelHandlers()
     private var host: ChannelConnection?
-    /// What hosts did while the app was launched; `nil` when that is over.
+    /// The hosts' notices that arrived while the app was launching; `nil` when the launch is over.
     private var held: [ChannelConnection.Notice]?
     private var hasLaunched = false
 
     /// Whether what hosts do is kept for later.
     var isHolding: Bool { held != nil }
 
-    /// Listens at a path. Where that is not possible, standard error says why, and no host will ever connect.
+    /// Listens at a path. Where that is not possible, the reason is reported on standard error, and no host will ever
+    /// connect.
     ///
-    /// - Parameter path: `nil` where the environment gives none.
+    /// - Parameter path: The socket's path; `nil` where the environment names none.
     public init(path: String?) {
         super.init()
         guard let path else {
@@ -36,7 +37,7 @@ public final class FlutterSocketMessenger: NSObject, FlutterBinaryMessenger {
         }
     }
 
-    /// Sends a message whose reply nobody wants.
+    /// Sends a message without a reply.
     public func send(onChannel channel: String, message: Data?) {
         send(onChannel: channel, message: message, binaryReply: nil)
     }

@@ -1,7 +1,7 @@
 import FlutterWire
 import Foundation
 
-/// What the elements of a ``FlutterStandardTypedData`` are. Raw values are Flutter's.
+/// The element type of a ``FlutterStandardTypedData``. Raw values are Flutter's.
 public enum FlutterStandardDataType: Int, Sendable {
     /// Bytes.
     case uInt8 = 0
@@ -19,7 +19,7 @@ public enum FlutterStandardDataType: Int, Sendable {
 public final class FlutterStandardTypedData: NSObject, Sendable {
     /// The bytes.
     public let data: Data
-    /// What the bytes are.
+    /// The type of the elements.
     public let type: FlutterStandardDataType
 
     /// How many bytes an element has.
@@ -50,7 +50,7 @@ public final class FlutterStandardTypedData: NSObject, Sendable {
     /// Floating-point numbers of 64 bits each.
     public convenience init(float64 data: Data) { self.init(data, .float64) }
 
-    /// The numbers of a list; no bytes for what is none.
+    /// Creates the data of a list of numbers; no bytes for any other value.
     convenience init(_ value: StandardValue) {
         switch value {
         case .int32List(let list): self.init(Self.bytes(list.map { UInt32(bitPattern: $0) }), .int32)

@@ -36,7 +36,7 @@ extension StandardValue {
     }
 
     private static func number(_ value: NSNumber) -> StandardValue {
-        // What a number was made of: c is a truth value, d and f are floating-point numbers.
+        // The type from which a number was made: c is a truth value, d and f are floating-point numbers.
         switch UInt8(bitPattern: value.objCType.pointee) {
         case UInt8(ascii: "c"), UInt8(ascii: "B"): .bool(value.boolValue)
         case UInt8(ascii: "d"), UInt8(ascii: "f"): .double(value.doubleValue)
@@ -58,8 +58,8 @@ extension StandardValue {
         return .map(pairs)
     }
 
-    /// What the app gets: `nil`, `Bool`, `Int`, `Double`, `String`, ``FlutterStandardTypedData``, `[Any]`,
-    /// `[AnyHashable: Any]`; `NSNull` within lists and maps. A large integer is its digits.
+    /// The value for the app: `nil`, `Bool`, `Int`, `Double`, `String`, ``FlutterStandardTypedData``, `[Any]`,
+    /// `[AnyHashable: Any]`; `NSNull` within lists and maps. A large integer is the string of its digits.
     var any: Any? {
         switch self {
         case .null: nil

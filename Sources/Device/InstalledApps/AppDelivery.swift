@@ -2,24 +2,24 @@ import AgentWire
 import DeviceModel
 import PushModel
 
-/// Decides what one app is given and when: a value, events in and directives out.
+/// Decides which notifications and responses one app gets, and when: a value, events in and directives out.
 ///
-/// Guarantees: nothing is handed over before the app said that it is ready; notifications go in the order of
-/// arrival, at most ``window`` of them unanswered; an id is handed over once per connection, and again on the
-/// next one unless it has been handled. Responses likewise, before the notifications that wait.
+/// Guarantees: nothing is handed over before the app is ready. Notifications go in the order of arrival, at most
+/// ``window`` of them unanswered. An id is handed over once per connection, and again on the next one unless it has
+/// been handled. The same holds for responses, which go before the queued notifications.
 package struct AppDelivery: Sendable {
-    /// How many notifications may be in the app's hands at once.
+    /// The most notifications that the app may handle at once.
     package static let window = 64
-    /// How many responses may be in the app's hands at once.
+    /// The most responses that the app may handle at once.
     package static let responseWindow = 16
 
-    /// What happened to the app, its connection or its store.
+    /// An event of the app, its connection or its store.
     package enum Event: Sendable {
-        /// A connection of the app was accepted; an earlier one is gone with it.
+        /// A connection of the app was accepted; an earlier one is closed by it.
         case connected
         /// The app takes notifications from now on; counts once a connection.
         case ready
-        /// The app's connection is over: what it did not handle waits again.
+        /// The app's connection is over: notifications that it did not handle wait again.
         case disconnected
         /// Something was stored for the app.
         case stored
@@ -33,11 +33,11 @@ package struct AppDelivery: Sendable {
         case handled(NotificationID, HandledOutcome)
         /// The app's handler returned for the response of this sequence.
         case responseHandled(WaitingResponse.Place)
-        /// As long as an app may take for an answer has passed, since the last time or since something was handed over.
+        /// The time limit for an answer has passed, since it last passed or since a notification was handed to the app.
         case answersDue
     }
 
-    /// What the agent is to do, in this order.
+    /// An action for the agent; directives are performed in order.
     package enum Directive: Sendable, Hashable {
         /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
         case read(after: WaitingNotification.Place, limit: Int)
@@ -87,7 +87,7 @@ package struct AppDelivery: Sendable {
 
     /// Takes an event.
     ///
-    /// - Returns: What is to be done about it; nothing for an event that comes too late.
+    /// - Returns: The directives that follow; empty for an event that comes too late.
     package mutating func handle(_ event: Event) -> [Directive] {
         switch event {
         case .connected: start(.starting)
@@ -164,7 +164,7 @@ package struct AppDelivery: Sendable {
         inHand[notification.id] = InHand(notification: notification, kind: kind, round: round)
     }
 
-    /// What an app in front has had for longer than it may take appears without its answer; it keeps it all the same.
+    /// Shows overdue notifications without the answer of their app, which is in the foreground; the app keeps them.
     private mutating func appearOverdue() -> [Directive] {
         defer { round += 1 }
         let overdue = inHand.values.filter { $0.round < round && $0.kind != .background }

@@ -1,14 +1,14 @@
 import AgentWire
 import AppConnections
 
-/// What is known of the focus, which apps with the life cycle `focus` follow: they are in front while a window of theirs has
-/// it.
+/// The process whose window has the focus. Apps with the life cycle `focus` are in the foreground while one of their
+/// windows has it.
 package enum AppFocus: Hashable, Sendable {
     /// It is not watched: no app has that life cycle.
     case unwatched
     /// The process whose window has it, then its parent, and so on up; empty where no known process has it.
     case on([Int32])
-    /// Nobody can tell: apps of that life cycle are in the state that they declare.
+    /// The focus cannot be observed: apps of that life cycle are in the state that they declare.
     case unknown
 }
 
@@ -22,7 +22,7 @@ extension AppRegistry {
     /// Moves the apps that follow the focus to the state that it gives them.
     ///
     /// - Parameter isScreenLocked: On a locked screen no app has the focus.
-    /// - Returns: Who is to be told, and what.
+    /// - Returns: The connections whose apps changed state, and the new states.
     package mutating func followFocus(isScreenLocked: Bool) -> [(connection: AppConnection, state: AppState)] {
         apps.keys.compactMap { id in
             guard let app = apps[id], let connection = app.connection,
@@ -33,7 +33,7 @@ extension AppRegistry {
         }
     }
 
-    /// An app's state by the focus; `nil` where the app does not follow it, or nobody tells it.
+    /// An app's state by the focus; `nil` where the app does not follow it, or the focus is unknown.
     package func stateByFocus(of app: BundleID, isScreenLocked: Bool) -> AppState? {
         guard case .on(let line) = focus, apps[app]?.manifest.lifecycle == .focus else { return nil }
         // A window is that of the app which is nearest: one app may have been started by another.

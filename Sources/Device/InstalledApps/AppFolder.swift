@@ -5,7 +5,7 @@ import Machine
 
 /// The folder that holds one manifest per installed app, `ID.json`.
 public struct AppFolder: Sendable {
-    /// Where the folder is, or will be once an app is installed.
+    /// The folder's path; the folder is made when an app is installed.
     public let path: String
 
     /// Reads nothing, and makes no folder.
@@ -39,7 +39,7 @@ public struct AppFolder: Sendable {
         return content
     }
 
-    /// What tells a folder from the same folder with other files in it: names, inodes, sizes and times of change.
+    /// A fingerprint of the manifests: names, inodes, sizes and times of change.
     package func mark() -> Set<String> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return Set(
@@ -51,15 +51,15 @@ public struct AppFolder: Sendable {
             })
     }
 
-    /// What the folder holds.
+    /// The content of the folder.
     public struct Content: Sendable {
-        /// By bundle id.
+        /// The manifests by bundle id.
         public var apps: [BundleID: AppManifest] = [:]
-        /// What is wrong with manifests that are not used, and where another is used in their place.
+        /// The faults of manifests that are not used, and of those that another one replaces.
         public var faults: [(file: String, fault: String)] = []
-        /// Where each app's manifest lies.
+        /// The file of each app's manifest.
         package var files: [BundleID: String] = [:]
-        /// Whether the next look may find something else although nothing is written meanwhile.
+        /// Whether the next check may find a difference although nothing is written meanwhile.
         package var mayChangeUnseen = false
         /// Whether the folder could be read.
         public var isReadable: Bool
@@ -69,7 +69,7 @@ public struct AppFolder: Sendable {
 
         /// Whether the folder has an app, or may have it in a file that cannot be used.
         ///
-        /// - Parameter file: Where its manifest lay when it was last read; `nil` when that is not known.
+        /// - Parameter file: The app's manifest file when it was last read; `nil` when that is not known.
         package func mayHave(_ app: BundleID, in file: String?) -> Bool {
             if apps[app] != nil { return true }
             return faults.contains { fault in file.map { $0 == fault.file } ?? true }
@@ -121,10 +121,10 @@ public struct AppFolder: Sendable {
         return file
     }
 
-    /// Where the secret of an app lies that proves itself by one.
+    /// The path of an app's secret, for an app that proves itself by one.
     public func secretPath(of app: BundleID) -> String { "\(path)/\(app).secret" }
 
-    /// An app's secret; `nil` when there is none that can be read, or others than this user could read it.
+    /// An app's secret; `nil` when there is no readable one, or when other users could read it.
     package func secret(of app: BundleID) -> String? {
         var status = stat()
         guard stat(secretPath(of: app), &status) == 0, status.st_uid == getuid(), status.st_mode & 0o077 == 0 else {

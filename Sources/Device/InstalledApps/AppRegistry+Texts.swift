@@ -2,8 +2,8 @@ import AgentWire
 import AppConnections
 import DeviceModel
 
-/// What notifications say, and which buttons they have, by what their apps have settled. An app that is not installed has
-/// settled nothing.
+/// The texts and buttons of notifications, by the categories and string tables of their apps. An app that is not
+/// installed has none.
 extension AppRegistry {
     /// Content with the texts of its app's string tables.
     package func localized(_ content: NotificationContent, app: BundleID) -> NotificationContent {
@@ -26,12 +26,12 @@ extension AppRegistry {
         return apps[app]?.record.category(content.categoryIdentifier)?.actions ?? []
     }
 
-    /// What an action of a notification asks for (`UNNotificationActionOptions`, raw value); 0 for one that it does not have.
+    /// The options of a notification's action (`UNNotificationActionOptions`, raw value); 0 for an unknown action.
     package func options(ofAction action: String, of notification: WaitingNotification) -> UInt {
         actions(of: notification.says, app: notification.app).first { $0.identifier == action }?.options ?? 0
     }
 
-    /// What a response means for its app: a tap brings it to the front, and a button that says so.
+    /// The effect of a response on its app: a tap, or a foreground button, brings the app to the front.
     package func effect(of response: WaitingResponse) -> AppSupervisor<AppConnection>.Effect {
         if response.action == NotificationAction.open { return .opened }
         let options = options(ofAction: response.action, of: response.notification)

@@ -1,14 +1,14 @@
 import AgentWire
 import AppConnections
 
-/// The installed apps, whose their connections are, and which manifests were seen.
+/// The installed apps, their connections, and the manifests of the last check.
 ///
 /// Guarantees: a connection has one role; a role of an app has one connection; an app counts as removed only when its
-/// manifest was missing at two looks.
+/// manifest was missing at two checks.
 package struct AppRegistry: Sendable {
     /// The apps by bundle id.
     package var apps: [BundleID: InstalledApp] = [:]
-    /// What is known of the focus.
+    /// The window focus, as far as it is known.
     package var focus = AppFocus.unwatched
     private var roles: [ObjectIdentifier: AppRole] = [:]
     private var fingerprint: Set<String>?
@@ -21,12 +21,12 @@ package struct AppRegistry: Sendable {
 
     // MARK: Connections
 
-    /// The role that a connection has; `nil` before it said `hello`, and once another took it.
+    /// The role of a connection; `nil` before its `hello`, and once another has the role.
     package func role(of connection: AppConnection) -> AppRole? { roles[ObjectIdentifier(connection)] }
 
     /// Gives a role to a connection.
     ///
-    /// - Returns: The connection that had it.
+    /// - Returns: The connection that had the role before.
     package mutating func connect(_ connection: AppConnection, as role: AppRole) -> AppConnection? {
         let older = apps[role.app]?[role.role]
         if let older { roles[ObjectIdentifier(older)] = nil }
@@ -50,7 +50,7 @@ package struct AppRegistry: Sendable {
 
     /// Takes the roles from all connections of an app, which are to be closed.
     ///
-    /// - Returns: Those connections.
+    /// - Returns: The connections to close.
     package mutating func releaseConnections(of app: BundleID) -> [AppConnection] {
         let connections = apps[app]?.allConnections ?? []
         for connection in connections { roles[ObjectIdentifier(connection)] = nil }
@@ -59,7 +59,7 @@ package struct AppRegistry: Sendable {
 
     /// Gives an app time to connect.
     ///
-    /// - Returns: What names the deadline, for ``AppSupervisor/Event/returnLimitPassed(deadline:)``.
+    /// - Returns: The number of the deadline, for ``AppSupervisor/Event/returnLimitPassed(deadline:)``.
     package mutating func awaitReconnect(of app: BundleID) -> Int {
         deadlines += 1
         apps[app]?.supervisor.run.awaitReconnect(deadline: deadlines)
@@ -68,19 +68,19 @@ package struct AppRegistry: Sendable {
 
     // MARK: Manifests
 
-    /// Tells whether the folder of manifests is another than at the last look, which this is from now on.
+    /// Records the fingerprint of the folder of manifests, and returns whether it has changed.
     ///
-    /// - Parameter new: What ``AppFolder/mark()`` told.
+    /// - Parameter new: The result of ``AppFolder/mark()``.
     package mutating func manifestsChanged(_ new: Set<String>) -> Bool {
         guard new != fingerprint else { return false }
         fingerprint = new
         return true
     }
 
-    /// The next look reads the manifests, whatever the folder is like.
+    /// Makes the next check read the manifests, even if the folder is unchanged.
     package mutating func forgetManifests() { fingerprint = nil }
 
-    /// Tells whether a further look has to be scheduled; it is from now on.
+    /// Returns whether a further check must be scheduled; counts as scheduled from now on.
     package mutating func scheduleLook() -> Bool {
         defer { isLookScheduled = true }
         return !isLookScheduled
@@ -97,6 +97,6 @@ package struct AppRegistry: Sendable {
     /// Whether an app's manifest was missing.
     package func isMissing(_ app: BundleID) -> Bool { missing.contains(app) }
 
-    /// The second look at an app whose manifest was missing is over.
+    /// The second check of an app whose manifest was missing is over.
     package mutating func endMissing(_ app: BundleID) { missing.remove(app) }
 }

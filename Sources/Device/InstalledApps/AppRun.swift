@@ -1,4 +1,4 @@
-/// Where one app's process and its connection stand: a state machine.
+/// The state of an app's process and of its connection: a state machine.
 ///
 /// Guarantees: an app is started only from ``stopped``, so that it never runs twice by the agent's doing; what ends
 /// late (a timer, a process of an earlier run) changes nothing.
@@ -48,7 +48,7 @@ package enum AppRun<Connection: Sendable>: Sendable {
     /// A connection proved to be the app's; it takes the place of an earlier one.
     package mutating func connect(_ connection: Connection) { self = .connected(connection, process: process) }
 
-    /// The connection is not the app's any more, and nobody waits for another.
+    /// The connection is not the app's any more, and no other one is expected.
     package mutating func disconnect() {
         guard case .connected = self else { return }
         self = process.map { .started(process: $0) } ?? .stopped
@@ -61,7 +61,7 @@ package enum AppRun<Connection: Sendable>: Sendable {
 
     /// A deadline has passed.
     ///
-    /// - Returns: Whether the app was waited for until this one; it counts as gone then.
+    /// - Returns: Whether the app was expected until this one; it counts as gone then.
     package mutating func deadlinePassed(_ deadline: Int) -> Bool {
         guard case .reconnecting(deadline, let process) = self else { return false }
         self = process.map { .started(process: $0) } ?? .stopped
@@ -87,7 +87,7 @@ package enum AppRun<Connection: Sendable>: Sendable {
         if isStopped { self = .launching }
     }
 
-    /// Its program could not be started.
+    /// Notes that the app's program could not be started.
     package mutating func launchFailed() {
         if case .launching = self { self = .stopped }
     }

@@ -5,7 +5,7 @@ import Foundation
 package struct AppStrings: Sendable {
     private let tables: [[String: String]]
 
-    /// Reads the tables of these languages, then `Base` and `en`; what cannot be read, or is over 4 MiB, is none.
+    /// Reads the tables of these languages, then `Base` and `en`; unreadable tables, and those over 4 MiB, are ignored.
     ///
     /// - Parameters:
     ///   - folder: The app's resources folder.
@@ -39,7 +39,7 @@ package struct AppStrings: Sendable {
         return try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: String]
     }
 
-    /// What a key says with its arguments; `nil` when no table has it.
+    /// The text of a key with its arguments; `nil` when no table has the key.
     package func text(_ localization: NotificationContent.Localization) -> String? {
         tables.lazy.compactMap { $0[localization.key] }.first.map { Self.fill($0, localization.arguments) }
     }

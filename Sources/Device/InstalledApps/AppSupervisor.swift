@@ -3,15 +3,16 @@ import DeviceModel
 import DevicePorts
 import PushModel
 
-/// Decides when one app is started, woken, waited for and given up: a value, events in and directives out.
+/// Decides when one app is started, woken, expected and given up: a value, events in and directives out.
 ///
-/// Guarantees: an app is started only while it does not run, as far as is known; for notifications that nobody sees it is
-/// woken as often as its ``BackgroundBudget`` allows; for the same responses it is started again ``startLimit`` times at most.
+/// Guarantees: an app is started only while it does not run, as far as is known. For notifications without visible
+/// content it is woken as often as its ``BackgroundBudget`` allows. For the same responses it is started again
+/// ``startLimit`` times at most.
 package struct AppSupervisor<Connection: Sendable>: Sendable {
     /// How often an app that ends without answering is started again for the same responses.
     package static var startLimit: Int { 3 }
 
-    /// What a response means for the app that gets it.
+    /// The effect of a response on the app that gets it.
     package enum Effect: Hashable, Sendable {
         /// The app stays where it is.
         case none
@@ -21,9 +22,9 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case opened
     }
 
-    /// What happened to the app, its program or its store.
+    /// An event of the app, its program or its store.
     package enum Event: Hashable, Sendable {
-        /// Who may be on their way back had their time; the deadline is that of ``AppRun/awaitReconnect(deadline:)``.
+        /// The time to reconnect has passed; the deadline is that of ``AppRun/awaitReconnect(deadline:)``.
         case returnLimitPassed(deadline: Int)
         /// The answer to ``Directive/readResponses``.
         case responsesRead(areWaiting: Bool)
@@ -43,19 +44,19 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case settingsWished
         /// The app takes what it is given.
         case ready
-        /// What became of ``Directive/activate(token:)``.
+        /// The outcome of ``Directive/activate(token:)``.
         case activation(AppActivationOutcome)
-        /// Who may have been activated without a word had their time.
+        /// The time to answer an activation has passed without an answer.
         case activationLimitPassed(reason: String)
         /// The program of ``Directive/launch(token:)`` runs.
         case launched(process: Int32)
         /// A process that was started has ended.
         case ended(process: Int32)
-        /// Who was started had their time to connect.
+        /// The time to connect has passed for an app that was started.
         case launchLimitPassed
     }
 
-    /// What the agent is to do, in this order.
+    /// An action for the agent; directives are performed in order.
     package enum Directive: Hashable, Sendable {
         /// Show what waits for the app without its answer, as far as that may be.
         case showUnhandled
@@ -64,15 +65,15 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         /// See whether something waits that wakes the app, and answer with ``Event/wakingRead(isWaiting:)`` or
         /// ``Event/wakingUnreadable(pause:)``.
         case readWaking
-        /// Tell the app, which is connected, where it stands.
+        /// Notify the app, which is connected, of its state.
         case enter(AppState)
         /// Hand over the responses that wait.
         case handResponses
-        /// Tell the app, which is connected, to show its settings.
+        /// Have the app, which is connected, show its settings.
         case openSettings
         /// Have the session bus bring it to the front, and answer with ``Event/activation(_:)``.
         case activate(token: String?)
-        /// Answer with ``Event/activationLimitPassed(reason:)`` when an app may count as gone.
+        /// Send ``Event/activationLimitPassed(reason:)`` when an app may count as gone.
         case awaitActivation(reason: String)
         /// Give it time to connect.
         case awaitReturn
@@ -86,11 +87,11 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case wakeLater(Duration)
         /// Give up the responses that wait.
         case dropResponses
-        /// Tell whoever reads the log.
+        /// Log a notice for the operator.
         case log(Notice)
     }
 
-    /// What people are told who look after the machine.
+    /// A notice for the machine's operator.
     package enum Notice: Hashable, Sendable {
         /// The session bus brought it to the front.
         case activated
@@ -100,7 +101,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case launchedInstead(reason: String)
         /// It ended too often without answering.
         case startedTooOften
-        /// Its budget is spent.
+        /// The app's background budget is spent; it is woken later.
         case wokenLater
     }
 
@@ -126,41 +127,41 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
 
     /// Whether it runs, and over which connection.
     package var run: AppRun<Connection>
-    /// Where it stands, while it is connected.
+    /// The app's state while it is connected.
     package private(set) var state = AppState.active
-    /// Where it will stand when the process that was started last connects.
+    /// The state of the app when the process that was started last connects.
     private var nextState = AppState.active
     private var budget = BackgroundBudget()
     /// Whether it is woken when its budget allows that again.
     private var isToBeWoken = false
     /// Whether something was stored while the process that was started last had not connected.
     private var isWakeDue = false
-    /// What lets it take the focus for the last tap, until it answered one.
+    /// The XDG activation token of the last tap, until the app has answered a response.
     private var activationToken: String?
     /// Whether it is being started to show its own settings.
     private var opensSettings = false
     /// How often it was started again for responses since it last answered one.
     private var startsForResponses = 0
 
-    /// Supervises an app from now on. What runs of an app with the same name, whose manifest had another program, runs on
-    /// without its connection.
+    /// Supervises an app from now on. What runs of an app with the same name, whose manifest had another program, runs
+    /// on without its connection.
     package init(replacing known: AppSupervisor? = nil) {
         run = known?.run ?? .stopped
         run.disconnect()
         activationToken = known?.activationToken
     }
 
-    // MARK: Where it stands
+    // MARK: The app's state
 
     /// Whether it is connected and in front of the person.
     package func isInFront(_ lifecycle: AppManifest.Lifecycle) -> Bool {
         run.connection != nil && (lifecycle == .always || state != .background)
     }
 
-    /// The app stands elsewhere now.
+    /// The app has another state now.
     package mutating func enter(_ new: AppState) { state = new }
 
-    /// The app has connected; it stands where the focus says, else where what it was started for puts it.
+    /// The app has connected. The focus decides its state, else the reason for which it was started.
     package mutating func enterFirst(byFocus: AppState?) {
         state = byFocus ?? nextState
         nextState = .active
@@ -170,7 +171,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
 
     /// Takes an event.
     ///
-    /// - Returns: What is to be done about it; nothing for an event that comes too late.
+    /// - Returns: The directives that follow; empty for an event that comes too late.
     package mutating func handle(_ event: Event, _ conditions: Conditions) -> [Directive] {
         switch event {
         case .returnLimitPassed(let deadline):
@@ -252,7 +253,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         return start(conditions)
     }
 
-    /// A process that ended without a word is not started again for what it was started for, but for what came since.
+    /// A process that ended without connecting is not started again for the same reason, but for later ones.
     private mutating func ended(_ process: Int32, _ conditions: Conditions) -> [Directive] {
         guard run.processEnded(process), run.connection == nil else { return [] }
         nextState = .active
@@ -269,8 +270,8 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
 
     // MARK: Starting
 
-    /// Starts it, unless it runs, is starting, or may be on its way back. Where its manifest allows that and it is to be in
-    /// front, the session bus does so.
+    /// Starts the app, unless it runs, is starting, or may be reconnecting. For the foreground the session bus starts
+    /// it, where its manifest allows that.
     private mutating func start(_ conditions: Conditions) -> [Directive] {
         guard run.isStopped else { return [] }
         guard conditions.manifest.dbusActivatable, nextState == .active, conditions.hasActivator else {

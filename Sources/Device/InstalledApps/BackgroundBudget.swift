@@ -1,8 +1,8 @@
 import PushModel
 
-/// How often an app may be woken for notifications that nobody sees: a token bucket, as a value.
+/// Limits how often an app may be woken for notifications without visible content: a token bucket, as a value.
 ///
-/// Apple names no number but "two or three an hour"; here one more is earned every twenty minutes, up to ten.
+/// Apple names no number but "two or three an hour"; here one wake is earned every twenty minutes, up to ten.
 package struct BackgroundBudget: Hashable, Sendable {
     /// The most wakes that are left at once.
     package static let capacity = 10
@@ -14,13 +14,13 @@ package struct BackgroundBudget: Hashable, Sendable {
     /// All wakes are left.
     package init() {}
 
-    /// How long it takes until one more is earned, when none is left.
+    /// The time until the next wake is earned, when the budget is spent.
     package func pause(at now: Timestamp) -> Duration {
         let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
         return .milliseconds(Self.millisecondsPerWake - min(since, Self.millisecondsPerWake - 1))
     }
 
-    /// Takes one wake; `false` when none is left.
+    /// Takes one wake; `false` when the budget is spent.
     package mutating func take(at now: Timestamp) -> Bool {
         let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
         let earned = since / Self.millisecondsPerWake

@@ -1,23 +1,23 @@
 import DeviceModel
 import PushModel
 
-/// Decides which data messages one app is given over its direct channel, and when: a value, events in and directives out.
+/// Decides which data messages one app gets over its direct channel, and when: a value, events in and directives out.
 ///
-/// Guarantees: none is handed over while the channel is closed; they go in the order of arrival, at most ``window`` of them
-/// unanswered; each once per connection, and again on the next one unless the app had it.
+/// Guarantees: no message is handed over while the channel is closed. They go in the order of arrival, at most
+/// ``window`` of them unanswered. Each goes once per connection, and again on the next one unless the app had it.
 package struct ChannelDelivery: Sendable {
-    /// How many may be in the app's hands at once.
+    /// The most messages that the app may handle at once.
     package static let window = 64
 
-    /// What happened to the channel or its store.
+    /// An event of the channel or its store.
     package enum Event: Sendable {
         /// The app's connection began or ended: the channel is closed, and what it did not take waits again.
         case reconnected
         /// The app takes data messages from now on.
         case opened
-        /// The app takes none any more.
+        /// The app does not take data messages any more.
         case closed
-        /// One was stored for the app.
+        /// A message was stored for the app.
         case stored
         /// The answer to ``Directive/read(after:limit:)``.
         case page([DataMessage], limit: Int)
@@ -25,13 +25,13 @@ package struct ChannelDelivery: Sendable {
         case taken(NotificationID)
     }
 
-    /// What the agent is to do, in this order.
+    /// An action for the agent; directives are performed in order.
     package enum Directive: Sendable, Hashable {
         /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
         case read(after: DataMessage.Place, limit: Int)
         /// Give the app a message.
         case deliver(DataMessage)
-        /// Store that the app had it, then confirm it.
+        /// Store that the app has received it, then confirm it.
         case record(NotificationID)
     }
 
@@ -46,7 +46,7 @@ package struct ChannelDelivery: Sendable {
 
     /// Takes an event.
     ///
-    /// - Returns: What is to be done about it.
+    /// - Returns: The directives that follow.
     package mutating func handle(_ event: Event) -> [Directive] {
         switch event {
         case .reconnected:

@@ -1,13 +1,13 @@
-/// An app's requests for its device token and for its end, and what it was told of it: a value.
+/// An app's requests for its device token and for the token's end, and the answers that it got: a value.
 ///
-/// Guarantees: each request is answered once; at most ``limit`` of each kind wait; an app that did not ask hears of a token only
-/// where it knows another, or was told that there is none; a request that comes after one to end the token gets another one,
-/// unless the server could not be asked to end it.
+/// Guarantees: each request is answered once, and at most ``limit`` of each kind wait. An app that did not ask receives
+/// a token only where it has another, or was refused one. A request that comes after one to end the token gets a new
+/// token, unless the server could not be asked to end it.
 package struct DeviceTokenRequests: Sendable {
     /// How many requests of a kind may wait.
     package static let limit = 64
 
-    /// What follows from a request.
+    /// The outcome of a request.
     package enum Outcome: Hashable, Sendable {
         /// It is answered with the token that is known.
         case known(String)
@@ -17,18 +17,18 @@ package struct DeviceTokenRequests: Sendable {
         case waitsForEnd
         /// There is no server that would answer.
         case noServer
-        /// As many wait as may.
+        /// Too many requests wait already.
         case tooMany
     }
 
-    /// What became of the wish for a token's end.
+    /// The outcome of a request to end the registration.
     package struct End: Hashable, Sendable {
         /// The requests for it that are answered.
         package var requests: [Int64]
         /// Whether requests for a token waited for it: the server is to be asked for one.
         package var isTokenWanted: Bool
 
-        /// Makes what became of it.
+        /// Creates an outcome.
         package init(requests: [Int64], isTokenWanted: Bool) {
             self.requests = requests
             self.isTokenWanted = isTokenWanted
@@ -47,27 +47,27 @@ package struct DeviceTokenRequests: Sendable {
     private var waiting: [Int64] = []
     /// The requests to end the token.
     private var endRequests: [Int64] = []
-    /// The token that the app was told on this connection.
+    /// The token that was sent to the app on this connection.
     private var told: String?
-    /// Whether it was told that the server refuses it a token.
+    /// Whether the app was notified that the server refuses it a token.
     private var wasRefused = false
     private var ending = Ending.unwanted
 
-    /// Whether the server is asked to end the token, and what became of it is not known yet.
+    /// Whether the server was asked to end the token, and has not answered yet.
     package var isEnding: Bool { ending == .asked }
 
     /// The app has asked for nothing.
     package init() {}
 
-    /// The app has connected: what it asked and was told over an earlier connection is forgotten.
+    /// The app has connected: requests and answers of an earlier connection are forgotten.
     package mutating func connected() { (waiting, endRequests, told) = ([], [], nil) }
 
-    /// The app's connection is over: nobody waits.
+    /// The app's connection is over: no request waits.
     package mutating func disconnected() { (waiting, endRequests) = ([], []) }
 
-    /// The app asks.
+    /// Handles a request of the app for its token.
     ///
-    /// - Parameter known: The token that the store has; `nil` for none.
+    /// - Parameter known: The token in the store; `nil` for none.
     package mutating func ask(_ request: Int64, known: String?, hasServer: Bool) -> Outcome {
         if let known, ending == .unwanted {
             told = known
@@ -81,8 +81,8 @@ package struct DeviceTokenRequests: Sendable {
 
     /// The app ends its registration.
     ///
-    /// - Returns: The waiting requests for a token, which are refused because the registration ends; `nil` where as many
-    ///   requests to end it wait as may, and nothing has changed.
+    /// - Returns: The waiting requests for a token, which are refused because the registration ends; `nil` where as
+    ///   many requests to end it wait as may, and nothing has changed.
     package mutating func end(_ request: Int64) -> [Int64]? {
         guard endRequests.count < Self.limit else { return nil }
         endRequests.append(request)
@@ -95,7 +95,8 @@ package struct DeviceTokenRequests: Sendable {
 
     /// The server has not forgotten the token.
     ///
-    /// - Parameter isRefused: Whether it refuses that, so that the token stays; else it could not be asked, and is asked again.
+    /// - Parameter isRefused: Whether it refuses that, so that the token stays; else it could not be asked, and is
+    ///   asked again.
     package mutating func notEnded(isRefused: Bool) -> End { end(as: isRefused ? .unwanted : .delayed) }
 
     private mutating func end(as outcome: Ending) -> End {
@@ -107,7 +108,7 @@ package struct DeviceTokenRequests: Sendable {
 
     /// The server gave a token.
     ///
-    /// - Returns: The requests that it answers; one `nil` where the app hears of it unasked.
+    /// - Returns: The requests that it answers; one `nil` where the app gets it without having asked.
     package mutating func received(_ token: String) -> [Int64?] {
         let isNews = told.map { $0 != token } ?? wasRefused
         let answers: [Int64?] = waiting.isEmpty && isNews ? [nil] : waiting

@@ -5,23 +5,23 @@ import Foundation
 
 /// An app of this device.
 package struct InstalledApp: Sendable {
-    /// Its manifest, as it was last read.
+    /// The manifest, as it was last read.
     package var manifest: AppManifest
-    /// What the person and the app have settled, as the store has it.
+    /// The stored authorization, settings and categories.
     package var record: AppNotificationRecord
     /// The file of its manifest.
     package var file: String?
-    /// Its texts in the person's language; `nil` where its manifest names no resources.
+    /// The app's texts in the person's language; `nil` where its manifest names no resources.
     package var strings: AppStrings?
-    /// What it is handed and when.
+    /// The delivery of notifications and responses to the app.
     package var delivery: AppDelivery
-    /// Which data messages it is given over its direct channel.
+    /// The delivery of data messages over the app's direct channel.
     package var channel = ChannelDelivery()
-    /// When it is started, woken and given up, and where it stands.
+    /// The start, wakes and state of the app.
     package var supervisor: AppSupervisor<AppConnection>
-    /// Connections that others have in the app's name, by their roles; none of them is the app.
+    /// The connections of companions in the app's name, by their roles; none of them is the app.
     package var companions: [ConnectionRole: AppConnection] = [:]
-    /// Its requests for its device token.
+    /// The app's requests for its device token.
     package var tokens = DeviceTokenRequests()
     /// Whether its answers are waited for.
     package var isWatched = false
@@ -42,13 +42,13 @@ package struct InstalledApp: Sendable {
     /// The number on its icon, as far as the person lets it be seen.
     package var shownBadge: Int { delivery.mayShow && record.settings.badges ? record.badge : 0 }
 
-    /// Its own connection and its companions.
+    /// The app's own connection and those of its companions.
     package var allConnections: [AppConnection] { [connection].compactMap(\.self) + companions.values }
 
     /// Whether it is connected and in front of the person: then it is asked before something is shown.
     package var isInFront: Bool { supervisor.isInFront(manifest.lifecycle) }
 
-    /// Whether it is there or gone, it is handed everything when it next connects: kiosks miss nothing.
+    /// Whether the app is handed everything when it next connects, even after an absence: kiosks miss nothing.
     package var takesEverything: Bool { manifest.lifecycle == .always }
 
     /// The connection that has this role.
@@ -71,13 +71,13 @@ package struct InstalledApp: Sendable {
         delivery.isInFront = isInFront
     }
 
-    /// The app stands elsewhere now; what it is handed follows.
+    /// The app has another state now; its deliveries follow.
     package mutating func enter(_ new: AppState) {
         supervisor.enter(new)
         delivery.isInFront = isInFront
     }
 
-    /// The app has connected; it stands where the focus says, else where what it was started for puts it.
+    /// The app has connected. The focus decides its state, else the reason for which it was started.
     package mutating func enterFirst(byFocus: AppState?) {
         supervisor.enterFirst(byFocus: byFocus)
         delivery.isInFront = isInFront

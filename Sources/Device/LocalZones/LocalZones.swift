@@ -7,7 +7,7 @@ import Timestamps
 public final class LocalZones: Sendable {
     /// The zone where the machine is.
     public struct Current: Hashable, Sendable {
-        /// Its name in the zone files; `nil` where nothing tells it, such as a copied `/etc/localtime`.
+        /// The zone's name in the zone files; `nil` where it is not known, such as for a copied `/etc/localtime`.
         public var name: String?
         /// When its clocks are how far from UTC.
         public var rules: ZoneRules
@@ -19,7 +19,7 @@ public final class LocalZones: Sendable {
         var files: [String: (stamp: ZoneFiles.Stamp, rules: ZoneRules)] = [:]
         /// Foundation's, by their names.
         var sampled: [String: ZoneRules] = [:]
-        /// By the names of zones.
+        /// The rules by the names of zones.
         var named: [String: ZoneRules] = [:]
         /// The name of the machine's zone, as long as `localtime` and the file that it leads to are these.
         var localtime: (link: ZoneFiles.Stamp, file: ZoneFiles.Stamp, name: String?)?
@@ -37,7 +37,7 @@ public final class LocalZones: Sendable {
             return shared.insert(rules).memberAfterInsert
         }
 
-        /// One object for a name as long as its rules are the same.
+        /// Returns the same object for a name as long as its rules are the same.
         mutating func name(_ rules: ZoneRules, _ name: String) -> ZoneRules {
             if let known = named[name], known == rules { return known }
             let renamed = rules.named(name)
@@ -57,11 +57,11 @@ public final class LocalZones: Sendable {
     /// The zones of a folder of zone files; nothing is read yet.
     ///
     /// - Parameters:
-    ///   - environment: its `TZDIR` is the folder of the zone files instead of `folder`, its `TZ` the machine's zone instead
-    ///     of what `localtime` says.
+    ///   - environment: its `TZDIR` is the folder of the zone files instead of `folder`, its `TZ` the machine's zone
+    ///     instead of `localtime`.
     ///   - folder: the zone files.
     ///   - localtime: a zone file, or a link to one.
-    ///   - patience: how long a file that says where the machine is may be missing before that counts.
+    ///   - patience: how long the machine's zone file may be missing before that counts.
     public init(
         environment: [String: String], folder: String = "/usr/share/zoneinfo", localtime: String = "/etc/localtime",
         patience: Duration = patience
@@ -110,16 +110,16 @@ public final class LocalZones: Sendable {
     /// The folder of the zone files.
     public var folder: String { files.folder }
 
-    /// The file that says which zone the machine is in: the path in `TZ`, else `/etc/localtime`.
+    /// The file of the machine's zone: the path in `TZ`, else `/etc/localtime`.
     public var currentFile: String {
         let text = setting.map { $0.hasPrefix(":") ? String($0.dropFirst()) : $0 } ?? ""
         return text.hasPrefix("/") ? text : files.localtime
     }
 
-    /// The zone where the machine is: as `TZ` says, else by `/etc/localtime`, else UTC.
+    /// The machine's zone: by `TZ`, else by `/etc/localtime`, else UTC.
     ///
     /// A `TZ` that cannot be understood is UTC, as for the C library. While the file is missing for a moment, the
-    /// zone that was read before holds.
+    /// earlier zone holds.
     public func current() -> Current {
         guard let setting else { return current(by: files.localtime, named: localtimeName) }
         let text = setting.hasPrefix(":") ? String(setting.dropFirst()) : setting
@@ -160,7 +160,7 @@ public final class LocalZones: Sendable {
         return name
     }
 
-    /// The rules in a file; `nil` when there is none that can be read as such.
+    /// The rules in a file; `nil` when it cannot be read as zone rules.
     private func read(_ path: String) -> ZoneRules? {
         guard let stamp = ZoneFiles.stamp(of: path) else { return nil }
         if let known = kept.withLock({ $0.files[path] }), known.stamp == stamp { return known.rules }

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import LocalSchedule
 
-/// Where zone files are, and their bytes.
+/// The folders of zone files, and the files' bytes.
 struct ZoneFiles: Sendable {
-    /// What tells one file from another, and from itself after a change.
+    /// The identity of a file and of its version.
     struct Stamp: Hashable, Sendable {
         var device: UInt64
         var inode: UInt64
@@ -18,7 +18,7 @@ struct ZoneFiles: Sendable {
             self.init(any: status)
         }
 
-        /// Of whatever is there.
+        /// Creates the stamp of a file's status.
         init(any status: stat) {
             device = UInt64(status.st_dev)
             inode = UInt64(status.st_ino)

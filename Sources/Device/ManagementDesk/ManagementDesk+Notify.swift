@@ -3,15 +3,15 @@ import AppConversation
 import DeviceModel
 import DeviceStore
 
-/// What a notification of the terminal's own must be like.
+/// Checks of notifications from terminals.
 extension ManagementDesk {
-    /// What more is known of a notification that is to be shown.
+    /// The conditions for a notification from a terminal.
     package struct NotifyConditions {
         /// How notifications of terminals appear now.
         package var presentation: PresentationConditions
         /// Whether as many terminals wait for answers as may (``TerminalWaiters``).
         package var isFull: Bool
-        /// What is wrong with its trigger; `nil` for nothing.
+        /// The fault in the notification's trigger; `nil` where there is none.
         package var triggerFault: String?
 
         /// The conditions of one notification.
@@ -22,7 +22,7 @@ extension ManagementDesk {
         }
     }
 
-    /// What is wrong with a notification of the terminal's; `nil` for nothing.
+    /// The fault in a notification from a terminal; `nil` where there is none.
     ///
     /// - Throws: when the store cannot be read.
     package func fault(
@@ -47,8 +47,8 @@ extension ManagementDesk {
         return nil
     }
 
-    /// Why a terminal may not have a further request wait; `nil` where it may. All terminals are one app, and the request
-    /// of one does not take the place of another's.
+    /// Why a terminal may not have a further request wait; `nil` where it may. All terminals are one app, and the
+    /// request of one does not take the place of another's.
     private func faultOfCount(with request: NotificationRequest) throws -> String? {
         let others = try store.read { try $0.requests(app: AppManifest.terminalID) }.filter {
             $0.identifier != request.identifier

@@ -6,18 +6,18 @@ import LocalSchedule
 import PushModel
 import RequestScheduling
 
-/// What waits for its time or place, for a person at a terminal.
+/// The list of scheduled requests, for a person at a terminal.
 extension ManagementDesk {
-    /// How many of the next times a person is told.
+    /// How many of the next times an answer lists.
     private static let timeCount = 3
 
     /// How many requests one answer describes, so that what is due meanwhile does not wait for it.
     private static let pageSize = 32
-    /// The greatest size of what one request says in an answer, in bytes of JSON.
+    /// The greatest size of a request's content in an answer, in bytes of JSON.
     private static let mostTold = 64 << 10
 
-    /// One page of the requests that wait, of one app or of all. What is due first comes first; what waits for no time
-    /// comes last.
+    /// A page of the scheduled requests, of one app or of all. Requests are in the order of their due times; those
+    /// without a time come last.
     func pending(_ app: BundleID?, after last: PendingTurn?) throws -> ManagementAnswer {
         if let app, try !isInstalledOrPending(app) { return Self.unknown(app) }
         let deadlines = try deadlines(app, after: last.map(LocalSchedule.Deadline.init))
@@ -58,7 +58,8 @@ extension ManagementDesk {
         return Array(deadlines.sorted().prefix(Self.pageSize))
     }
 
-    /// What a request says, in at most ``mostTold`` bytes: texts from the app's string tables may be of any length.
+    /// The content of a request, in at most ``mostTold`` bytes: texts from the app's string tables may be of any
+    /// length.
     private func content(of waiting: PendingRequest) -> NotificationContent {
         let said = waiting.request.content
         for content in [registry.localized(said, app: waiting.app), said] {
@@ -82,13 +83,13 @@ extension ManagementDesk {
             fired: waiting.fired)
     }
 
-    /// The zone in which a request's times are told: its own, or the machine's.
+    /// The zone of a request's times in an answer: its own, or the machine's.
     private func zone(of waiting: PendingRequest) -> ZoneRules? {
         guard case .calendar(let components, _)? = waiting.request.trigger else { return surroundings.zones(.floating) }
         return surroundings.zones(ZoneChoice(components.timeZone)) ?? surroundings.zones(.floating)
     }
 
-    /// What to say of the first time that is not at the time of day asked for, since clocks skip it on that day.
+    /// A remark on the first time that differs from the requested time of day, since the clocks skip it on that day.
     private func moved(_ waiting: PendingRequest, _ times: [(Timestamp, Int)]) -> String {
         guard case .calendar(let components, _)? = waiting.request.trigger, components.hour != nil else { return "" }
         let moved = times.first { time, offset in
@@ -139,7 +140,7 @@ extension ManagementDesk {
         return "\(repeats ? "each time on" : "on") \(crossing) \(place); \(sideOfEdge(key))"
     }
 
-    /// On which side of a region's edge the machine is, as far as that is known, and which source tells it.
+    /// The side of a region's edge on which the machine is, as far as that is known, and the source of that position.
     private func sideOfEdge(_ key: RequestKey) -> String {
         let regions = schedule.regions
         let side = regions.state(of: key) ?? .unknown

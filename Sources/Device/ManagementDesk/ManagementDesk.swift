@@ -7,12 +7,12 @@ import InstalledApps
 import PushModel
 import RequestScheduling
 
-/// Answers what a person asks at a terminal: a value, made for one command from what is known at that moment.
+/// Answers the commands of a person at a terminal: a value, made for one command from the present state.
 ///
-/// Guarantees: it changes nothing; what a command orders it returns as an ``Order``, with all that can be wrong about it
-/// checked. What is on its way to the store must be there before it is asked.
+/// Guarantees: it changes nothing. A command that changes something is returned as an ``Order``, with all its faults
+/// checked. Pending changes must be committed before it is called.
 package struct ManagementDesk {
-    /// What became of a command.
+    /// The outcome of a command.
     package enum Outcome: Sendable {
         /// There is nothing to do but to answer.
         case answer(ManagementAnswer)
@@ -20,7 +20,7 @@ package struct ManagementDesk {
         case order(Order)
     }
 
-    /// What a command has the agent do.
+    /// An order of a command to the agent.
     package enum Order: Sendable {
         /// Take back requests of an app that wait.
         case cancel([String], app: BundleID)
@@ -38,7 +38,7 @@ package struct ManagementDesk {
         case openSettings(app: BundleID)
     }
 
-    /// What is known of the agent and its connections to the world.
+    /// The present state of the agent and its connections.
     package struct Circumstances: Sendable {
         /// Whether the agent is logged in at its server.
         package var isConnected: Bool
@@ -50,7 +50,7 @@ package struct ManagementDesk {
         package var screenFault: String?
         /// The quiet hours; `nil` for none.
         package var quietHours: QuietHours?
-        /// What tells where the machine is; `nil` where nothing does.
+        /// The name of the source of positions; `nil` where there is none.
         package var positionSource: String?
         /// How notifications ended that waited for an app's service extension.
         package var extensions: @Sendable (BundleID) -> [AgentStatus.ExtensionVersion]
@@ -75,7 +75,7 @@ package struct ManagementDesk {
         }
     }
 
-    /// The name that stands for all apps in settings.
+    /// The name of all apps in settings.
     private static let allApps: BundleID = "all"
     private static let off = "off"
 

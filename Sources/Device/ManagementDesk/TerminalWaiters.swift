@@ -7,7 +7,7 @@ package struct TerminalWaiters<Terminal: Sendable>: Sendable {
 
     private var waiting: [String: Terminal] = [:]
 
-    /// Nobody waits.
+    /// Creates an empty collection.
     package init() {}
 
     /// Whether no further terminal may wait.
@@ -16,7 +16,7 @@ package struct TerminalWaiters<Terminal: Sendable>: Sendable {
     /// The identifiers that are waited for.
     package var identifiers: [String] { Array(waiting.keys) }
 
-    /// Whether somebody waits for this notification.
+    /// Whether a terminal waits for this notification.
     package func isAwaited(_ identifier: String) -> Bool { waiting[identifier] != nil }
 
     /// A terminal waits from now on.
@@ -24,12 +24,12 @@ package struct TerminalWaiters<Terminal: Sendable>: Sendable {
 
     /// The wait is over.
     ///
-    /// - Returns: Who waited.
+    /// - Returns: The terminal that waited.
     package mutating func end(_ identifier: String) -> Terminal? { waiting.removeValue(forKey: identifier) }
 
-    /// Terminals that have gone wait no longer.
+    /// Removes the terminals that have gone.
     ///
-    /// - Returns: The identifiers that nobody waits for any more.
+    /// - Returns: The identifiers that no terminal waits for any more.
     package mutating func remove(where hasGone: (Terminal) -> Bool) -> [String] {
         let gone = waiting.filter { hasGone($0.value) }.map(\.key)
         for identifier in gone { waiting[identifier] = nil }

@@ -1,38 +1,38 @@
 import AgentWire
 import Foundation
 
-/// Which fetched files are kept, by who asked for which address. A value; ``MediaFolder`` has the files.
+/// The index of fetched files, by the app that requested them and the address. A value; ``MediaFolder`` has the files.
 ///
-/// Guarantees: what is kept has at most ``byteLimit`` bytes and ``countLimit`` files; who was asked for the longest ago goes
+/// Guarantees: at most ``byteLimit`` bytes and ``countLimit`` files are kept, and the least recently used is removed
 /// first. No app learns what another has fetched.
 package struct MediaCache: Sendable {
-    /// What a file is found by.
+    /// The key of a file.
     package struct Key: Codable, Hashable, Sendable {
         /// The bundle id of the app that asked.
         package var app: BundleID
         /// The address as it was asked for.
         package var url: String
 
-        /// Who asked for what.
+        /// Creates the key of an app and an address.
         package init(app: BundleID, url: String) {
             self.app = app
             self.url = url
         }
     }
 
-    /// One file.
+    /// The entry of a file.
     package struct Entry: Codable, Hashable, Sendable {
-        /// Who asked for what.
+        /// The file's key.
         package var key: Key
         /// The file's name in the folder.
         package var name: String
         /// How many bytes it has.
         package var size: Int64
-        /// What it is.
+        /// The file's kind.
         package var kind: MediaKind
         /// The address that answered, after all redirects.
         package var source: String
-        /// What that address is asked with.
+        /// The validator for a conditional request to that address.
         package var validator: MediaValidator
 
         /// A file that is kept.
@@ -61,7 +61,7 @@ package struct MediaCache: Sendable {
         self.countLimit = countLimit
     }
 
-    /// What is kept under a key; it counts as asked for now.
+    /// The entry of a key; counts as a use of the file.
     package mutating func find(_ key: Key) -> Entry? {
         guard let entry = entries[key]?.entry else { return nil }
         turns += 1
@@ -71,7 +71,7 @@ package struct MediaCache: Sendable {
 
     /// Keeps a file, in place of an earlier one of its key.
     ///
-    /// - Returns: Those that are to be deleted for it; the new one, where it alone is too large.
+    /// - Returns: The entries to delete for it; the new one, where it alone is too large.
     package mutating func insert(_ entry: Entry) -> [Entry] {
         guard entry.size <= byteLimit, countLimit > 0 else { return [entry] }
         var gone = remove(entry.key).map { [$0] } ?? []

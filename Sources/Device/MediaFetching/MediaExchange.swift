@@ -4,8 +4,8 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// One request to one address, and what comes back. It has a client of its own: the address is given to it, and it asks no
-/// name server. Over TLS the host's name is what the certificate must have.
+/// A request to one address, and its response. It has an HTTP client of its own, which is given the address and makes
+/// no DNS query. Over TLS the certificate must have the host's name.
 struct MediaExchange {
     private let client: HTTPClient
     private let url: MediaURL

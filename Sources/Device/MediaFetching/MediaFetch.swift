@@ -2,35 +2,35 @@ import AgentWire
 import NIOCore
 import OutboundAddresses
 
-/// One fetching of one file: which address, which hop, and how many bytes. Events in, one directive out.
+/// The fetching of a file: the address, the redirects, and the number of bytes. Events in, one directive out.
 ///
-/// Guarantees: no address is connected to that ``AddressRule`` refuses, whatever hop it comes with; at most
-/// ``redirectLimit`` redirects are followed; no more bytes are asked for than a file of its kind may have.
+/// Guarantees: no address is connected to that ``AddressRule`` refuses, whatever redirect names it. At most
+/// ``redirectLimit`` redirects are followed. No more bytes are requested than a file of its kind may have.
 package struct MediaFetch: Sendable {
     /// How many redirects are followed.
     package static let redirectLimit = 5
     /// How many of a host's addresses are tried.
     package static let addressLimit = 3
 
-    /// What may be fetched.
+    /// The limits on the files that may be fetched.
     package struct Rules: Hashable, Sendable {
-        /// Which addresses.
+        /// The addresses that may be connected to.
         package var addresses: AddressRule
         /// Whether `http` may be asked, too.
         package var allowsHTTP: Bool
 
-        /// Public addresses by `https`, unless said otherwise.
+        /// Public addresses by `https`, by default.
         package init(addresses: AddressRule = AddressRule(), allowsHTTP: Bool = false) {
             self.addresses = addresses
             self.allowsHTTP = allowsHTTP
         }
     }
 
-    /// What happens.
+    /// An event of a fetch.
     package enum Event: Sendable {
         /// The addresses of the host.
         case resolved([SocketAddress])
-        /// The host has none, and why.
+        /// The host has no address, and why.
         case unresolved(String)
         /// The address takes no connection, and why.
         case unconnected(String)
@@ -46,7 +46,7 @@ package struct MediaFetch: Sendable {
         case timedOut
     }
 
-    /// What is to be done.
+    /// An action for the caller.
     package enum Directive: Hashable, Sendable {
         /// Ask for the addresses of a host.
         case resolve(host: String, port: Int)
@@ -54,22 +54,23 @@ package struct MediaFetch: Sendable {
         case request(MediaURL, address: SocketAddress, MediaValidator?)
         /// Take the next bytes, and keep those that came.
         case receive
-        /// The file is whole, and what it is. It may be kept under the validator, which is of the address that answered.
+        /// The file is whole, and what it is. It may be kept under the validator, which is of the address that
+        /// answered.
         case finish(MediaKind, MediaValidator?, from: MediaURL)
         /// The file that is kept is the one.
         case finishKept
-        /// Nothing comes of it.
+        /// The fetch has failed.
         case fail(MediaFailure)
     }
 
-    /// What is kept of an earlier fetching.
+    /// The cached result of an earlier fetch.
     package struct Kept: Hashable, Sendable {
         /// The address that answered then.
         package var source: String
-        /// What it is asked with.
+        /// The validator for a conditional request.
         package var validator: MediaValidator
 
-        /// What is kept.
+        /// Creates the record of a cached file.
         package init(source: String, validator: MediaValidator) {
             self.source = source
             self.validator = validator
@@ -101,7 +102,7 @@ package struct MediaFetch: Sendable {
     /// The first thing to do.
     package mutating func begin() -> Directive { enter(url) }
 
-    /// What is to be done next.
+    /// The next directive, after an event.
     package mutating func handle(_ event: Event) -> Directive {
         switch event {
         case .resolved(let found): return choose(found)

@@ -8,23 +8,23 @@ import NIOSSL
 import OutboundAddresses
 import Synchronization
 
-/// Fetches files for service extensions: the shell around ``MediaFetch``, ``MediaCache`` and ``FetchSpread``.
+/// Fetches files for service extensions: the I/O around ``MediaFetch``, ``MediaCache`` and ``FetchSpread``.
 ///
-/// Guarantees: each request is answered exactly once, within ``timeLimit``; at most ``countLimit`` are under way; what
-/// is received goes to the disk as it comes. An answer's file is one that nobody else has.
+/// Guarantees: each request is answered exactly once, within ``timeLimit``, and at most ``countLimit`` are in progress.
+/// Received bytes go to the disk as they come. Each answer has a file of its own.
 package final class MediaFetcher: Sendable {
-    /// What fetching needs from outside.
+    /// The dependencies of fetching.
     package struct Parts: Sendable {
-        /// Tells the addresses of hosts.
+        /// Resolves the addresses of hosts.
         package var resolver: any HostResolver
-        /// Who may sign hosts' certificates.
+        /// The TLS configuration, with the authorities that may sign hosts' certificates.
         package var tls: TLSConfiguration
         /// Waits, until its task is cancelled.
         package var sleep: @Sendable (Duration) async throws -> Void
         /// Draws a number evenly from all there are.
         package var random: @Sendable () -> UInt64
 
-        /// Parts; the system's authorities, unless it says otherwise.
+        /// Creates the dependencies; with the system's authorities by default.
         package init(
             resolver: any HostResolver, tls: TLSConfiguration = .makeClientConfiguration(),
             sleep: @escaping @Sendable (Duration) async throws -> Void, random: @escaping @Sendable () -> UInt64
@@ -38,7 +38,7 @@ package final class MediaFetcher: Sendable {
 
     /// How long one request may take, its part of the spread included. An extension has a little more.
     package static let timeLimit = Duration.seconds(25)
-    /// How many requests may be under way.
+    /// The most requests in progress.
     package static let countLimit = 32
 
     private struct State {
@@ -100,7 +100,7 @@ package final class MediaFetcher: Sendable {
         if isClosed { task.cancel() }
     }
 
-    /// Ends what is under way: it is answered as too slow. Nothing more is fetched.
+    /// Ends the requests in progress: they are answered as too slow. Nothing more is fetched.
     package func close() async {
         let tasks = state.withLock { state in
             state.isClosed = true
@@ -110,7 +110,7 @@ package final class MediaFetcher: Sendable {
         for task in tasks { await task.value }
     }
 
-    /// Deletes a file that was handed out, where nobody has taken it.
+    /// Deletes the file of an answer that its receiver has not taken.
     package func takeBack(_ path: String) { threads.submit { [folder] _ in folder.takeBack(path) } }
 
     /// Deletes what an app has fetched.
@@ -139,7 +139,7 @@ package final class MediaFetcher: Sendable {
         }
     }
 
-    /// Waits for its moment, and does what ``MediaFetch`` says.
+    /// Waits for the delay of the request, then performs the directives of ``MediaFetch``.
     private func work(_ request: MediaRequest, for app: BundleID, rules: MediaFetch.Rules) async -> MediaAnswer {
         let delay = FetchSpread.delay(over: request.spread, random: parts.random())
         if delay > .zero { try? await parts.sleep(delay) }
@@ -172,7 +172,7 @@ package final class MediaFetcher: Sendable {
         }
     }
 
-    /// Keeps a file for the next time, and hands out a copy.
+    /// Keeps a file in the cache, and returns a copy.
     private func keep(
         _ file: ReceivedFile, _ kind: MediaKind, _ validator: MediaValidator, _ source: MediaURL,
         under key: MediaCache.Key
@@ -196,7 +196,7 @@ package final class MediaFetcher: Sendable {
     private func open() async throws {
         guard state.withLock({ $0.cache == nil }) else { return }
         try await onDisk { [self] in
-            // Within the lock: who comes second waits for the first.
+            // Within the lock: the second caller waits for the first.
             try state.withLock { state in
                 guard state.cache == nil else { return }
                 var cache = MediaCache()

@@ -2,13 +2,13 @@ import AgentWire
 import Foundation
 import Machine
 
-/// The files of fetching: those that are being received, those that are kept, and those that were handed out.
+/// The files of fetching: those that are being received, those in the cache, and those of answers.
 ///
-/// Every file has the mode 0600 and every folder 0700. What is handed out is a copy: whoever has it may change or move it.
-/// All functions may wait for the disk.
+/// Every file has the mode 0600 and every folder 0700. An answer's file is a copy, which its receiver may change or
+/// move. All functions may wait for the disk.
 struct MediaFolder: Sendable {
     private let path: String
-    /// Bytes that may be handed out to one app and not taken yet.
+    /// The most bytes of answers to one app that it has not taken yet.
     static let handedLimit: Int64 = 200 << 20
 
     init(path: String) { self.path = path }
@@ -50,7 +50,7 @@ struct MediaFolder: Sendable {
         try ReceivedFile(path: "\(receivingFolder)/\(UUID().uuidString.lowercased())")
     }
 
-    /// Keeps a received file, and says under which name.
+    /// Moves a received file into the cache, and returns its name.
     func keep(_ file: ReceivedFile) throws(MachineFailure) -> String {
         let name = UUID().uuidString.lowercased()
         guard rename(file.path, kept(name)) == 0 else { throw MachineFailure(what: kept(name), code: errno) }
@@ -75,27 +75,27 @@ struct MediaFolder: Sendable {
         }
     }
 
-    /// Hands an app a copy of a kept file.
+    /// Gives an app a copy of a cached file.
     func hand(kept entry: MediaCache.Entry, to app: BundleID) throws -> String {
         let place = try place(of: app, size: entry.size, ending: entry.kind.ending)
         try copy(kept(entry.name), to: place, size: entry.size)
         return place
     }
 
-    /// Hands an app a received file, which goes away from here.
+    /// Gives an app a received file, which is moved.
     func hand(_ file: ReceivedFile, kind: MediaKind, to app: BundleID) throws -> String {
         let place = try place(of: app, size: file.size, ending: kind.ending)
         guard rename(file.path, place) == 0 else { throw MachineFailure(what: place, code: errno) }
         return place
     }
 
-    /// Deletes what was handed out and nobody has taken.
+    /// Deletes the file of an answer that its receiver has not taken.
     func takeBack(_ handed: String) {
         guard handed.hasPrefix(path + "/handed/") else { return }
         unlink(handed)
     }
 
-    /// Deletes everything that an app was handed.
+    /// Deletes all files of answers to an app.
     func remove(_ app: BundleID) { try? FileManager.default.removeItem(atPath: handedFolder(of: app)) }
 
     private func place(of app: BundleID, size: Int64, ending: String) throws -> String {

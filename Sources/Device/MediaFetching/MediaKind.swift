@@ -1,32 +1,32 @@
 import Attachments
 
-/// What a fetched file is: what its bytes are decides, and where these leave it open what is said of it.
+/// The kind of a fetched file. Its bytes decide, and where they leave it open the declared type.
 package struct MediaKind: Codable, Hashable, Sendable {
     /// How its name ends.
     package let ending: String
     /// The most bytes that it may have.
     package let limit: Int64
 
-    /// How many bytes at its begin tell what a file is.
+    /// The number of bytes at a file's beginning that identify its kind.
     package static let headLength = 16
     /// The most bytes that a file of any kind may have.
     package static let greatestLimit = AttachmentStore.Kind.allCases.map(\.limit).max() ?? 0
 
-    /// Reads what a file is.
+    /// Reads the kind of a file.
     ///
     /// - Parameters:
-    ///   - head: Its first bytes: ``headLength``, or all that there are.
-    ///   - says: What is said of it, by the most trusted first: its MIME type, its extension, the sender's hint.
-    /// - Returns: `nil` for what a notification cannot show.
+    ///   - head: The file's first bytes: ``headLength``, or all that there are.
+    ///   - says: The declared types, the most trusted first: its MIME type, its extension, the sender's hint.
+    /// - Returns: `nil` for a kind that a notification cannot show.
     package init?(head: [UInt8], says: [String]) {
         guard var (kind, ending) = AttachmentStore.kind(of: head) else { return nil }
-        // The same container holds sound and film, and need not say which.
+        // The same container holds sound and film, and need not declare which.
         if ending == "mp4", says.lazy.compactMap(Self.isSound).first == true { (kind, ending) = (.audio, "m4a") }
         self.ending = ending
         limit = kind.limit
     }
 
-    /// Whether a word of a type is one of a sound; `nil` where it says neither that nor a film.
+    /// Whether a declared type is one of a sound; `nil` where it is neither a sound's nor a film's.
     private static func isSound(_ word: String) -> Bool? {
         let word = word.lowercased().prefix { $0 != ";" }.filter { $0 != " " }
         switch word {

@@ -1,12 +1,12 @@
-/// What a host says of a file before the file.
+/// The head of a host's response: its status and header fields.
 package struct MediaResponse: Hashable, Sendable {
     /// The HTTP status.
     package var status: Int
-    /// Where a redirect leads.
+    /// The target of a redirect, from `Location`.
     package var location: String?
-    /// What the host says that it is.
+    /// The media type, from `Content-Type`.
     package var contentType: String?
-    /// How many bytes it says that there are.
+    /// The number of bytes, from `Content-Length`.
     package var length: Int64?
     /// How the bytes are coded; `nil` and `identity` are as they are.
     package var coding: String?
@@ -27,7 +27,7 @@ package struct MediaResponse: Hashable, Sendable {
     }
 }
 
-/// What tells one version of a file from another (RFC 9110, section 8.8).
+/// The validator of a file's version (RFC 9110, section 8.8).
 package struct MediaValidator: Codable, Hashable, Sendable {
     /// `ETag`, with its quotation marks.
     package var entityTag: String?

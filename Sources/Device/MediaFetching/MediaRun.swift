@@ -1,9 +1,9 @@
 import AgentWire
 import NIOPosix
 
-/// One fetching as it happens: asks names and hosts, and writes what they send, as ``MediaFetch`` says.
+/// A running fetch: resolves names, sends requests, and writes the received bytes, as ``MediaFetch`` directs.
 struct MediaRun {
-    /// What came of it.
+    /// The outcome of a fetch.
     enum Outcome {
         case failed(MediaFailure)
         /// The file that is kept is the one.
@@ -14,7 +14,7 @@ struct MediaRun {
     let parts: MediaFetcher.Parts
     let folder: MediaFolder
     let threads: NIOThreadPool
-    /// What was received; whoever runs this deletes it where it is left.
+    /// The received file; the caller deletes it unless it is kept.
     private(set) var file: ReceivedFile?
     private var exchange: MediaExchange?
 

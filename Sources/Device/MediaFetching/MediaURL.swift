@@ -1,7 +1,7 @@
 import AgentWire
 import NIOCore
 
-/// An address that can be fetched, in one spelling: what is checked here is what is connected to.
+/// An address that can be fetched, in one spelling: the checked text is also the one that is connected to.
 ///
 /// The host is in lower case and of the letters of host names, so that no two readers understand it differently.
 package struct MediaURL: Hashable, Sendable, CustomStringConvertible {
@@ -45,7 +45,7 @@ package struct MediaURL: Hashable, Sendable, CustomStringConvertible {
         self.target = target
     }
 
-    /// Where a redirect leads (RFC 3986, section 5.2).
+    /// The target of a redirect (RFC 3986, section 5.2).
     package func redirected(to location: String) throws(MediaFailure) -> MediaURL {
         if Self.hasScheme(location) { return try MediaURL(location) }
         if location.hasPrefix("//") { return try MediaURL((isSecure ? "https:" : "http:") + location) }
@@ -70,7 +70,7 @@ package struct MediaURL: Hashable, Sendable, CustomStringConvertible {
         return "\(scheme)://\(name)\(port == (isSecure ? 443 : 80) ? "" : ":\(port)")\(target)"
     }
 
-    /// Scheme, host and port: what a log may say, since the rest may hold what only its owner should know.
+    /// Scheme, host and port: the part that may be logged, since the rest may be secret.
     package var origin: String {
         MediaURL(isSecure: isSecure, host: host, port: port, target: "").description
     }
@@ -120,7 +120,7 @@ package struct MediaURL: Hashable, Sendable, CustomStringConvertible {
         return (host.lowercased(), port)
     }
 
-    /// Path and query as they are sent: what may not stand there is written with `%` (RFC 3986, section 2.1).
+    /// Path and query as they are sent: other characters are written with `%` (RFC 3986, section 2.1).
     private static func target(_ text: Substring) -> String {
         var bytes: [UInt8] = text.first == "/" ? [] : [UInt8(ascii: "/")]
         for byte in text.utf8 {

@@ -1,6 +1,6 @@
 /// The calls that wait for an answer on one bus, each for a bounded time.
 package struct BusCalls<Call> {
-    /// How long a call may stay unanswered, where nothing else is said.
+    /// The default time limit of a call.
     package static var patience: Duration { .seconds(5) }
 
     private var waiting: [UInt32: (call: Call, deadline: ContinuousClock.Instant)] = [:]
@@ -19,10 +19,10 @@ package struct BusCalls<Call> {
         waiting[serial] = (call, .now + patience)
     }
 
-    /// The call that an answer belongs to; `nil` when nobody waits for it any more.
+    /// The call that an answer belongs to; `nil` when the call is not open any more.
     package mutating func take(_ serial: UInt32) -> Call? { waiting.removeValue(forKey: serial)?.call }
 
-    /// Takes the calls that nobody answered in time.
+    /// Removes and returns the calls without an answer in time.
     package mutating func takeLate() -> [Call] {
         let now = ContinuousClock.now
         let late = waiting.filter { $0.value.deadline <= now }

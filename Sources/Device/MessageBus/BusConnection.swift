@@ -5,10 +5,11 @@ import Machine
 /// A private connection to a message bus; used by one thread only.
 package final class BusConnection {
     private let pointer: OpaquePointer
-    /// Where libdbus notes whether it has something to write: a queued message, or its part of the handshake.
+    /// The cell in which libdbus notes whether it has something to write: a queued message, or its part of the
+    /// handshake.
     private let writing: UnsafeMutablePointer<OpaquePointer?>
 
-    /// Connects and says hello to the bus, which answers that before anything else.
+    /// Connects, and sends `Hello` to the bus, which answers it before any other call.
     ///
     /// - Parameter patience: How long to wait for the answer; `nil` does not wait.
     package init(address: String, patience: Duration? = nil) throws(BusFailure) {
@@ -51,7 +52,7 @@ package final class BusConnection {
     /// Whether to poll for writing.
     package var hasMessagesToSend: Bool { writing.pointee.map { dbus_watch_get_enabled($0) != 0 } ?? false }
 
-    /// The descriptor to poll; -1 when there is none.
+    /// The descriptor to poll; -1 when the connection has none.
     package var descriptor: Int32 {
         var descriptor: Int32 = -1
         return dbus_connection_get_unix_fd(pointer, &descriptor) != 0 ? descriptor : -1
@@ -62,7 +63,7 @@ package final class BusConnection {
 
     /// Queues a message.
     ///
-    /// - Returns: Its serial; `nil` when libdbus has no memory.
+    /// - Returns: The message's serial; `nil` when libdbus has no memory.
     package func send(_ message: borrowing BusMessage) -> UInt32? {
         var serial: UInt32 = 0
         return dbus_connection_send(pointer, message.pointer, &serial) != 0 ? serial : nil

@@ -1,5 +1,5 @@
-/// Why a bus cannot be used, in words.
+/// The reason why a bus cannot be used, for people.
 package struct BusFailure: Error, Sendable, CustomStringConvertible {
-    /// What failed, in words.
+    /// The failure, for people.
     package var description: String
 }

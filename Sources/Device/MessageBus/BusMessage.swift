@@ -1,6 +1,6 @@
 import CDBus
 
-/// One D-Bus message; owns one reference to it.
+/// A D-Bus message; owns one reference to it.
 package struct BusMessage: ~Copyable {
     let pointer: OpaquePointer
 
@@ -35,7 +35,7 @@ package struct BusMessage: ~Copyable {
         dbus_message_get_error_name(pointer).map { String(cString: $0) } ?? "unknown error"
     }
 
-    /// Who sent it, by the unique name that the bus vouches for.
+    /// The sender, by the unique name that the bus vouches for.
     package var sender: String? { dbus_message_get_sender(pointer).map { String(cString: $0) } }
     /// The object that a signal is about.
     package var path: String? { dbus_message_get_path(pointer).map { String(cString: $0) } }
@@ -54,7 +54,7 @@ package struct BusMessage: ~Copyable {
 
     // MARK: Writing
 
-    /// Has the call fail where nobody owns the name, in place of the bus starting a program.
+    /// Makes the call fail where the name has no owner; otherwise the bus would start a program.
     package func startsNobody() { dbus_message_set_auto_start(pointer, 0) }
 
     /// Appends arguments; `false` when libdbus has no memory for them.

@@ -77,7 +77,7 @@ package indirect enum BusValue: Hashable, Sendable {
             dbus_message_iter_get_basic(&iterator, &number)
             return .int64(number)
         case aldaba_dbus_uint64:
-            // What is too large for the other kind is of no use to our interfaces.
+            // A value that is too large for `Int64` is clamped: our interfaces use none.
             var number: UInt64 = 0
             dbus_message_iter_get_basic(&iterator, &number)
             return .int64(Int64(clamping: number))
@@ -110,7 +110,7 @@ package indirect enum BusValue: Hashable, Sendable {
         }
     }
 
-    /// A list of byte strings; a list of other lists is none of ours.
+    /// A list of byte strings; our interfaces use no list of other lists.
     private static func byteStrings(_ iterator: inout DBusMessageIter) -> BusValue {
         var strings: [[UInt8]] = []
         while dbus_message_iter_get_arg_type(&iterator) != 0 {
@@ -179,7 +179,7 @@ package indirect enum BusValue: Hashable, Sendable {
                 }
             }
         case .path(let text):
-            // libdbus ends the process over a path that is none.
+            // libdbus ends the process over an invalid path.
             guard dbus_validate_path(text, nil) != 0 else { return false }
             return text.withCString { bytes in
                 var pointer: UnsafePointer<CChar>? = bytes

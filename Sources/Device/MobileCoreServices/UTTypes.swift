@@ -1,6 +1,6 @@
 @_exported import Foundation
 
-// Uniform type identifiers: what `UNNotificationAttachmentOptionsTypeHintKey` takes. Values are Apple's.
+// Uniform type identifiers, as values of `UNNotificationAttachmentOptionsTypeHintKey`. Values are Apple's.
 
 /// An image of any kind. No attachment can be just that.
 public let kUTTypeImage = "public.image"

@@ -3,10 +3,11 @@ import DevicePorts
 import Foundation
 import Machine
 
-/// Where the machine is, as a file says: its last line, or the whole of it as a JSON object (see `Docs/notification-centre.md`).
+/// The machine's position from a file: its last line, or the whole of it as a JSON object (see
+/// `Docs/notification-centre.md`).
 ///
-/// Read at the start, and whenever the file was written and closed, replaced, made or taken away; also when it is a link, or
-/// its folder comes later. A file that is empty is one that is being written.
+/// Read at the start, and whenever the file was written and closed, replaced, made or removed. This also holds when it
+/// is a link, or when its folder is made later. An empty file is taken to be one that is being written.
 public final class FilePosition: PositionSource {
     /// `the file PATH`, with the absolute path.
     public let name: String
@@ -25,7 +26,7 @@ public final class FilePosition: PositionSource {
     public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
     /// Stops watching the file until the next start.
     public func rest() { thread.rest() }
-    /// Ends the thread; nothing is told any more.
+    /// Ends the thread; nothing is reported any more.
     public func stop() { thread.stop() }
 }
 
@@ -57,8 +58,8 @@ private final class FileWork: PositionWork {
 
     func end() {}
 
-    /// Whether what happened has left the file as it is to be. One that was only made is read when it is closed, unless it
-    /// is a link to what was there before.
+    /// Whether what happened has left the file as it is to be. One that was only made is read when it is closed, unless
+    /// it is a link to what was there before.
     private func isComplete(_ changes: UInt32) -> Bool {
         if changes & ~UInt32(IN_CREATE) != 0 { return true }
         var status = stat()

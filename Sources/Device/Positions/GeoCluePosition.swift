@@ -3,22 +3,22 @@ import Foundation
 import Machine
 import MessageBus
 
-/// Where the machine is, as GeoClue says: org.freedesktop.GeoClue2 on the system bus.
+/// The machine's position from GeoClue: org.freedesktop.GeoClue2 on the system bus.
 ///
-/// It is asked for an exact position, by the name `desktopID`, and the bus may start it. While nothing waits for a place there is no
-/// client of ours, so that GeoClue does not look either. A GeoClue that ends is asked again after 1 s, 2 s, … 60 s; one that
-/// refuses, or waits in vain for the desktop's agent, after a minute, two, … an hour, since it may ask a person each time; a
-/// machine without GeoClue when one comes.
+/// It is asked for an exact position, by the name `desktopID`, and the bus may start it. While no request waits for a
+/// place there is no client of ours, so that GeoClue is idle too. A GeoClue that ends is asked again after 1 s, 2 s, …
+/// 60 s. One that refuses, or waits in vain for the desktop's agent, is asked again after a minute, two, … an hour,
+/// since it may ask a person each time. On a machine without GeoClue it is asked when it appears.
 public final class GeoCluePosition: PositionSource {
     /// The service's own name.
     public let name = "GeoClue"
     private let thread: PositionThread
 
-    /// Connects to nothing before ``start(events:)``.
+    /// Creates a source, which does not connect before ``start(events:)``.
     ///
     /// - Parameters:
     ///   - busAddress: The system bus.
-    ///   - desktopID: Who asks, as GeoClue's configuration and the person know it.
+    ///   - desktopID: The id of the client, as GeoClue's configuration and the person know it.
     public init(busAddress: String, desktopID: String) {
         thread = PositionThread(name: "aldaba-place") {
             GeoClueWork(address: busAddress, desktopID: desktopID, teller: $0)
@@ -29,13 +29,13 @@ public final class GeoCluePosition: PositionSource {
     public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
     /// Ends our client of GeoClue's, so that it need not look.
     public func rest() { thread.rest() }
-    /// Ends the thread; nothing is told any more.
+    /// Ends the thread; nothing is reported any more.
     public func stop() { thread.stop() }
 }
 
-/// The thread's own: one client of GeoClue's.
+/// A client of GeoClue's; used on the source's thread only.
 ///
-/// Only what the connection sends that answered the first call counts, by the bus' word.
+/// Only messages of the connection that answered the first call count; the bus vouches for the sender.
 private final class GeoClueWork: PositionWork {
     private static let service = "org.freedesktop.GeoClue2"
     private static let client = "\(service).Client"
@@ -44,8 +44,8 @@ private final class GeoClueWork: PositionWork {
     private static let properties = "\(bus).Properties"
     /// How long the bus may take to start it, and it to answer.
     private static let patience = Duration.seconds(25)
-    /// How long a person may think whether it is allowed, and the desktop's agent take to come: GeoClue answers then, or
-    /// ends itself, which the bus tells.
+    /// How long the person may take to decide, and the desktop's agent to start: GeoClue answers then, or ends, which
+    /// the bus reports.
     private static let longPatience = Duration.seconds(3_600)
     private static let otherwise = "or let something else tell (the setting position)"
 
@@ -61,7 +61,7 @@ private final class GeoClueWork: PositionWork {
     /// A location that is newer than the one that was asked for.
     private var newer: String?
     private var nextAttempt: ContinuousClock.Instant?
-    /// When to say that it does not answer.
+    /// The time at which to report that it does not answer.
     private var complaint: ContinuousClock.Instant?
     private var backOff = BackOff()
     private var longBackOff = BackOff(base: .seconds(60), cap: .seconds(3_600))
@@ -132,8 +132,8 @@ private final class GeoClueWork: PositionWork {
     private func begin(_ path: String, of owner: String) {
         complaint = nil
         session = (owner, path)
-        // 8 is as exact as it can. Every position, since one that is more exact tells more, but no more than one in some
-        // seconds: a crossing takes twenty.
+        // 8 asks for the greatest accuracy. Every position is reported, since a more exact one carries more, but no
+        // more than one in some seconds: a crossing takes twenty.
         let wishes: [(String, BusValue)] = [
             ("DesktopId", .string(desktopID)), ("RequestedAccuracyLevel", .uint32(8)),
             ("DistanceThreshold", .uint32(0)), ("TimeThreshold", .uint32(5)),
@@ -168,7 +168,7 @@ private final class GeoClueWork: PositionWork {
         teller.fail("\(reason); it is asked again, \(Self.otherwise)")
     }
 
-    /// GeoClue answers nobody before an agent of the desktop's has come.
+    /// Reports that GeoClue does not answer: it waits for an agent of the desktop.
     private func complain() {
         complaint = nil
         teller.fail(
@@ -202,7 +202,7 @@ private final class GeoClueWork: PositionWork {
 
     private func ownerChanged(_ owner: String) {
         if let session, session.owner != owner { return tryAgain("GeoClue has ended") }
-        // One has come to a machine that had none.
+        // GeoClue has appeared on a machine that had none.
         if session == nil, !owner.isEmpty, calls.deadline == nil, nextAttempt == nil { askForClient() }
     }
 

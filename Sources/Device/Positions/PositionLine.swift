@@ -1,15 +1,15 @@
 import DevicePorts
 import Foundation
 
-/// A position as text has it: a line `LATITUDE LONGITUDE [ACCURACY]`, in degrees and metres with a decimal point, or a JSON
-/// object with the members `latitude`, `longitude` and, if it is known, `accuracy`. Without an accuracy it is 0.
+/// A position as text has it: a line `LATITUDE LONGITUDE [ACCURACY]`, in degrees and metres with a decimal point, or a
+/// JSON object with the members `latitude`, `longitude` and, if it is known, `accuracy`. Without an accuracy it is 0.
 package enum PositionLine {
     /// The longest line, in bytes.
     package static let longest = 256
-    /// What would be right, in words.
+    /// The expected form, for people.
     static let form = "LATITUDE LONGITUDE [ACCURACY], or a JSON object with latitude, longitude and accuracy"
 
-    /// What is wrong with a text, in words that do not repeat it: where somebody is does not belong into a log.
+    /// The fault of a text, described without repeating it: a person's position must not get into a log.
     package struct Fault: Error, Hashable, CustomStringConvertible {
         package var description: String
     }
@@ -87,10 +87,10 @@ struct LineBuffer {
         return lines
     }
 
-    /// Whether what came of the line is more than a line may be.
+    /// Whether the bytes of the line so far exceed the limit of a line.
     var isTooLong: Bool { line.count > PositionLine.longest }
 
-    /// What came last, and was not ended; `nil` when there is nothing.
+    /// The last line, when it has no end; `nil` when there is nothing.
     mutating func finish() -> [UInt8]? {
         defer { line = [] }
         return line.isEmpty ? nil : line

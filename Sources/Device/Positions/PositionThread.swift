@@ -3,9 +3,9 @@ import Foundation
 import Machine
 import Synchronization
 
-/// What a source does while it looks; made, used and ended on the source's thread.
+/// The work of a source while it is active; made, used and ended on the source's thread.
 protocol PositionWork: AnyObject {
-    /// What to wait for.
+    /// The descriptors to wait for.
     var descriptors: [pollfd] { get }
     /// When there is something to do in any case; `nil` for never.
     var deadline: ContinuousClock.Instant? { get }
@@ -19,11 +19,11 @@ protocol PositionWork: AnyObject {
 /// The thread of a source: sleeps until there is something to read or an order has come.
 ///
 /// Guarantees: `start`, `rest` and `stop` return at once; of orders that come faster than they are carried out the last
-/// counts. Of positions at most ten are told a second: who brings more has to wait.
+/// counts. At most ten positions are reported a second: a faster source has to wait.
 final class PositionThread: Sendable {
     private enum Order {
         case rest, stop
-        /// Begin; the number tells orders apart.
+        /// Start to look; the number identifies the order.
         case look(Int, @Sendable (PositionEvent) -> Void)
     }
 
@@ -40,8 +40,8 @@ final class PositionThread: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - name: What the system shows of the thread; at most fifteen bytes.
-    ///   - begin: Makes what looks; called on the thread.
+    ///   - name: The thread's name in the system; at most fifteen bytes.
+    ///   - begin: Creates the source's work; called on the thread.
     init(name: String, begin: @escaping @Sendable (PositionTeller) -> any PositionWork) {
         self.name = name
         self.begin = begin
@@ -58,9 +58,9 @@ final class PositionThread: Sendable {
             defer { state.hasThread = true }
             return !state.hasThread
         }
-        // A new thread looks for its order by itself; a signal would cut its first rest short.
+        // A new thread reads its order by itself; a signal would cut its first sleep short.
         guard needsThread else { return wakeUp.signal() }
-        // It has this object until it is told to stop.
+        // The thread keeps this object until it is stopped.
         OwnThread.begin(name) { [self] in run() }
     }
 
@@ -118,11 +118,12 @@ final class PositionThread: Sendable {
     }
 }
 
-/// The thread's own: tells what a source finds; what is wrong only once, as long as it is the same.
+/// Reports the positions and faults of a source; a fault only once, as long as it is the same. Used on the source's
+/// thread only.
 final class PositionTeller {
     private let events: (PositionEvent) -> Void
     private var fault: String?
-    /// Until when nothing new is read; `nil` before anything was told.
+    /// The time until which nothing new is read; `nil` before the first report.
     private(set) var endOfQuiet: ContinuousClock.Instant?
 
     init(events: @escaping (PositionEvent) -> Void) { self.events = events }
@@ -133,7 +134,7 @@ final class PositionTeller {
         events(.position(position))
     }
 
-    /// - Parameter reason: Without where anybody is.
+    /// - Parameter reason: The reason, without any position.
     func fail(_ reason: String) {
         endOfQuiet = .now + .milliseconds(100)
         guard reason != fault else { return }
@@ -141,7 +142,7 @@ final class PositionTeller {
         events(.unavailable(reason: reason))
     }
 
-    /// Tells what was read, with what it stands in.
+    /// Reports a position or fault that was read, with the name of its source.
     func tell(_ read: Result<Position, PositionLine.Fault>, of place: String) {
         switch read {
         case .success(let position): tell(position)

@@ -3,19 +3,20 @@ import Foundation
 import Machine
 import Synchronization
 
-/// Where the machine is, as a program says: every line that it prints is a position (see `Docs/notification-centre.md`).
+/// The machine's position from a program: every line that it prints is a position (see `Docs/notification-centre.md`).
 ///
-/// It is run by `/bin/sh -c` while something waits for a place, without the agent's own settings in its environment. When it
-/// has ended, it is started again after 1 s, 2 s, … 60 s; one that ran for a minute after 1 s again. It is killed with all
-/// that it started when nothing waits any more, and at the agent's end, also where that is killed. Its standard input is empty.
+/// It is run by `/bin/sh -c` while a request waits for a place, without the agent's own settings in its environment.
+/// When it has ended, it is started again after 1 s, 2 s, … 60 s; one that ran for a minute after 1 s again. It is
+/// killed with all processes that it started when no request waits any more, and at the agent's end, even when the
+/// agent is killed. Its standard input is empty.
 public final class ProgramPosition: PositionSource {
     /// Not its command, which may hold a secret.
     public let name = "the program of the setting position"
     private let thread: PositionThread
     private let running = RunningProgram()
 
-    /// Runs what it is given, and kills that with all that it started when its standard input ends: the agent has the other end, also
-    /// when it is killed itself.
+    /// Runs what it is given, and kills that with all that it started when its standard input ends: the agent has the
+    /// other end, also when it is killed itself.
     private static let guarded = """
         exec 3<&0 </dev/null
         { read -r _ <&3; kill -9 0; } >/dev/null 2>&1 &
@@ -23,10 +24,10 @@ public final class ProgramPosition: PositionSource {
         exec /bin/sh -c "$1"
         """
 
-    /// Runs nothing before ``start(events:)``.
+    /// Creates a source, which runs nothing before ``start(events:)``.
     ///
     /// - Parameters:
-    ///   - command: What the shell runs.
+    ///   - command: The shell's command line.
     ///   - environment: The agent's environment.
     public init(command: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         let program = ChildProgram(
@@ -49,7 +50,7 @@ public final class ProgramPosition: PositionSource {
     /// Kills the program with all that it started, and ends the thread.
     public func stop() {
         thread.stop()
-        // The process may end before the thread has its turn.
+        // The process may end before the thread runs again.
         running.stop()
     }
 }
@@ -63,7 +64,8 @@ final class RunningProgram: Sendable {
 
     private let state = Mutex(State())
 
-    /// Starts one, unless it was stopped: nobody kills between the start and the number's coming here.
+    /// Starts a program, unless the source was stopped. The lock is held until the process id is stored, so that no
+    /// kill comes between.
     ///
     /// - Returns: Whether it was started.
     func begin(_ start: () throws(MachineFailure) -> pid_t) throws(MachineFailure) -> Bool {
@@ -74,10 +76,10 @@ final class RunningProgram: Sendable {
         }
     }
 
-    /// Kills it and everything in its session; nothing happens when none runs.
+    /// Kills the program and everything in its session; nothing happens when none runs.
     func kill() { state.withLock { Self.kill($0.process) } }
 
-    /// Kills it, and has none begin any more.
+    /// Kills the program, and prevents further starts.
     func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -89,14 +91,14 @@ final class RunningProgram: Sendable {
         if let process { _ = Glibc.kill(-process, SIGKILL) }
     }
 
-    /// Kills what is left of it, and waits for its end.
+    /// Kills the rest of its session, and waits for the program's end.
     ///
-    /// - Returns: How it ended; with status 0 when none ran.
+    /// - Returns: The program's end; with status 0 when none ran.
     func end() -> ProgramEnd {
         kill()
         guard let pid = state.withLock({ $0.process }) else { return .exited(0) }
         ChildProgram.waitForEnd(of: pid)
-        // Its number is another's as soon as it is free, so nobody may kill by it meanwhile.
+        // The process id can be reused as soon as it is free, so it must not be used to kill meanwhile.
         return state.withLock { state in
             state.process = nil
             return ChildProgram.reap(pid)

@@ -4,7 +4,7 @@ import PushModel
 
 /// The question whether an app may send notifications, as a person sees it.
 package enum AuthorizationQuestion {
-    /// What a person can answer; the raw values name the buttons.
+    /// The answers of a person; the raw values name the buttons.
     package enum Answer: String, CaseIterable {
         /// Alerts, sounds and badges, as the app asked.
         case allow
@@ -13,7 +13,7 @@ package enum AuthorizationQuestion {
         /// Nothing; the app may ask no more.
         case deny
 
-        /// What the button says.
+        /// The button's label.
         package var label: String {
             switch self {
             case .allow: "Allow"
@@ -46,7 +46,7 @@ package enum AuthorizationQuestion {
         return question
     }
 
-    /// What stands in for a question that an earlier run of the agent left on the screen.
+    /// The placeholder of a question that an earlier run of the agent left on the screen.
     package static func place(_ id: NotificationID, app: BundleID) -> Presentation {
         var place = Presentation(
             notification: id, app: app, appName: app.rawValue, identifier: identifier, title: "", body: "")

@@ -9,17 +9,17 @@ package struct AuthorizationQuestions<Asker: Sendable>: Sendable {
     /// How many requests of one app may wait for one answer.
     package static var askerLimit: Int { 64 }
 
-    /// One open question.
+    /// A question that has no answer yet.
     package struct Question: Sendable {
-        /// Whose question it is.
+        /// The app that asked.
         package var app: BundleID
-        /// What the app asked for (`UNAuthorizationOptions`, raw value).
+        /// The options that the app asked for (`UNAuthorizationOptions`, raw value).
         package var options: UInt
-        /// Who waits for the answer.
+        /// The callers that wait for the answer.
         package var askers: [Asker]
     }
 
-    /// What follows when an app asks.
+    /// The outcome of an app's request for authorization.
     package enum Outcome: Hashable, Sendable {
         /// The question is to be shown under this id.
         case ask(NotificationID)
@@ -29,7 +29,7 @@ package struct AuthorizationQuestions<Asker: Sendable>: Sendable {
         case refused
     }
 
-    /// Nobody is asked anything.
+    /// Creates a collection without questions.
     package init() {}
 
     private var open: [NotificationID: Question] = [:]
@@ -47,8 +47,8 @@ package struct AuthorizationQuestions<Asker: Sendable>: Sendable {
         return .joined
     }
 
-    /// An id for a question. Ids of remote notifications rise from 1, those of local ones fall from -1; these rise from the
-    /// least integer, and so meet neither.
+    /// An id for a question. Ids of remote notifications rise from 1, those of local ones fall from -1; these rise from
+    /// the least integer, and so meet neither.
     package mutating func nextID() -> NotificationID {
         count += 1
         return NotificationID(rawValue: .min + count)

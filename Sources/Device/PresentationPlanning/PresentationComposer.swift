@@ -13,7 +13,7 @@ package struct PresentationComposer {
     package let registry: AppRegistry
     /// How an app's notifications appear now.
     package let conditions: (InstalledApp) -> PresentationConditions
-    /// Whether a person at a terminal waits for what becomes of a notification.
+    /// Whether a person at a terminal waits for the outcome of a notification.
     package let isAwaited: (WaitingNotification) -> Bool
 
     /// Composes for these apps, under these conditions.
@@ -26,7 +26,7 @@ package struct PresentationComposer {
         self.isAwaited = isAwaited
     }
 
-    /// What the presenter is given for a notification.
+    /// The presentation of a notification, as the presenter receives it.
     package func presentation(of notification: WaitingNotification) -> Presentation {
         let installed = registry.apps[notification.app]
         let content = registry.localized(notification.says, app: notification.app)
@@ -46,7 +46,7 @@ package struct PresentationComposer {
             presentation.volume = content.sound?.volume
             presentation.sound = Self.sound(content.sound, of: installed?.manifest)
         }
-        // A question that somebody waits for stays until it is answered.
+        // A question that a terminal waits for stays until it is answered.
         presentation.stays = isAwaited(notification) || installed?.record.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
@@ -62,7 +62,7 @@ package struct PresentationComposer {
         if FileManager.default.fileExists(atPath: still) { presentation.still = still }
     }
 
-    /// The first attachment that can be seen; `nil` where there is none.
+    /// The first attachment that can be shown; `nil` where there is none.
     package static func visible(of content: NotificationContent) -> NotificationAttachment? {
         content.attachments.first {
             $0.hidesThumbnail != true && (isPicture($0) || ThumbnailerProgram.type(of: $0.path) != nil)
@@ -106,7 +106,7 @@ package struct PresentationComposer {
         }
     }
 
-    /// A sound file of the app's, by its name in the resources folder; the desktop's own where there is none.
+    /// A sound file of the app's, by its name in the resources folder; the desktop's own sound where there is no file.
     package static func sound(_ sound: NotificationSound?, of manifest: AppManifest?) -> Presentation.Sound {
         guard let sound else { return .silent }
         guard let name = sound.name, let folder = manifest?.resources, !name.contains("/"), name != ".." else {

@@ -3,8 +3,8 @@ import PushModel
 
 /// Decides what the presenter is asked to show and when: a value.
 ///
-/// Guarantees: at most ``window`` intents wait for the presenter's answer; each is asked for once in a run of the agent,
-/// unless the store fails.
+/// Guarantees: at most ``window`` intents wait for the presenter's answer; each is asked for once in a run of the
+/// agent, unless the store fails.
 package struct PresentationFlow: Sendable {
     /// How many intents wait for the presenter at the most.
     package static let window = 32
@@ -31,9 +31,9 @@ package struct PresentationFlow: Sendable {
         return fresh.map { ($0, inherited.contains($0.id)) }
     }
 
-    /// What was asked for and has no committed answer, and what an earlier run left.
+    /// The presentations without a committed answer, and those that an earlier run left.
     package var unanswered: Set<NotificationID> { open.union(inherited) }
 
-    /// The answer is committed, and with it the intent is gone.
+    /// The answer is committed, and with it the intent is deleted.
     package mutating func answered(_ id: NotificationID) { open.remove(id) }
 }

@@ -3,9 +3,9 @@ import Relay
 import RelayWire
 import RelayedFiles
 
-/// Streams between apps: the agents pass pieces on, and see to it that no more is under way than was asked for.
+/// Streams between apps: the agents pass pieces on, and ensure that no more is in transit than was requested.
 extension RelayHost {
-    /// One end of a stream.
+    /// The state of a stream at one of its ends.
     struct AppStream {
         var client: ClientNumber
         var device: String
@@ -16,14 +16,14 @@ extension RelayHost {
         var asked: Int64 = 0
         var digest = PassingDigest()
         var pulls = StreamPulls()
-        /// When something was last said of it.
+        /// The time of the last message about the stream.
         var heardAt: Int64
 
-        /// When it ends unless something is said of it before.
+        /// The time at which it ends unless a message about it arrives before.
         var silentUntil: Int64 { heardAt + (asked > 0 ? RelayHost.giverPatience : RelayHost.takerPatience) }
     }
 
-    /// How many bytes are under way to this device at most, of all streams of apps together.
+    /// The most bytes in transit to this device, of all streams of apps together.
     static var streamsWindow: Int64 { 16 << 20 }
     /// How long nothing may come of what was asked for: a minute, in milliseconds.
     static var giverPatience: Int64 { 60_000 }
@@ -32,12 +32,12 @@ extension RelayHost {
 
     // MARK: What apps say
 
-    /// Begins a stream, once its command is under way.
+    /// Begins a stream, once its command is in progress.
     mutating func give(_ offer: RelayOffer, _ id: UUID, to device: String, by client: ClientNumber, _ now: Int64) {
         appStreams[id] = AppStream(client: client, device: device, size: offer.size, heardAt: now)
     }
 
-    /// An app says something about a stream of its own.
+    /// Handles a step of an app in one of its streams.
     mutating func take(_ step: RelayStreamStep, _ id: UUID, by client: ClientNumber, _ now: Int64) {
         guard let stream = appStreams[id], stream.client == client else { return }
         switch (step, stream.task) {
@@ -75,7 +75,7 @@ extension RelayHost {
             && stream.asked + length <= RelayStreamStep.window
     }
 
-    /// Asks the other device for as much as may be under way.
+    /// Requests from the other device as much as may be in transit.
     private mutating func pullOn(_ id: UUID, _ now: Int64) {
         let isTalking = isTalking(now)
         let share = Self.streamsWindow / Int64(max(1, appStreams.values.count { $0.task != nil }))
@@ -152,7 +152,8 @@ extension RelayHost {
         return true
     }
 
-    /// The ends here of streams with a device, or with any, are told that they are lost; what is given is answered by its command.
+    /// Notifies the receiving ends here that their streams with a device, or with any, are lost. A sending end is
+    /// answered by its command.
     mutating func appStreamsLost(with device: String? = nil) {
         for (id, stream) in appStreams where stream.task != nil && (device == nil || stream.device == device) {
             appStreamEnded(id, isLost: true)

@@ -2,12 +2,12 @@ import Foundation
 import Relay
 import RelayWire
 
-/// What other devices send.
+/// The content that other devices send to this one.
 extension RelayHost {
     mutating func arrived(_ route: RelayRoute, _ now: Int64) {
         let content: RelayContent
         do { content = try RelayContent(route.body) } catch {
-            // Whoever cannot write a content may still read that it could not be.
+            // A device that cannot write a content may still read this response.
             return send(
                 .outcome(command: route.id, RelayOutcome(.failed, detail: "what came cannot be read: \(error)")),
                 to: route.peer, deadline: nil)
@@ -63,7 +63,7 @@ extension RelayHost {
             keep(RelayOutcome(.cancelled), of: id, from: device)
             incomingEnded(id)
         }
-        // It was opened here, and nobody there has heard of that.
+        // This device has just served the connection, and the app there does not know of it.
         if lines[id]?.device == device, lines[id]?.isServed == true {
             loseLine(id, .cancelled, "the connection was taken back", now)
         }
@@ -101,22 +101,22 @@ extension RelayHost {
         }
     }
 
-    /// A task is not wanted any more; whoever carries it out hears of that.
+    /// Removes a task that is no longer wanted, and notifies the client or service that carries it out.
     mutating func forget(_ number: Int64, _ task: Task) {
         tasks[number] = nil
         if let client = task.client { directives.append(.tell(client, .cancelled(call: number))) }
         if task.ownService != nil { directives.append(.endService(ticket: number)) }
     }
 
-    /// Answers a command that nobody has to carry out, or whose answer need not be repeated.
+    /// Responds to a command that needs no task, or whose response need not be repeated.
     mutating func reply(_ id: UUID, _ device: String, _ outcome: RelayOutcome) {
         guard let body = keep(outcome, of: id, from: device), hasWay(to: device) else { return }
         directives.append(.send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: nil, body: body))))
     }
 
-    /// Keeps an answer for who asks again, and notes it in the log.
+    /// Keeps a response in case the other device repeats its command, and notes the outcome in the log.
     ///
-    /// - Returns: Its bytes.
+    /// - Returns: The encoded response; `nil` for a queued message or where encoding fails.
     @discardableResult
     mutating func keep(_ outcome: RelayOutcome, of id: UUID, from device: String) -> [UInt8]? {
         if let what = described.removeValue(forKey: id) {
@@ -180,7 +180,7 @@ extension RelayHost {
 
     /// Why a device may not use what it must be granted; `nil` where it may.
     ///
-    /// - Parameter device: Whom it is granted to.
+    /// - Parameter device: The device, or the grantee, that needs the grant.
     func obstacleToGrant(_ device: String, _ app: String, _ service: String, isGuests: Bool = false) -> RelayOutcome? {
         let isGranted =
             isGuests
@@ -213,7 +213,7 @@ extension RelayHost {
             guard let line = lines[connection], line.device == route.peer else {
                 return reply(route.id, route.peer, RelayOutcome(.connectionClosed))
             }
-            // What else may be in the way closes the connection when it comes up.
+            // Any other obstacle closes the connection when it occurs.
             if !isScreenUnlocked, settings.unlockedGrants != nil, line.isServed,
                 let refusal = refusal(of: line.service, line.app, to: line.device), refusal.status == .denied
             {
@@ -285,8 +285,8 @@ extension RelayHost {
             return openFallback(add(route, nil, fallback: fallback, now), RelayOutcome(.denied, detail: why), now)
         }
         var chosen = named.compactMap { opener(of: scheme, app: $0) }.first
-        // Nobody was named: an app here that opens the scheme comes before the system's choice; for what the system opens always, one that
-        // runs.
+        // No app was named: an app here that opens the scheme has precedence over the system's choice. For a scheme
+        // that the system always opens, only a running app has.
         if chosen == nil, launch.app == nil { chosen = anyOpener(of: scheme) }
         if case .remembered(let app)? = chosen, AddressRule.always.contains(scheme), !named.contains(app) {
             chosen = nil
@@ -317,7 +317,7 @@ extension RelayHost {
         directives.append(.open(ticket: number, uri: uri, app: nil))
     }
 
-    /// What came of ``Directive/open(ticket:uri:)``.
+    /// The outcome of ``Directive/open(ticket:uri:)``.
     public mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
         guard let task = tasks[ticket] else { return [] }
         if outcome.status != .success {

@@ -4,7 +4,7 @@ import RelayWire
 
 /// Commands that leave, at once or when others have ended.
 extension RelayHost {
-    /// What is sent of a command.
+    /// The frame by which a command is sent.
     enum Departure {
         case route(RelayRoute)
         /// To be kept until its deadline.
@@ -34,7 +34,7 @@ extension RelayHost {
         }
     }
 
-    /// Sends what has waited for room, where there is some now.
+    /// Sends queued commands as far as the limits allow.
     mutating func sendWaiting(_ now: Int64) {
         for id in unaskable {
             end(id, RelayOutcome(.connectionClosed, detail: "the connection was closed before it was asked"), now)

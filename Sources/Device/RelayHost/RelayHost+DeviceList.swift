@@ -3,10 +3,10 @@ import Foundation
 import RelayTrust
 import RelayWire
 
-/// The list of the person's devices, which they tell each other, signed as a whole by the account's key. The server neither keeps nor
-/// reads it: what it says of devices counts only as far as the list does not say that they were taken out.
+/// The list of the user's devices, which they exchange, signed as a whole by the account's key. The server neither
+/// keeps nor reads it. A device that the list marks as removed is not accepted from the server.
 extension RelayHost {
-    /// Enters this device where the list has it not, and tells all that are there.
+    /// Adds this device where the list does not contain it, and sends the list to all present devices.
     mutating func joinList() {
         enterList()
         tellList()
@@ -19,7 +19,7 @@ extension RelayHost {
         keep(list)
     }
 
-    /// Tells the list to one device, or to all that are there.
+    /// Sends the list to one device, or to all that are present.
     mutating func tellList(to device: String? = nil) {
         guard let list = settings.list, let account = settings.account, let known else { return }
         let signature = account.signature(of: list)
@@ -29,7 +29,7 @@ extension RelayHost {
         }
     }
 
-    /// Another device tells its list.
+    /// Handles the list of another device.
     mutating func heard(_ list: RelayDeviceList, _ signature: [UInt8], from device: String, _ now: Int64) {
         guard settings.account?.hasSigned(list, signature) == true else {
             return log(RelayLogEntry(device: device, what: "a device list that is not the account's", status: .denied))
@@ -45,7 +45,7 @@ extension RelayHost {
             gone(id, now)
             for client in members.keys { tellWatcher(client) }
         }
-        // Whoever said that this device has left did not know that it is here again.
+        // The device that reported this one as removed did not know that it has joined again.
         enterList()
         if settings.list?.entries != list.entries { tellList() }
     }
@@ -56,7 +56,8 @@ extension RelayHost {
         directives.append(.save(settings))
     }
 
-    /// How many devices of the list the server does not know under the account's key, as where that changed while this device was away.
+    /// How many devices of the list the server does not know under the account's key, as where that changed while this
+    /// device was away.
     var missingCount: Int64 {
         let others = settings.list?.entries.filter { !$0.isRemoved && $0.id != ownID && known($0.id) == nil } ?? []
         return Int64(others.count)
@@ -72,7 +73,8 @@ extension RelayHost {
 }
 
 extension RelaySettings {
-    /// Belongs to another account, or to none. The device has another key then: what lists say of the old one stays true.
+    /// Belongs to another account, or to none. The device has another key then: what lists say of the old one stays
+    /// true.
     mutating func change(account new: AccountKey?) {
         guard new != account else { return }
         account = new

@@ -1,12 +1,12 @@
 import RelayWire
 
-/// Devices that are reached without the server, and what they tell of themselves there.
+/// Devices that are reached without the server, and their descriptions of themselves.
 extension RelayHost {
     /// This device has its id, from an earlier session with the server.
     public mutating func isCalled(_ device: String) { ownID = device }
 
-    /// The person's devices, as the server tells them, and those that told of themselves and are reached without it; `nil` while
-    /// nobody tells.
+    /// The user's devices according to the server, and those reached directly that described themselves; `nil` while
+    /// neither is known.
     var known: [String: RelayDevice]? {
         guard knowsDevices else { return nil }
         let here = met.filter { direct.contains($0.key) && devices?[$0.key]?.presence != .online }
@@ -18,14 +18,14 @@ extension RelayHost {
         devices != nil || met.keys.contains { direct.contains($0) }
     }
 
-    /// One of the person's devices.
+    /// The description of one of the user's devices by its id; `nil` where it is unknown.
     func known(_ device: String) -> RelayDevice? {
         let told = devices?[device]
         if told?.presence != .online, direct.contains(device), let here = met[device] { return here }
         return told
     }
 
-    /// Whether something can be said to a device.
+    /// Whether a message can be sent to a device.
     func hasWay(to device: String) -> Bool { isOpen || direct.contains(device) }
 
     /// A device is reached without the server from now on, or not any more.
@@ -45,7 +45,7 @@ extension RelayHost {
         return take(now)
     }
 
-    /// A device is not reached any more: what was under way to it may have arrived or not.
+    /// A device is unreachable: messages in transit to it may have arrived or not.
     public mutating func lost(_ device: String, at now: Int64) -> [Directive] {
         met[device] = nil
         lost(device, "the device went away before it answered", now)
@@ -64,7 +64,7 @@ extension RelayHost {
         }
     }
 
-    /// A device tells of itself.
+    /// Handles a device's description of itself.
     mutating func met(_ device: RelayDevice, as id: String, _ now: Int64) {
         guard id != ownID else { return }
         var seen = device

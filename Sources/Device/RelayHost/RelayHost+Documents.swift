@@ -4,7 +4,8 @@ import RelayTrust
 import RelayWire
 import RelayedDocuments
 
-/// Documents that the person's devices share: what is theirs goes to ``RelayedDocuments``, and what follows comes from there.
+/// Documents that the person's devices share: what is theirs goes to ``RelayedDocuments``, and what follows comes from
+/// there.
 extension RelayHost {
     /// Takes what an app or a terminal asks.
     mutating func document(_ order: RelayDocumentOrder, _ number: Int64, _ client: ClientNumber, _ now: Int64) {
@@ -16,7 +17,7 @@ extension RelayHost {
         withDocuments { $0.take(order, number, of: client, app: app, at: now) }
     }
 
-    /// Has the documents hear of something, and does what follows.
+    /// Passes an event to the documents, and carries out the resulting directives.
     mutating func withDocuments(_ change: (inout RelayedDocuments) -> Void) {
         documents.account = settings.account
         documents.isConnected = devices != nil

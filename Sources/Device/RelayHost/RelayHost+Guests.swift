@@ -3,9 +3,9 @@ import Foundation
 import Relay
 import RelayWire
 
-/// Devices of other persons, that ask for what is offered here to anyone, and whose services are asked from here.
+/// Other users' devices, which call services that are open to anyone here, or whose services are called from here.
 ///
-/// Whose key a guest's is, is the server's word. What the person grants to a guest is granted to that key.
+/// The server alone vouches for such a device's key. A grant of the user to such a device is bound to that key.
 extension RelayHost {
     // MARK: Asking others
 
@@ -38,7 +38,7 @@ extension RelayHost {
         for (client, request) in askers { answer(client, request, outcome) }
     }
 
-    /// The session is over, and with it all that was said with others.
+    /// Discards all state about other users' devices when the session ends.
     mutating func forgetOthers() {
         for guest in guests.keys { forgetParked(of: guest) }
         guests = [:]
@@ -53,12 +53,13 @@ extension RelayHost {
     mutating func visited(_ device: RelayDevice) {
         guard device.key.count == 32, devices?[device.id] == nil, device.id != ownID else { return }
         guard guests.count < RelayDevice.guestLimit || guests[device.id] != nil else { return }
-        // With another key it is another device: nobody was asked about that.
+        // With another key it is another device, about which the user was not asked.
         if let known = guests[device.id], known.key != device.key { forgetParked(of: device.id) }
         guests[device.id] = device
     }
 
-    /// What another person's device says. It may ask for services that are open to anyone, and answer what it was asked.
+    /// Handles a frame from another user's device, which may call services open to anyone and answer requests sent to
+    /// it.
     mutating func arrivedFromGuest(_ route: RelayRoute, _ now: Int64) {
         guard guests[route.peer] != nil || hosts[route.peer] != nil, devices?[route.peer] == nil,
             let content = try? RelayContent(route.body)

@@ -2,64 +2,65 @@ import Foundation
 import Relay
 import RelayWire
 
-/// Messages that want no answer, and that the server keeps for a device that is away.
+/// Messages without a response, which the server queues for a device that is away.
 ///
-/// Guarantees: what one device tells one app comes to it in order, one after the other; a letter is confirmed to the server only once it is
-/// written down here that it was taken, so that it comes again where that was not; what was taken is given to no app again.
+/// Guarantees: the messages of one device to one app are delivered in order, one after the other. A message is
+/// confirmed to the server only once its outcome is on the disk, so that it is delivered again where that failed. A
+/// taken message is not delivered to an app again.
 extension RelayHost {
-    /// A letter that came, until it is written down that it was taken.
+    /// A received message, until its outcome is on the disk.
     struct Letter {
         var letter: RelayLetter
         var lane: LetterLane
         var call: RelayCall
         /// How often it was given to its app.
         var attempts = 0
-        /// Whether its turn has come.
+        /// Whether its delivery has begun.
         var isGiven = false
-        /// What came of it; `nil` while that is not known.
+        /// The outcome of the message; `nil` while it is not known.
         var outcome: RelayOutcome?
     }
 
-    /// What came of a letter, for its sender.
+    /// The outcome of a queued message, to be reported to its sender.
     struct LetterEnd {
         var key: LetterKey
         var outcome: RelayOutcome
         var attempts = 0
     }
 
-    /// What comes in order: what one device tells one app.
+    /// The queue of messages from one device to one app, which are delivered in order.
     struct LetterLane: Hashable {
         var device: String
         var app: String
     }
 
-    /// How long an app, or a person, is waited for with one letter, in milliseconds.
+    /// The timeout for an app, or the user, with one message, in milliseconds.
     static var letterPatience: Int64 { 60_000 }
-    /// How often a letter is given to an app that ends each time before it has confirmed it.
+    /// How often a message is delivered to an app that ends each time before it has confirmed it.
     static var letterAttempts: Int { 3 }
-    /// How many letters are taken from the server before their ends; it gives no more than half as many.
+    /// The most messages taken from the server that have not ended; it sends no more than half as many.
     static var letterLimit: Int { 64 }
-    /// How many ends are remembered for devices that could not be told.
+    /// The most outcomes that are kept for senders that are unreachable.
     static var untoldLimitOfLetters: Int { 256 }
 
     // MARK: Telling
 
-    /// Until when a letter is to be kept; `nil` where that is too long.
+    /// The time until which a message is to be queued; `nil` where that is too long.
     func letterEnd(_ deadline: Int64?, _ now: Int64) -> Int64? {
         let end = deadline ?? now + RelayLetter.usualAge
         return end <= now + RelayLetter.longestAge ? end : nil
     }
 
-    /// The server keeps a letter of this device's.
+    /// The server has queued a message of this device.
     mutating func letterKept(_ id: UUID, _ now: Int64) {
         guard let letter = sentLetters.removeValue(forKey: id), let command = ledger.kept(id, until: letter, at: now)
         else { return }
         directives.append(.tell(command.client, .answered(request: command.request, id: id, RelayOutcome(.success))))
     }
 
-    /// A letter of this device's has ended, after the server had kept it.
+    /// A message of this device has ended, after the server had queued it.
     ///
-    /// - Returns: Whether it was one.
+    /// - Returns: Whether the id names such a message.
     @discardableResult
     mutating func letterEnded(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil) -> Bool {
         let status = outcome.status
@@ -69,9 +70,9 @@ extension RelayHost {
         return true
     }
 
-    /// Takes back a letter that waits at the server.
+    /// Cancels a message that is queued at the server.
     ///
-    /// - Returns: Whether there is one that this client may take back; the server's word follows.
+    /// - Returns: Whether this client may cancel it; the server's response follows.
     mutating func recall(_ id: UUID, _ number: Int64, _ client: ClientNumber) -> Bool {
         guard let letter = ledger.keptLetter(id), let member = members[client],
             member.isTerminal || member.app == letter.asker
@@ -89,7 +90,7 @@ extension RelayHost {
         return true
     }
 
-    /// The server says whether a letter waited.
+    /// The server reports whether a cancelled message was queued.
     mutating func recalled(_ id: UUID, _ didWait: Bool) {
         let askers = recalls.removeValue(forKey: id) ?? []
         if didWait { letterEnded(id, RelayOutcome(.cancelled)) }
@@ -100,7 +101,7 @@ extension RelayHost {
         for (client, number) in askers { answer(client, number, outcome) }
     }
 
-    /// The way to the server is lost, and with it the server's word about letters.
+    /// The session with the server is lost, and with it the responses about queued messages.
     mutating func lettersLost(_ now: Int64) {
         for id in ledger.underWay() where ledger[id]?.isLetter == true {
             let detail = "the way to the server was lost; tell it again under the same id"
@@ -115,12 +116,12 @@ extension RelayHost {
 
     // MARK: Taking
 
-    /// The letters that this device took before its agent began.
+    /// Restores the messages that this device took before its agent started.
     public mutating func took(_ letters: [TakenLetter], at now: Int64) {
         for letter in letters { taken.add(letter, at: now) }
     }
 
-    /// Another device's letter has come.
+    /// A queued message of another device has arrived.
     mutating func arrived(_ letter: RelayLetter, _ now: Int64) {
         let key = LetterKey(sender: letter.peer, id: letter.id)
         if let status = taken[key] { return confirm(key, RelayOutcome(status)) }
@@ -137,7 +138,7 @@ extension RelayHost {
         if letterLanes[lane]?.count == 1 { give(key, now) }
     }
 
-    /// Gives a letter to its app, or has it started, or asks the person: as with a call.
+    /// Delivers a message to its app, starts the app, or asks the user: as with a call.
     private mutating func give(_ key: LetterKey, _ now: Int64) {
         guard let letter = letters[key] else { return }
         guard tasks.count < Self.taskLimit else { return busyLanes.append(letter.lane) }
@@ -152,9 +153,9 @@ extension RelayHost {
         take(letter.call, route, now)
     }
 
-    /// What came of a letter: it is written down, and the next one's turn.
+    /// Settles a queued message: its outcome is written to the disk, and the next message of its lane is due.
     ///
-    /// - Returns: Whether it is one.
+    /// - Returns: Whether the key names a queued message without an outcome.
     mutating func letterSettled(_ key: LetterKey, _ outcome: RelayOutcome) -> Bool {
         guard let letter = letters[key], letter.outcome == nil else { return false }
         letters[key]?.outcome = RelayOutcome(outcome.status, detail: outcome.detail)
@@ -166,7 +167,7 @@ extension RelayHost {
         return true
     }
 
-    /// Begins the letters whose turn it is, after what was done before them.
+    /// Begins the messages that are due now, since the previous one of their lane has ended.
     mutating func nextLetters(_ now: Int64) {
         if tasks.count < Self.taskLimit {
             endedLanes += busyLanes
@@ -180,7 +181,8 @@ extension RelayHost {
         }
     }
 
-    /// It is written down that letters were taken, or could not be: those come again when the agent begins anew.
+    /// The outcomes of messages are on the disk, or could not be written: the latter messages are delivered again when
+    /// the agent restarts.
     public mutating func kept(_ all: [TakenLetter], isWritten: Bool, at now: Int64) -> [Directive] {
         for letter in all {
             let outcome = letters.removeValue(forKey: letter.key)?.outcome ?? RelayOutcome(letter.status)
@@ -190,7 +192,7 @@ extension RelayHost {
         return take(now)
     }
 
-    /// Tells the server that a letter was taken, and its sender what came of it: now, or when that is there.
+    /// Confirms a message to the server, and reports its outcome to the sender: now, or when that is reachable.
     private mutating func confirm(_ key: LetterKey, _ outcome: RelayOutcome) {
         if isOpen { directives.append(.send(.letterTaken(from: key.sender, id: key.id))) }
         tellEnd(LetterEnd(key: key, outcome: outcome))
@@ -210,9 +212,10 @@ extension RelayHost {
         directives.append(.send(.route(RelayRoute(peer: end.key.sender, id: id, deadline: nil, body: body))))
     }
 
-    /// An end that was told did not arrive: it is told again when its device is back, or at once where that could not read it.
+    /// A reported outcome was not delivered: it is repeated when its device is back, or at once where the device could
+    /// not read it.
     ///
-    /// - Returns: Whether it was one.
+    /// - Returns: Whether the id names a reported outcome.
     mutating func endNotTold(_ id: UUID, _ reason: RelayUndelivered) -> Bool {
         guard var end = toldEnds.removeValue(forKey: id) else { return false }
         toldOrder.removeAll { $0 == id }
@@ -225,16 +228,16 @@ extension RelayHost {
         return true
     }
 
-    /// Tells a device that is there again, or all that are, what came of their letters.
+    /// Reports the outcomes of their messages to a device that is present again, or to all that are.
     mutating func tellLetterEnds(to device: String? = nil) {
         let all = untoldEnds
         untoldEnds = all.filter { device != nil && $0.key.sender != device }
         for end in all where device == nil || end.key.sender == device { tellEnd(end) }
     }
 
-    /// The app ended before it had confirmed a letter: it is given to it again, and started for that.
+    /// Delivers a message again to an app that ended before it had confirmed it; the app is started for that.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether it is delivered again.
     mutating func giveAgain(_ number: Int64, _ task: Task, _ now: Int64) -> Bool {
         let key = LetterKey(sender: task.device, id: task.id)
         guard let letter = letters[key], letter.outcome == nil, letter.attempts < Self.letterAttempts else {

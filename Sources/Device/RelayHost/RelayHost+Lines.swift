@@ -3,8 +3,9 @@ import Relay
 import RelayTrust
 import RelayWire
 
-/// Connections between apps. One outlives a short loss of the way to the other device: what was asked over it and not answered is asked
-/// again under the same id when the device is back, which carries it out once; the order stays. One over which nothing passes ends.
+/// Connections between apps. A connection outlives a short loss of connectivity: requests without a response are
+/// repeated under the same id when the device is back. It carries each out once, and their order is kept. An idle
+/// connection ends.
 extension RelayHost {
     /// A connection to an app service, at either end.
     struct Line {
@@ -18,17 +19,18 @@ extension RelayHost {
         var isOthers = false
         /// When something passed last.
         var usedAt: Int64 = 0
-        /// When the way to the other device was lost; `nil` while there is one.
+        /// When the connectivity to the other device was lost; `nil` while there is one.
         var lostAt: Int64?
-        /// What was asked from here and is not answered, in order.
+        /// The requests sent from this end that have no response yet, in order.
         var asked: [RelayRoute] = []
     }
 
-    /// How many bytes of questions are kept for connections; what is asked beyond that has an unknown outcome when the way is lost.
+    /// The most bytes of requests that are kept for connections; a request beyond that has an unknown outcome when the
+    /// connectivity is lost.
     static var askedLimit: Int { 8 << 20 }
     /// How often a question is asked again where the other device could not read it.
     static var sendingLimit: Int { 8 }
-    /// How many closes are remembered for devices that could not be told.
+    /// The most closed connections that are kept for devices that could not be notified.
     static var untoldLimit: Int { 256 }
 
     /// After how many milliseconds without a message a connection ends; `nil` for never.
@@ -36,7 +38,7 @@ extension RelayHost {
         let seconds = settings.connectionIdle ?? 300
         return seconds > 0 ? seconds * 1000 : nil
     }
-    /// For how many milliseconds a connection outlives the loss of the way.
+    /// How long a connection outlives a loss of connectivity, in milliseconds.
     var lineGrace: Int64 { (settings.connectionGrace ?? 120) * 1000 }
 
     // MARK: Opening and closing
@@ -56,7 +58,8 @@ extension RelayHost {
         return line
     }
 
-    /// Tells the other device that a connection is closed; at once, or when it is back. What it asked and the app has not answered is over.
+    /// Notifies the other device that a connection is closed; at once, or when it is back. Its requests that the app
+    /// has not answered end.
     mutating func closeThere(_ id: UUID, _ line: Line, _ reason: RelayCloseReason) {
         _ = remove(id)
         for (number, task) in tasks where task.connection == id && task.client == line.client {
@@ -69,14 +72,14 @@ extension RelayHost {
         untoldCloses[id] = reason
     }
 
-    /// A connection is over, without a word to the other device.
+    /// Ends a connection without notifying the other device.
     mutating func loseLine(_ id: UUID, _ reason: RelayCloseReason, _ detail: String, _ now: Int64) {
         guard let line = remove(id) else { return }
         if line.lostAt != nil { endAsked(line, detail, now) }
         directives.append(.tell(line.client, .closed(connection: id, reason)))
     }
 
-    /// What was asked over a connection that does not come back has no answer any more.
+    /// Ends the requests of a connection that is not resumed: no response to them can arrive any more.
     mutating func endAsked(_ line: Line, _ detail: String, _ now: Int64) {
         for asked in line.asked {
             let hasLeft = ledger[asked.id].map { $0.sendings > 0 } ?? false
@@ -140,8 +143,8 @@ extension RelayHost {
             && (ledger.isWaiting(id) || place(of: id, over: connection) != nil)
     }
 
-    /// Whether a question over a connection has left more than once: that it did not arrive now, or came after the connection was closed,
-    /// says nothing of before.
+    /// Whether a request over a connection was sent more than once. That the last attempt was not delivered, or came
+    /// after the connection was closed, does not show the result of earlier ones.
     func isAskedAgain(_ id: UUID) -> Bool { ledger[id].map { $0.connection != nil && $0.sendings > 1 } ?? false }
 
     /// A question did not arrive.
@@ -170,7 +173,7 @@ extension RelayHost {
         checkConnections(by: now + lineGrace)
     }
 
-    /// The way to a device was lost.
+    /// The connectivity to a device was lost.
     mutating func suspendLines(with device: String, _ detail: String, isForGood: Bool, _ now: Int64) {
         for (id, line) in lines where line.device == device {
             if isForGood || line.isOthers || lineGrace == 0 {
@@ -198,7 +201,7 @@ extension RelayHost {
         }
     }
 
-    /// The other device says which connections it has.
+    /// The other device lists the connections that it has.
     mutating func resumed(_ connections: [UUID], by device: String, _ now: Int64) {
         for id in connections {
             guard let line = lines[id], line.device == device else {
@@ -206,7 +209,7 @@ extension RelayHost {
                     .close(connection: id, untoldCloses.removeValue(forKey: id) ?? .unknown), to: device, deadline: nil)
                 continue
             }
-            // Where nothing was noticed of the loss here, what was on its way may be lost all the same.
+            // Even where this device did not notice the loss, messages in transit may be lost.
             guard line.lostAt == nil else { continue }
             lines[id]?.usedAt = now
             sendAsked(over: id)

@@ -3,7 +3,7 @@ import Relay
 import RelayTrust
 import RelayWire
 
-/// A person's word at a terminal.
+/// The commands of a user at a terminal.
 extension RelayHost {
     mutating func manage(
         _ number: Int64, _ management: RelayManagement, _ client: ClientNumber, _ now: Int64
@@ -27,9 +27,9 @@ extension RelayHost {
         }
     }
 
-    /// Changes settings as a person says.
+    /// Changes settings according to a user's command.
     ///
-    /// - Returns: Why they are not changed; `nil` where they may be.
+    /// - Returns: The reason why they are not changed; `nil` where they may be.
     private mutating func change(
         _ changed: inout RelaySettings, by management: RelayManagement, _ now: Int64
     ) -> RelayOutcome? {
@@ -92,7 +92,7 @@ extension RelayHost {
         return nil
     }
 
-    /// What a terminal is told after its word.
+    /// The status that a terminal receives in response to its management command.
     private func status(after management: RelayManagement) -> RelayMap {
         var answer: RelayMap = [
             "name": .string(settings.name), "hasAccount": .bool(settings.account != nil),
@@ -114,7 +114,7 @@ extension RelayHost {
         return answer
     }
 
-    /// What was granted and denied, in one order.
+    /// A page of the granted and denied access rights, in one sorted list.
     private func grants(from first: Int64) -> RelayMap {
         let granted = settings.grants.map { ($0, true) }
         let all = (granted + (settings.denials ?? []).map { ($0, false) }).sorted { one, other in

@@ -1,14 +1,14 @@
 import Relay
 import RelayWire
 
-/// What this device offers, and what its clients see of others.
+/// The apps and services that this device offers, and the devices that its clients see.
 extension RelayHost {
     /// The app that comes with every agent; it has the service ``pingService``.
     public static var ownApp: String { "aldaba.relay" }
     /// Answers a message of the type `ping` with one of the type `pong` and what else was in it.
     public static var pingService: String { "ping" }
 
-    /// This device as its server tells it to others.
+    /// This device as its server describes it to others.
     var describedDevice: RelayDevice {
         let own = RelayApp(
             id: Self.ownApp, name: "Aldaba", services: [Self.pingService] + offeredOwnServices.sorted())
@@ -36,7 +36,7 @@ extension RelayHost {
         return device
     }
 
-    /// The server tells which devices there are; not only when a session begins, but also after it could not tell what was new.
+    /// Handles the server's list of devices; sent when a session begins, and after the server could not send changes.
     mutating func welcomed(_ own: String, _ all: [RelayDevice], _ undescribed: [String], _ now: Int64) {
         ownID = own
         refusal = nil
@@ -53,11 +53,11 @@ extension RelayHost {
         for client in members.keys { tellWatcher(client) }
     }
 
-    /// Tells a watcher what is new to it.
+    /// Sends a watcher the changes that it does not know.
     mutating func tellWatcher(_ client: ClientNumber) {
         guard var member = members[client], member.watches else { return }
         guard let known else {
-            // While the server cannot be reached nothing is known; what was told stays until there is better news.
+            // While the server is unreachable nothing is known; the reported devices stay until there is a newer state.
             if member.isEnumerated {
                 let (obstacle, why) = obstacle ?? (.notConnected, "this device is not connected to its server")
                 directives.append(.tell(client, .watchFailed(obstacle, why)))
@@ -69,7 +69,7 @@ extension RelayHost {
         var others: [String: RelayDevice] = [:]
         for (id, var device) in known where id != ownID {
             device.reach = reach(of: device)
-            // Until its apps are told, what a watcher knows of a device stays.
+            // A watcher keeps the known description of a device until its apps are received.
             let told = undescribed.contains(id) ? member.seen[id] : device
             if member.filters.isEmpty || member.filters.contains(where: { $0.passes(device) }) { others[id] = told }
         }
@@ -88,7 +88,7 @@ extension RelayHost {
         members[client] = member
     }
 
-    /// The way by which a device is reached; `nil` while there is none.
+    /// The path by which a device is reached; `nil` while there is none.
     private func reach(of device: RelayDevice) -> RelayReach? {
         switch device.presence {
         case .online: direct.contains(device.id) ? .direct : .relay
@@ -100,7 +100,7 @@ extension RelayHost {
     /// A device's name; `nil` for one that is not known.
     public func name(of device: String) -> String? { (known(device) ?? guests[device] ?? hosts[device])?.name }
 
-    /// What keeps devices from being found; `nil` for nothing.
+    /// The reason why devices cannot be found now; `nil` where they can.
     var obstacle: (kind: RelayObstacle, why: String)? {
         if settings.account == nil {
             let why =
@@ -112,7 +112,7 @@ extension RelayHost {
         return knowsDevices ? nil : (.notConnected, "this device is not connected to its server")
     }
 
-    /// Who offers a service of an app here.
+    /// The client that offers a service of an app on this device.
     func provider(of service: String, app: String) -> (client: ClientNumber, service: RelayService)? {
         for (client, member) in members where member.app == app && member.isPublished {
             if let offered = member.services.first(where: { $0.name == service }) { return (client, offered) }
@@ -120,13 +120,14 @@ extension RelayHost {
         return nil
     }
 
-    /// Who opens addresses here: an app that has published something, or one that had and is started for it.
+    /// The app that opens addresses here: one that has published an offer, or one that did earlier and is started for
+    /// it.
     enum Opener {
         case running(ClientNumber)
         case remembered(app: String)
     }
 
-    /// Who here opens addresses of a scheme as an app.
+    /// The app on this device that opens addresses of a scheme; `nil` for none.
     func opener(of scheme: String, app: String) -> Opener? {
         let running = members.filter { $0.value.app == app && $0.value.isPublished }
         if let client = running.first(where: { Self.opens(scheme, $0.value.schemes) })?.key { return .running(client) }

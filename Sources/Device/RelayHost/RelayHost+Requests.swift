@@ -2,7 +2,7 @@ import Foundation
 import Relay
 import RelayWire
 
-/// What apps and terminals ask.
+/// The requests of apps and terminals.
 extension RelayHost {
     /// Takes a request of a client.
     ///
@@ -134,7 +134,7 @@ extension RelayHost {
             device = line.device
             connection = id
         }
-        // What is asked over a connection whose way was lost waits for the device.
+        // A request over a connection that has lost its connectivity waits for the device.
         let mayWait = connection.map { lines[$0]?.lostAt != nil } ?? false
         if !mayWait, let refusal = hindrance(of: order, device, waits) { return refuse(refusal.status, refusal.detail) }
         if let refusal = excess(of: order, client) { return refuse(refusal.status, refusal.detail) }
@@ -159,7 +159,7 @@ extension RelayHost {
         command.givenAt = now
         command.mark = mark
         command.waits = waits
-        // Of what waits at the server that has its own word at the deadline.
+        // The server itself reports the expiry of messages in its queue.
         if waits || known(device)?.presence == .wakeable { command.deadline += Self.wordPatience }
         command.connection = connection
         command.isLetter = letterEnd != nil
@@ -177,7 +177,7 @@ extension RelayHost {
         if ledger.isWaiting(id) { departures[id] = departure } else { send(departure, now) }
     }
 
-    /// What tells a command from another of the same id. A ping's message is of no account: it holds the time.
+    /// The hash that tells two commands of the same id apart. A ping's message is left out: it holds the time.
     private static func mark(of order: RelayOrder, _ device: String) -> Int {
         var hasher = Hasher()
         hasher.combine(device)
@@ -185,7 +185,8 @@ extension RelayHost {
         return hasher.finalize()
     }
 
-    /// When a command is given up. What somebody repeats on the way must not outlive the memory of ids at the target.
+    /// The time at which a command is given up. Repetitions in transit must not outlive the memory of ids at the
+    /// target.
     private func end(of order: RelayOrder, _ device: String, _ deadline: Int64?, _ waits: Bool, _ now: Int64) -> Int64 {
         switch order {
         case .file, .stream: return min(deadline ?? now + Self.filePatience, now + Self.filePatience)
@@ -197,7 +198,7 @@ extension RelayHost {
         }
     }
 
-    /// What keeps a file or a stream from being given by a client; `nil` for nothing.
+    /// The reason why a client may not send a file or a stream; `nil` where it may.
     private func excess(of order: RelayOrder, _ client: ClientNumber) -> RelayOutcome? {
         switch order {
         case .launch, .call, .tell, .open, .send: return nil
@@ -219,7 +220,7 @@ extension RelayHost {
         return nil
     }
 
-    /// What keeps an order from being given to a device; `nil` for nothing.
+    /// The reason why an order cannot be sent to a device; `nil` where it can.
     private func hindrance(of order: RelayOrder, _ device: String, _ waits: Bool) -> RelayOutcome? {
         guard knowsDevices else { return RelayOutcome(.networkUnavailable, detail: obstacle?.why) }
         guard let target = known(device) ?? hosts[device], device != ownID else {
@@ -265,7 +266,7 @@ extension RelayHost {
         }
     }
 
-    /// What is wrong with an order's message; `nil` for nothing.
+    /// The fault in an order's message; `nil` for none.
     private func fault(of order: RelayOrder) -> String? {
         switch order {
         case .call(_, _, let message), .tell(_, _, let message), .send(_, let message):
@@ -298,7 +299,7 @@ extension RelayHost {
         answer(client, number, RelayOutcome(.success))
     }
 
-    /// A command's outcome is not wanted any more: it waits no longer at the server, and the target is told where it has come there.
+    /// Cancels a command whose outcome is no longer wanted: it leaves the server's queue, or the target is notified.
     private mutating func takeBack(_ id: UUID) {
         guard let command = ledger[id], !ledger.isWaiting(id) else { return }
         guard !command.isLetter else {

@@ -4,35 +4,35 @@ import RelayTrust
 import RelayWire
 import RelayedFiles
 
-/// What a person is asked when a device calls a service for the first time.
+/// The question that the user is asked when a device calls a service for the first time.
 public struct RelayQuestion: Hashable, Sendable {
     /// The device's id.
     public var device: String
-    /// Its name for people.
+    /// The device's display name.
     public var deviceName: String
     /// The app that offers the service.
     public var app: String
-    /// Its name for people.
+    /// The app's display name.
     public var appName: String
     /// The service.
     public var service: String
     /// Whether the device is another person's.
     public var isGuests = false
 
-    /// What a person answers.
+    /// The user's answer to the question.
     public enum Answer: String, Hashable, Sendable, CaseIterable {
         /// This time, every time, or never.
         case once, always, deny
     }
 }
 
-/// What happened on this device by the word of another, or on another by the word of this one.
+/// A log entry for a command that another device sent to this one, or this one to another.
 public struct RelayLogEntry: Hashable, Sendable {
     /// The other device's id.
     public var device: String
-    /// What was wanted, without addresses and contents.
+    /// The kind of command and its target, without addresses and contents.
     public var what: String
-    /// What came of it.
+    /// The outcome of the command.
     public var status: RelayStatus
     /// The command's id, which both devices note.
     public var id: UUID?
@@ -40,7 +40,7 @@ public struct RelayLogEntry: Hashable, Sendable {
     public var asker: String?
 }
 
-/// The agent's own services, apps that are started when they are asked, and the person's word on first use.
+/// The agent's own services, apps that are started on demand, and the user's consent on first use.
 extension RelayHost {
     /// How long a person is waited for, and an app that is being started, in milliseconds.
     static var questionPatience: Int64 { 60_000 }
@@ -73,7 +73,8 @@ extension RelayHost {
         directives.append(.serve(ticket: number, service: call.service, call.message))
     }
 
-    /// What one of the agent's own services answers. A `path` in it is a file that is sent to the caller.
+    /// Delivers the response of one of the agent's own services. A `path` in it names a file that is sent to the
+    /// caller.
     public mutating func served(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
         guard let task = tasks[ticket], task.ownService != nil else { return [] }
         var outcome = outcome
@@ -90,7 +91,7 @@ extension RelayHost {
 
     // MARK: First use, and apps that do not run
 
-    /// What cannot be carried out now may wait: for the person's word, or for the app to run.
+    /// Defers a command that cannot be carried out yet until the user allows it, or until its app runs.
     mutating func park(
         _ content: RelayContent, _ app: String, _ service: String, _ route: RelayRoute, _ refusal: RelayOutcome,
         _ now: Int64
@@ -126,7 +127,7 @@ extension RelayHost {
         if isFirst { directives.append(.start(app: app)) }
     }
 
-    /// Asks the person, one thing of a device at a time: what comes meanwhile waits for its turn.
+    /// Asks the user one question about a device at a time; further ones are queued.
     private mutating func ask(
         _ content: RelayContent, _ app: String, _ service: String, _ route: RelayRoute, _ refusal: RelayOutcome,
         _ now: Int64
@@ -167,7 +168,7 @@ extension RelayHost {
         }
     }
 
-    /// The person did not allow something: what waited for the same word has the same answer.
+    /// The user did not allow something: commands queued for the same answer are refused too.
     private mutating func refuse(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
         guard let task = tasks[number], let content = task.call, let target = Self.target(of: content) else { return }
         settle(number, outcome, now)
@@ -179,7 +180,8 @@ extension RelayHost {
         }
     }
 
-    /// What the person says of ``Directive/ask(ticket:_:)``; `nil` where nobody could be asked, or did not say.
+    /// Applies the user's answer to ``Directive/ask(ticket:_:)``; `nil` where the user could not be asked, or did not
+    /// answer.
     public mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Int64) -> [Directive] {
         guard let task = tasks[ticket], task.isAsked, let content = task.call else { return [] }
         let (app, service) = Self.target(of: content) ?? ("", "")
@@ -200,7 +202,7 @@ extension RelayHost {
         return take(now)
     }
 
-    /// What waited for an app that has begun to offer something.
+    /// Carries out the commands that waited for an app, once it offers what they need.
     mutating func resume(app: String, _ now: Int64) {
         for (number, task) in tasks where task.awaits == app {
             guard let content = task.call, isOffered(content, by: app) else { continue }
@@ -228,7 +230,7 @@ extension RelayHost {
 
     private mutating func carryOut(parked number: Int64, _ now: Int64) {
         guard let task = tasks[number], let content = task.call else { return }
-        // Timers stand still while the machine is suspended.
+        // Timers do not advance while the machine is suspended.
         guard task.deadline.map({ $0 > now }) ?? true else {
             return settle(number, RelayOutcome(.expired, detail: "its deadline came before it was allowed"), now)
         }
@@ -253,15 +255,15 @@ extension RelayHost {
         }
     }
 
-    /// Until when something is waited for, so that the caller hears before its deadline that nothing was done.
+    /// The latest time for a result, so that the caller learns before its deadline that nothing was done.
     private static func lastWord(before deadline: Int64?, _ now: Int64) -> Int64 {
         guard let deadline, deadline > now else { return deadline ?? .max }
         let (rest, overflow) = deadline.subtractingReportingOverflow(now)
         return deadline - min(1_000, (overflow ? .max : rest) / 4)
     }
 
-    /// The program of an app has ended, or could not be started: what somebody waits for was not done. A letter, for which nobody waits, has
-    /// its time all the same.
+    /// The program of an app has ended, or could not be started: commands that waited for it are settled. Queued
+    /// messages, for which no caller waits, keep their timeout.
     public mutating func notRunning(app: String, at now: Int64) -> [Directive] {
         for (number, task) in tasks
         where task.awaits == app && letters[LetterKey(sender: task.device, id: task.id)] == nil {
@@ -270,7 +272,7 @@ extension RelayHost {
         return take(now)
     }
 
-    /// Nobody said a word, or the app did not come, in time.
+    /// Settles a command whose user did not answer, or whose app did not start, before the timeout.
     mutating func gaveUp(_ number: Int64, _ task: Task, _ now: Int64) {
         guard task.awaits == nil else {
             return stopWaiting(number, "the app was started, and did not offer the service in time", now)
@@ -288,7 +290,7 @@ extension RelayHost {
         openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
     }
 
-    /// Remembers what an app offers, so that it is started when somebody asks for it.
+    /// Remembers an app's offer, so that the app is started when another device calls it.
     mutating func remember(_ member: Member?) {
         guard let member, !member.isTerminal else { return }
         let services = member.services.filter { $0.access != .off }

@@ -4,12 +4,12 @@ import Relay
 import RelayWire
 import RelayedFiles
 
-/// Files that go to other devices and come from them. Who takes a file asks for its pieces, so that no more is under way than the
-/// way can hold; a file goes on where it was after anything that ended it.
+/// Files that are sent to other devices or received from them. The receiver requests the pieces, so that no more is in
+/// transit than the network can hold. A file continues at its position after any interruption.
 extension RelayHost {
     /// A file that goes to another device.
     struct Outgoing {
-        /// Who wants to hear of it; `nil` where the other device had asked for it.
+        /// The client that is notified of the progress; `nil` where the other device asked for the file.
         var client: ClientNumber?
         var request: Int64
         var device: String
@@ -17,9 +17,9 @@ extension RelayHost {
         var offer: RelayOffer
         /// How many bytes were asked for and not read yet.
         var reading: Int64 = 0
-        /// What the client was told.
+        /// The progress last reported to the client, in bytes.
         var told: Int64 = 0
-        /// The way to the device was lost: it is offered again when that is back.
+        /// Whether the connectivity to the device was lost: the file is offered again when it is back.
         var isAway = false
     }
 
@@ -45,21 +45,22 @@ extension RelayHost {
 
     /// How many files come, and go, at a time.
     static var streamLimit: Int { 16 }
-    /// How many bytes are under way to this device at most, of all files together.
+    /// The most bytes in transit to this device, of all files together.
     static var window: Int64 { PieceWindow.range.upperBound }
     /// After how many milliseconds without a piece they are asked for again, and how often.
     static var pieceSilence: Int64 { 10_000 }
     static var pieceTries: Int { 3 }
-    /// For how many milliseconds after something else was said little of a file is under way, since more may be said.
+    /// The time after another message during which little of a file is in transit, in milliseconds, since more messages
+    /// may follow.
     static var talkPause: Int64 { 50 }
-    /// How long a file may be under way, in milliseconds.
+    /// The longest time that the transfer of a file may take, in milliseconds.
     static var filePatience: Int64 { 86_400_000 }
     /// The service that takes files.
     public static var filesService: String { "files" }
 
     // MARK: Out
 
-    /// Offers a file again that was under way when the way was lost.
+    /// Offers a file again whose transfer was interrupted by a loss of connectivity.
     mutating func offerAgain(to device: String? = nil) {
         for (id, file) in outgoing
         where file.isAway && (device == nil || file.device == device) && !ledger.isWaiting(id) {
@@ -101,7 +102,7 @@ extension RelayHost {
                 .read(path: file.path, file.offer, offset: offset, length: length, prefix: prefix)))
     }
 
-    /// A file's command has ended, or nobody wants to hear of it any more.
+    /// A file's command has ended, or no client waits for it any more.
     mutating func outgoingEnded(_ id: UUID) {
         if outgoing.removeValue(forKey: id) != nil { directives.append(.file(stream: id, .leave)) }
     }
@@ -245,7 +246,7 @@ extension RelayHost {
 
     // MARK: What came of orders
 
-    /// What came of ``Directive/file(stream:_:)``.
+    /// The outcome of ``Directive/file(stream:_:)``.
     public mutating func filed(_ id: UUID, _ event: RelayFileEvent, at now: Int64) -> [Directive] {
         switch event {
         case .prepared(let length, let digest):
@@ -269,7 +270,7 @@ extension RelayHost {
             for (client, member) in members where member.watches {
                 directives.append(.tell(client, .received(device: file.device, path: path)))
             }
-            // Others may have more under way now.
+            // Others may have more in transit now.
             for other in incoming.keys { ask(other, now) }
         case .piece(let offset, let bytes): sendPiece(id, offset, bytes)
         case .ended(let digest):

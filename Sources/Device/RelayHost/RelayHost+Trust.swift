@@ -5,7 +5,7 @@ import RelayWire
 
 /// Devices that become a person's, and that are not any more.
 extension RelayHost {
-    /// A pairing under way, of which a terminal hears.
+    /// A pairing in progress, which is reported to a terminal.
     struct Pairing {
         var client: ClientNumber
         var request: Int64
@@ -118,7 +118,7 @@ extension RelayHost {
 
     // MARK: The screen
 
-    /// The desktop tells whether the screen is locked. Until it does nothing counts that needs an unlocked one.
+    /// The desktop reports whether the screen is locked. Until then no grant counts that needs an unlocked one.
     public mutating func screenChanged(isUnlocked: Bool) { isScreenUnlocked = isUnlocked }
 
     // MARK: Taking a device out
@@ -154,8 +154,8 @@ extension RelayHost {
                     ["dismissed": .string(target.name), "left": .array(left.map(RelayValue.string))])))
     }
 
-    /// Another of the person's devices has taken one out. What comes here was sealed by a device that had the account's key, but may have
-    /// been said long ago: it counts only where this device still has the key that the account had then.
+    /// Another of the user's devices has removed one. The message was sealed by a device that had the account's key,
+    /// but may be old. It counts only where this device still has the key that the account had then.
     mutating func rekeyed(_ text: String, _ proof: [UInt8], by device: String) {
         guard let key = AccountKey(text: text), let account = settings.account else { return }
         guard account.isSucceeded(by: key, proof) else {

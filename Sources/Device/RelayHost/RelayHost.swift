@@ -5,29 +5,29 @@ import RelayWire
 import RelayedDocuments
 import RelayedFiles
 
-/// The device's end of relaying: what apps and terminals ask, what other devices send, and what follows. A value; events in,
-/// directives out.
+/// The device's end of relaying: it handles requests of apps and terminals and messages of other devices. A value;
+/// events in, directives out.
 ///
-/// Guarantees: every command of a client is answered once; one that another device sends twice is carried out once; what an app
-/// here offers is found by other devices under the access that the app gave it; connections that are lost are told to both
-/// sides.
+/// Guarantees: every command of a client is answered once, and one that another device sends twice is carried out once.
+/// Other devices find an app's offer here under the access rights that the app gave it. The loss of a connection is
+/// reported to both sides.
 public struct RelayHost {
-    /// What is to be done, in order.
+    /// An action for the caller to carry out, in the order of the list.
     public enum Directive: Hashable, Sendable {
         /// Send a frame to the server.
         case send(RelayFrame)
-        /// Tell an app or a terminal.
+        /// Notify an app or a terminal.
         case tell(ClientNumber, RelayNotice)
-        /// Open an address on this desktop, in an app that is not connected or in any, and tell by
-        /// ``RelayHost/opened(_:_:at:)`` what came of it.
+        /// Open an address on this desktop, in an app that is not connected or in any, and report the outcome by
+        /// ``RelayHost/opened(_:_:at:)``.
         case open(ticket: Int64, uri: String, app: String?)
-        /// Do something with a file, and tell by ``RelayHost/filed(_:_:at:)`` what came of it.
+        /// Carry out an operation on a file, and report the outcome by ``RelayHost/filed(_:_:at:)``.
         case file(stream: UUID, RelayFileOrder)
-        /// Have one of the agent's own services answer, and tell by ``RelayHost/served(_:_:at:)``.
+        /// Have one of the agent's own services respond, and report the response by ``RelayHost/served(_:_:at:)``.
         case serve(ticket: Int64, service: String, RelayMap)
-        /// End what a service of the agent's own has started for a question, whose answer nobody wants any more.
+        /// End the work of one of the agent's own services for a request whose response no caller needs any more.
         case endService(ticket: Int64)
-        /// Ask the person whether a device may call a service, and tell by ``RelayHost/decided(_:_:at:)``.
+        /// Ask the user whether a device may call a service, and report the answer by ``RelayHost/decided(_:_:at:)``.
         case ask(ticket: Int64, RelayQuestion)
         /// The question needs no answer any more.
         case withdraw(ticket: Int64)
@@ -35,11 +35,11 @@ public struct RelayHost {
         case start(app: String)
         /// Note what happened, for the person to look at later.
         case note(RelayLogEntry)
-        /// Tell a terminal what was noted last.
+        /// Send a terminal the latest log entries.
         case tellLog(ClientNumber, request: Int64)
-        /// Another device says by the server how it is with a connection of the two devices' own.
+        /// Another device reports, through the server, the state of a direct connection.
         case path(device: String, RelayContent)
-        /// Write down that a letter was taken, and tell by ``RelayHost/kept(_:isWritten:at:)``.
+        /// Store that a message was taken, and report it by ``RelayHost/kept(_:isWritten:at:)``.
         case keep(TakenLetter)
         /// Keep the settings on the disk.
         case save(RelaySettings)
@@ -47,7 +47,7 @@ public struct RelayHost {
         case wake(after: Int64)
     }
 
-    /// Somebody who asks: an app, or a terminal.
+    /// A client of the host: an app, or a terminal.
     struct Member {
         /// The app's bundle id, or the terminal's name.
         var app: String
@@ -58,54 +58,54 @@ public struct RelayHost {
         var attributes: [String: String] = [:]
         var isPublished = false
         var watches = false
-        /// Which devices it wants to hear of: those that pass any, or all where there is none.
+        /// The filters of the watched devices: those that match any of them, or all devices where there is none.
         var filters: [RelayDeviceFilter] = []
-        /// What this watcher was told.
+        /// The devices last reported to this watcher, by id.
         var seen: [String: RelayDevice] = [:]
         var isEnumerated = false
     }
 
-    /// A command of another device that somebody here carries out.
+    /// A command of another device that a client or a service carries out here.
     struct Task {
         var id: UUID
         var device: String
         var deadline: Int64?
-        /// Who carries it out; `nil` for the system.
+        /// The client that carries it out; `nil` for the system.
         var client: ClientNumber?
         /// A page to be opened where the address cannot be.
         var fallback: String?
         var isFallback = false
-        /// When the caller is told that it has arrived, unless it is answered before.
+        /// When the caller is notified that the command has arrived, unless it is answered before.
         var tellsAt: Int64?
-        /// What is carried out once the person has allowed it, or the app runs.
+        /// The command to be carried out once the user has allowed it, or its app runs.
         var call: RelayContent?
         /// The app that is being started for it.
         var awaits: String?
         /// Whether the person is being asked.
         var isAsked = false
-        /// Whether the person has allowed it, this once or for good.
+        /// Whether the user has allowed it, once or permanently.
         var isAllowed = false
-        /// Until when the app, or the person's word, is waited for; `nil` where neither is.
+        /// The timeout for the app, or for the user's answer; `nil` where neither is waited for.
         var patience: Int64?
         /// The service of the agent's own that answers it.
         var ownService: String?
         /// The connection over which it is asked.
         var connection: UUID?
 
-        /// Whether whoever carries it out is told to end it.
+        /// Whether the client or service that carries it out is notified of its end.
         var isEndedHere: Bool { client != nil || ownService != nil }
     }
 
-    /// Whose the device is, and what others may do on it.
+    /// The device's account, its names, and the access rights of other devices.
     public internal(set) var settings: RelaySettings
     var members: [ClientNumber: Member] = [:]
     var ledger = CommandLedger()
-    /// What is sent of commands that wait for room.
+    /// The frames of commands that are queued, by command id.
     var departures: [UUID: Departure] = [:]
-    /// What waited for room to be asked over connections that are closed.
+    /// The queued commands whose connection was closed before they were sent.
     var unaskable: [UUID] = []
     var answered = AnsweredCommands()
-    /// What waits until the person has been asked something else of the same device, in its order.
+    /// The tasks whose question waits until another one about the same device is answered, in order.
     var unasked: [Int64] = []
     /// Whether what is being carried out was allowed by the person.
     var isAllowing = false
@@ -114,40 +114,40 @@ public struct RelayHost {
     var linesDue: Int64?
     /// How many bytes of questions are kept for connections.
     var askedBytes = 0
-    /// Why connections were closed, of which their devices could not be told.
+    /// The reasons of closed connections that could not be reported to their devices.
     var untoldCloses: [UUID: RelayCloseReason] = [:]
-    /// Until when letters of this device's are to be kept, for which the server has no word yet.
+    /// The deadlines of this device's messages that the server has not confirmed yet.
     var sentLetters: [UUID: Int64] = [:]
-    /// Who takes back which letters.
+    /// The requests that cancel queued messages, by message id.
     var recalls: [UUID: [(client: ClientNumber, request: Int64)]] = [:]
-    /// Letters of other devices, until it is written down that they were taken.
+    /// The messages of other devices, until their outcome is on the disk.
     var letters: [LetterKey: Letter] = [:]
     var letterLanes: [LetterLane: [LetterKey]] = [:]
-    /// Where a letter has ended, and the next one's turn is.
+    /// The lanes whose current message has ended, so that the next one is due.
     var endedLanes: [LetterLane] = []
-    /// Where a letter's turn has come while too much was under way here.
+    /// The lanes whose next message is due, but was deferred because ``taskLimit`` was reached.
     var busyLanes: [LetterLane] = []
     var taken = TakenLetters()
-    /// What came of letters, of which their devices could not be told.
+    /// The outcomes of queued messages that could not be reported to their senders yet.
     var untoldEnds: [LetterEnd] = []
-    /// The last that were told, by the ids under which they were, the oldest first.
+    /// The outcomes reported last, by the ids of their reports, the oldest first.
     var toldEnds: [UUID: LetterEnd] = [:]
     var toldOrder: [UUID] = []
     var tasks: [Int64: Task] = [:]
     var lastTask: Int64
     var directives: [Directive] = []
-    /// What is to be noted, after all directives: nobody waits for the log.
+    /// The log entries to be written after all directives, since no client waits for the log.
     var notes: [RelayLogEntry] = []
-    /// The person's devices as the server told them; `nil` while there is no session.
+    /// The user's devices according to the server; `nil` while there is no session.
     var devices: [String: RelayDevice]?
-    /// Those of them whose apps the server has yet to tell.
+    /// The devices of the user whose apps the server has not listed yet.
     var undescribed: Set<String> = []
-    /// The person's devices that told of themselves over a connection of the two devices' own.
+    /// The user's devices that described themselves over a direct connection.
     var met: [String: RelayDevice] = [:]
     /// Devices of other persons that have asked for this one, and that this one has asked for.
     var guests: [String: RelayDevice] = [:]
     var hosts: [String: RelayDevice] = [:]
-    /// Who asked for a device of another person's, by its id.
+    /// The requests for another user's device, by its id.
     var finds: [String: [(client: ClientNumber, request: Int64)]] = [:]
     /// The devices that are reached without the server.
     var direct: Set<String> = []
@@ -159,29 +159,29 @@ public struct RelayHost {
     var incoming: [UUID: Incoming] = [:]
     /// Whether the screen is known to be unlocked.
     var isScreenUnlocked = false
-    /// When another device last said something that is of no stream.
+    /// The time of the last message from another device that belongs to no stream.
     var talkedAt: Int64 = .min
     /// Streams of apps, in both directions.
     var appStreams: [UUID: AppStream] = [:]
-    /// What other devices' commands are, for the log.
+    /// The descriptions of other devices' commands for the log, by command id.
     var described: [UUID: String] = [:]
     var pairing: Pairing?
     var documents = RelayedDocuments()
     /// The agent's own services, beside the ping.
     let ownServices: Set<String>
-    /// Where files of other devices are put, unless the settings say otherwise.
+    /// The folder for files of other devices, unless the settings name another.
     let ownFilesFolder: String
-    /// Who made this machine, and which model it is.
+    /// The manufacturer and the model of this machine.
     let manufacturer: String, model: String
     private var wakesAt: Int64?
 
     /// How many commands of other devices may be carried out at a time.
     static var taskLimit: Int { 256 }
-    /// How long a command may take before its caller is told that it has arrived, in milliseconds.
+    /// How long a command may take before its caller is notified that it has arrived, in milliseconds.
     static var silence: Int64 { 100 }
     /// Until when a command without a deadline is waited for, in milliseconds.
     static var patience: Int64 { 30_000 }
-    /// How long after a deadline the server's word is waited for, in milliseconds.
+    /// How long after a deadline the server's response is waited for, in milliseconds.
     static var wordPatience: Int64 { 500 }
     /// How long a command may be waited for at most, in milliseconds: less than ids are remembered.
     static var longestPatience: Int64 { AnsweredCommands.age - 60_000 }
@@ -189,11 +189,11 @@ public struct RelayHost {
     /// A host without clients and without a session.
     ///
     /// - Parameters:
-    ///   - ownServices: The services that the agent itself answers, which need the person's word.
-    ///   - filesFolder: Where files of other devices are put, unless the settings say otherwise.
-    ///   - manufacturer: Who made this machine; at most 255 bytes, as `model`, which one it is.
-    ///   - firstTask: The number before that of the first question that an app is asked; drawn at random where there may have been another
-    ///     host before, so that an answer to what that had asked answers nothing else.
+    ///   - ownServices: The services that the agent itself answers, which need the user's consent.
+    ///   - filesFolder: The folder for files of other devices, unless the settings name another.
+    ///   - manufacturer: The manufacturer of this machine; at most 255 bytes, as `model`.
+    ///   - firstTask: The number before that of the first request to an app. It is drawn at random where there may have
+    ///   been another host before, so that a late answer to one of that host's requests matches none.
     public init(
         settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp",
         manufacturer: String = "", model: String = "", firstTask: Int64 = 0
@@ -234,7 +234,7 @@ public struct RelayHost {
 
     /// A frame came from the server, or directly.
     ///
-    /// - Parameter isGuests: Whether a device said it that is none of the person's.
+    /// - Parameter isGuests: Whether it is from a device of another user.
     public mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
         // After a suspension a frame may come before what fell due.
         endGrants(now)
@@ -284,14 +284,14 @@ public struct RelayHost {
         return take(now)
     }
 
-    /// Tells the server whose this device is and what it offers; nothing where it belongs to nobody.
+    /// Sends the server this device's account and offers; nothing where it belongs to no account.
     mutating func sayHello() {
         introduce()
         guard isOpen, let account = settings.account else { return }
         directives.append(.send(.hello(token: account.accessToken, describedDevice, wake: settings.wake)))
     }
 
-    /// A device is none of the person's any more, or a guest has gone.
+    /// A device is none of the user's any more, or another user's device has gone.
     mutating func gone(_ device: String, _ now: Int64) {
         devices?[device] = nil
         undescribed.remove(device)
@@ -303,12 +303,12 @@ public struct RelayHost {
             outgoingEnded(id)
         }
         lost(device, "the device went away before it answered", isForGood: true, now)
-        // Nobody waits for what its apps asked here.
+        // No caller waits for the requests of its apps.
         for (number, task) in tasks where task.device == device && task.client != nil { giveUp(number, task) }
         forgetParked(of: device)
     }
 
-    /// What waits for the person's word, or for an app, is not carried out for a device that has gone: who comes back may be another.
+    /// Discards the deferred commands of a device that has gone: a device that comes back under its id may be another.
     mutating func forgetParked(of device: String) {
         for (number, task) in tasks where task.device == device && task.call != nil {
             if task.isAsked { directives.append(.withdraw(ticket: number)) }
@@ -322,14 +322,14 @@ public struct RelayHost {
         appStreamEnded(task.id, isLost: true)
     }
 
-    /// The devices with which something is under way.
+    /// The devices with which a command, stream, connection or task is in progress.
     private var devicesUnderWay: Set<String> {
         let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
         let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
         return Set(files + others + ledger.underWay().compactMap { ledger[$0]?.device })
     }
 
-    /// This device belongs to its account no more: nobody answers it.
+    /// Ends everything when this device belongs to its account no more: no device answers it.
     mutating func endAll(_ detail: String, _ now: Int64) {
         for device in devicesUnderWay {
             lost(device, detail, isForGood: true, now)
@@ -342,7 +342,7 @@ public struct RelayHost {
         }
     }
 
-    /// What was under way to a device that went away may have arrived or not.
+    /// Handles the loss of a device. Whatever was in transit to it may have arrived or not.
     ///
     /// - Parameter isForGood: Whether it does not come back; connections between apps wait for it otherwise.
     mutating func lost(_ device: String, _ detail: String, isForGood: Bool = false, _ now: Int64) {
@@ -355,7 +355,7 @@ public struct RelayHost {
             if isWaiting, !isForGood, ledger[id]?.waits == true { continue }
             end(id, RelayOutcome(isWaiting ? .notDelivered : .outcomeUnknown, detail: detail), now)
         }
-        // What is carried out here goes on, and its answer is kept for who asks again.
+        // Tasks here continue, and their responses are kept for a repeated command.
         for (number, task) in tasks where task.device == device {
             tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestPatience)
         }
@@ -411,7 +411,7 @@ public struct RelayHost {
         return take(now)
     }
 
-    /// What is to be done, with the next moment at which something falls due.
+    /// Takes the directives, together with the next moment at which something is due.
     mutating func take(_ now: Int64) -> [Directive] {
         askNext(now)
         nextLetters(now)
@@ -420,7 +420,7 @@ public struct RelayHost {
         for moment in [nextFileMoment, nextStreamMoment, documents.nextMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
-            // What the system carries out ends with the system's word.
+            // A task of the system ends with the system's response.
             let end = task.isEndedHere ? task.deadline : task.patience
             next = min(next, end ?? .max, task.tellsAt ?? .max)
         }

@@ -11,11 +11,11 @@ public protocol AddressOpener: Sendable {
     func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void)
 }
 
-/// Opens addresses by `xdg-open`, which asks the desktop for the program that is to do it.
+/// Opens addresses by `xdg-open`, which asks the desktop for the program to open them.
 ///
-/// What ends within three seconds tells by its exit code what came of it. What goes on has been handed over: it may be the
-/// browser itself. At most ``limit`` are waited for at a time. That an address was handed over does not say that a window is
-/// there.
+/// A program that ends within three seconds reports the outcome by its exit code. A program that keeps running has
+/// accepted the address: it may be the browser itself. At most ``limit`` are waited for at a time. Acceptance does not
+/// mean that a window has opened.
 public final class XDGOpen: AddressOpener {
     /// How many programs that were started may run at a time.
     public static let limit = 32

@@ -26,7 +26,7 @@ final class BusTalk {
 
     /// Calls a method and waits for the answer.
     ///
-    /// - Parameter starts: Whether the bus may start who owns the name.
+    /// - Parameter starts: Whether the bus may start the owner of the name.
     func call(
         _ name: String, _ path: String, _ interface: String, _ method: String, _ values: [BusValue] = [],
         starts: Bool = false, patience: Duration = .seconds(3)

@@ -4,8 +4,8 @@ import MessageBus
 import RelayHost
 import RelayWire
 
-/// Opens addresses on this desktop: in an app that the session bus starts, by `xdg-open`, or by the desktop portal in a sandbox and
-/// where there is no `xdg-open`.
+/// Opens addresses on this desktop: in an app that the session bus starts, by `xdg-open`, or by the desktop portal in a
+/// sandbox and where there is no `xdg-open`.
 public final class DesktopOpener: AddressOpener {
     private static let application = "org.freedesktop.Application"
     private static let portal = "org.freedesktop.portal."
@@ -24,7 +24,7 @@ public final class DesktopOpener: AddressOpener {
         environment["FLATPAK_ID"] != nil || environment["SNAP"] != nil || access("/.flatpak-info", F_OK) == 0
     }
 
-    /// Opens an address as the room's page says.
+    /// Opens an address as the module's README describes.
     public func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void) {
         if app == nil, !isSandboxed, ChildProgram.find("xdg-open", environment: environment) != nil {
             return programs.open(uri, app: nil, then: complete)
@@ -60,7 +60,8 @@ public final class DesktopOpener: AddressOpener {
         }
     }
 
-    /// Parts of letters, digits, `_` and `-`, separated by points (D-Bus, "Bus names"), none beginning with a digit.
+    /// Whether a name is a D-Bus name: parts of letters, digits, `_` and `-`, separated by points, none beginning with
+    /// a digit (D-Bus, "Bus names").
     private static func isBusName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count > 1 && name.utf8.count <= 255

@@ -18,7 +18,7 @@ public final class DeviceServices: NativeServices {
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-service", limit: limit)
     private let thumbnailers: ThumbnailerProgram
-    /// What ends the program of a question, by its ticket.
+    /// The signals that end running programs, by the tickets of their requests.
     private let programs = Mutex<[Int64: WakeUp]>([:])
 
     /// The services in this environment; the agent's own settings are kept from what they start.
@@ -27,7 +27,7 @@ public final class DeviceServices: NativeServices {
         thumbnailers = ThumbnailerProgram(environment: environment)
     }
 
-    /// What they are called.
+    /// The names of the services.
     public var names: Set<String> { ["media", "clipboard", "photos", "run"] }
 
     /// Answers a question on a thread of its own.
@@ -164,7 +164,7 @@ public final class DeviceServices: NativeServices {
 
     // MARK: Photos
 
-    /// What counts as a photo, by the ending of its name.
+    /// The media types that count as photos, by file name extension.
     private static let types = [
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
         "heic": "image/heic", "avif": "image/avif", "mp4": "video/mp4", "mov": "video/quicktime",
@@ -176,7 +176,7 @@ public final class DeviceServices: NativeServices {
         guard let folder else { return RelayOutcome(.serviceUnavailable) }
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
-            // Where it is, is nobody else's business.
+            // The path is withheld from the other device.
             return RelayOutcome(.failed, detail: "the folder of the photos cannot be read there now, or is missing")
         }
         switch what {

@@ -6,15 +6,15 @@ import MessageBus
 package final class MediaPlayers {
     /// A player as it is now.
     package struct Player: Hashable, Sendable {
-        /// What stands behind `org.mpris.MediaPlayer2.` in its bus name: what it is known by.
+        /// The part of its bus name after `org.mpris.MediaPlayer2.`, which identifies the player.
         package var name: String
-        /// Its name for people.
+        /// The player's display name.
         package var identity: String
         /// `Playing`, `Paused` or `Stopped`.
         package var status: String
-        /// What it plays; empty for nothing.
+        /// The address of the media it plays; empty for none.
         package var uri: String
-        /// The title; empty where it tells none.
+        /// The title; empty where the player reports none.
         package var title: String
         /// In microseconds.
         package var position: Int64
@@ -28,7 +28,7 @@ package final class MediaPlayers {
 
     /// Why something could not be done, in words.
     package struct Fault: Error, CustomStringConvertible {
-        /// The words.
+        /// The message.
         package var description: String
     }
 
@@ -53,7 +53,7 @@ package final class MediaPlayers {
     ) throws(Fault) -> [BusValue] {
         do throws(BusTalk.Fault) { return try bus.call(Self.prefix + name, Self.path, interface, method, values) } catch
         {
-            // The bus' own names of what is wrong are no words for people.
+            // The bus' own names of errors are no messages for people.
             switch error.name {
             case "": throw Fault(description: error.words)
             case "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.ServiceUnknown":
@@ -131,7 +131,8 @@ package final class MediaPlayers {
 
     /// Has a player play, pause or stop, and returns it as it is once it does so.
     ///
-    /// - Parameter patience: How long that is waited for; then it is told as it is. One that has nothing to play goes on to say `Stopped`.
+    /// - Parameter patience: The timeout, after which the player is returned in its present state. A player without
+    ///   media reports `Stopped` throughout.
     package func carryOut(_ what: String, _ name: String, patience: Duration) throws(Fault) -> Player {
         _ = try Self.find(name, in: all())
         try order(what.capitalized, name)
@@ -144,15 +145,15 @@ package final class MediaPlayers {
         }
     }
 
-    /// Does something that needs no words: `Play`, `Pause`, `Stop`.
+    /// Calls a method without arguments: `Play`, `Pause`, `Stop`.
     package func order(_ method: String, _ name: String) throws(Fault) { _ = try call(name, Self.player, method) }
 
     /// Plays an address from a position on, and returns when it plays.
     ///
     /// - Parameters:
     ///   - name: The player; `nil` for one that opens such addresses.
-    ///   - position: Where it was at `at`, in microseconds; `at` is in milliseconds since 1970.
-    ///   - patience: By when it must play. Then it is stopped again.
+    ///   - position: The position at the time `at`, in microseconds; `at` is in milliseconds since 1970.
+    ///   - patience: The time within which it must play; after that it is stopped again.
     package func take(
         _ uri: String, name: String?, position: Int64, rate: Double, at: Int64, patience: Duration
     ) throws(Fault) -> Player {
@@ -166,13 +167,13 @@ package final class MediaPlayers {
         }
         let deadline = ContinuousClock.now + patience
         do {
-            // One that does not answer may open it later all the same, and is told to stop then.
+            // A player that does not answer may still open the address later, and is stopped then.
             _ = try call(chosen.name, Self.player, "OpenUri", [.string(uri)])
             var playing = try wait(for: chosen.name, until: deadline) { $0.uri == uri }
             _ = try call(chosen.name, Self.player, "Play")
             let began = playing.position
-            // The position tells, not the status: mpv says `Playing` of what its site has not sent yet, and goes on to
-            // say `Stopped` of what it was told to open while it was idle.
+            // The position is decisive, not the status: mpv reports `Playing` before its site has sent anything, and
+            // still reports `Stopped` of an address that it opened while it was idle.
             playing = try wait(for: chosen.name, until: deadline) {
                 $0.uri == uri && ($0.position > began || ($0.status == "Playing" && !$0.tellsPosition))
             }
@@ -185,7 +186,7 @@ package final class MediaPlayers {
                 return begin + Int64(Double(passed) * 1000 * speed)
             }
             guard target() > 2_000_000 || playing.position > 2_000_000 else { return playing }
-            // A player that has only begun may not be able to go anywhere yet: it is told again.
+            // A player that has just begun may not be able to seek yet: the request is repeated.
             repeat {
                 _ = try call(chosen.name, Self.player, "SetPosition", [.path(playing.track), .int64(target())])
                 playing = try wait(for: chosen.name, until: min(deadline, .now + .milliseconds(500)), orGiveUp: true) {
@@ -212,7 +213,7 @@ package final class MediaPlayers {
                 if orGiveUp { return now }
                 throw Fault(description: "\(name) did not begin to play it in time")
             }
-            // Positions are told by no signal.
+            // No signal reports positions.
             _ = bus.signal(
                 Self.properties, "PropertiesChanged",
                 patience: min(.milliseconds(100), deadline - .now))

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// The secret that the devices of one person share. Whoever has it is one of them.
+/// The secret that the devices of one user share. Any device that has it belongs to the account.
 public struct AccountKey: Hashable, Sendable {
     /// 32 bytes, drawn at random.
     private let bytes: [UInt8]
@@ -27,7 +27,7 @@ public struct AccountKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The key in letters and digits. It is a secret.
+    /// The key as letters and digits. It is a secret.
     public var text: String {
         Self.mark + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
@@ -41,7 +41,7 @@ public struct AccountKey: Hashable, Sendable {
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed)) ?? Curve25519.Signing.PrivateKey()
     }
 
-    /// By which devices of the account know each other in one network, and nobody else does.
+    /// The key by which devices of the account, and no others, recognise each other in one network.
     var nearbyKey: SymmetricKey {
         SymmetricKey(
             data: HMAC<SHA256>.authenticationCode(
@@ -64,7 +64,7 @@ public struct AccountKey: Hashable, Sendable {
 
     private static func claim(_ next: AccountKey) -> [UInt8] { Array("aldaba relay next 1".utf8) + [0] + next.bytes }
 
-    /// What the server is shown: it proves that the device has the key, and does not tell the key.
+    /// The token that proves to the server that the device has the account's key, without revealing it.
     package var accessToken: [UInt8] {
         Array(
             HMAC<SHA256>.authenticationCode(
@@ -90,7 +90,7 @@ extension AccountKey: Codable {
 }
 
 extension AccountKey: CustomStringConvertible, CustomReflectable {
-    /// Tells nothing of the key, for logs.
+    /// A description for logs that reveals nothing of the key.
     public var description: String { "an account key" }
     /// Has no children, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -3,11 +3,12 @@ import Foundation
 import NoiseSession
 import RelayWire
 
-/// What a device needs to know its person's other devices in one network, and to be known by them alone: a value.
+/// The keys by which a device recognises the user's other devices in one network, and is recognised by them alone. A
+/// value.
 ///
-/// An announcement holds a salt and a tag that only devices of the account can match with a device; with another salt nobody else
-/// can tell that it is the same device. Connections begin with the handshake of ``RelaySeals``, by the keys that the account's
-/// key signed.
+/// An announcement holds a salt and a tag that only devices of the account can match with a device. With another salt
+/// no other device can recognise it as the same one. Connections begin with the handshake of ``RelaySeals``, by the
+/// keys that the account's key signed.
 public struct DirectKeys: Sendable {
     /// How long an announcement's salt and tag are, in bytes.
     public static let saltLength = 16, tagLength = 16
@@ -66,7 +67,7 @@ public struct DirectKeys: Sendable {
         return (message, DirectHandshake(initiator: initiator))
     }
 
-    /// Answers the first message of a connection; `nil` for whoever is none of the person's devices.
+    /// Answers the first message of a connection; `nil` for a device that is none of the user's.
     public func answer(
         _ first: [UInt8]
     ) -> (peer: String, connection: UUID, message: [UInt8], session: DirectSession)? {
@@ -100,7 +101,7 @@ public struct DirectHandshake: Sendable {
 
 /// The secrecy of a connection between two devices, from one end to the other.
 public struct DirectSession: Sendable {
-    /// What sealing adds, in bytes.
+    /// The number of bytes that sealing adds to a message.
     public static let overhead = NoiseCipher.overhead
 
     private var session: NoiseSession
@@ -128,10 +129,10 @@ public struct DirectSession: Sendable {
 }
 
 extension RelaySeals {
-    /// What is needed for connections of this device's own; `nil` while it belongs to nobody or has no id.
+    /// The keys for direct connections between devices; `nil` while this one belongs to no account or has no id.
     ///
-    /// The person's devices are those that have proven it in this session with the server, and those of the list that they told each
-    /// other, which is on the disk.
+    /// The user's devices are those that have proven it in this session with the server, and those of the list on the
+    /// disk that the devices exchange.
     public var direct: DirectKeys? {
         guard let account, !ownID.isEmpty else { return nil }
         let listed = (list?.entries ?? []).filter { !$0.isRemoved }.map { ($0.id, $0.key) }

@@ -2,8 +2,10 @@ import Crypto
 import Foundation
 import RelayWire
 
-/// Documents that the devices of an account share are sealed by keys that are derived from the account's: the server sees a key that tells
-/// neither app nor name, the revision and the size, and can neither exchange documents nor show an older one under a newer revision.
+/// Seals documents that the devices of an account share, by keys derived from the account's.
+///
+/// The server sees the revision, the size, and a key that reveals neither app nor name. It can neither exchange
+/// documents nor present an older one under a newer revision.
 package struct DocumentSeals: Sendable {
     private let nameKey: SymmetricKey
     private let sealKey: SymmetricKey
@@ -18,7 +20,7 @@ package struct DocumentSeals: Sendable {
         sealKey = derived("aldaba relay document seal 1")
     }
 
-    /// What stands for an app and a name at the server.
+    /// The key under which the server stores a document: an HMAC of the app and the name.
     package func key(app: String, name: String) -> [UInt8] {
         var claim: [UInt8] = []
         for part in [app, name] {

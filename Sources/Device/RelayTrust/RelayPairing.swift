@@ -2,26 +2,26 @@ import Crypto
 import Foundation
 import RelayWire
 
-/// Two devices that meet for the first time, and a person who compares six digits on both screens: a value.
+/// The pairing of two devices, which the user confirms by comparing six digits on both screens. A value.
 ///
-/// One commits to its key and nonce, the other says its own, then the first reveals: whoever stands between them has one
-/// attempt, and a chance of one in a million that the digits are the same. The account's key goes over only after the person has
-/// said so on both devices.
+/// One device commits to its key and nonce, the other sends its own, then the first reveals. A man in the middle has
+/// one attempt, and a chance of one in a million that the digits are the same. The account's key is sent only after the
+/// user has confirmed the digits on both devices.
 public struct RelayPairing: Sendable {
     /// The first byte of what devices say to be paired, which no sealed message begins with.
     package static let mark: UInt8 = 0x50
     private static let name = "aldaba relay pair 1"
     private static let agreement = Array("\(name) agree".utf8)
 
-    /// What follows.
+    /// The next step of a pairing, for the caller to carry out.
     public enum Step: Hashable, Sendable {
         /// Say this to the other device.
         case say([UInt8])
         /// Show the person these six digits, and ask whether the other screen shows the same.
         case compare(digits: String)
-        /// The person has said on both devices that they are the same: take the account of this key.
+        /// The user has confirmed the digits on both devices: join the account of this key.
         case join(AccountKey)
-        /// The account's key was said to the other device.
+        /// The account's key was sent to the other device.
         case given
         /// It ends here; why, in words.
         case failed(String)
@@ -40,13 +40,13 @@ public struct RelayPairing: Sendable {
     private var commitment: [UInt8]?
     private var other: (key: [UInt8], nonce: [UInt8])?
     private var isConfirmed = false
-    /// Whether the person has said on the other device that the digits are the same.
+    /// Whether the user has confirmed the digits on the other device.
     private var isConfirmedThere = false
     private var isOver = false
 
-    /// One side of a pairing at a place.
+    /// Begins one side of a pairing at a rendezvous.
     ///
-    /// - Parameter account: What is given to the other; `nil` to take what the other gives.
+    /// - Parameter account: The account key to be sent to the other device; `nil` to receive the other's.
     public init(place: [UInt8], account: AccountKey?) {
         self.init(
             place: place, account: account, key: Curve25519.KeyAgreement.PrivateKey(),
@@ -60,7 +60,7 @@ public struct RelayPairing: Sendable {
         self.nonce = nonce
     }
 
-    /// Where two devices meet that were told the same word.
+    /// The rendezvous id of two devices that were given the same pairing code.
     public static func place(of word: String) -> [UInt8] {
         Array(SHA256.hash(data: Array("\(name) \(word.lowercased())".utf8)))
     }
@@ -68,12 +68,12 @@ public struct RelayPairing: Sendable {
     private static let letters = Array("abcdefghjkmnpqrstuvwxyz23456789")
     private static let wordLength = 8
 
-    /// A word that is easy to type; it is no secret.
+    /// A new pairing code, which is easy to type; it is no secret.
     public static func newWord() -> String {
         String((0..<wordLength).map { _ in letters[Int.random(in: 0..<letters.count)] })
     }
 
-    /// Whether a text may be one of those words, in letters of either case.
+    /// Whether a text may be a pairing code, in letters of either case.
     public static func isWord(_ text: String) -> Bool {
         text.count == wordLength && text.lowercased().allSatisfy(letters.contains)
     }
@@ -90,7 +90,7 @@ public struct RelayPairing: Sendable {
         Array(SHA256.hash(data: Array(name.utf8) + key + nonce))
     }
 
-    /// The other device says something.
+    /// Handles a message of the other device.
     public mutating func heard(_ message: [UInt8]) -> [Step] {
         guard !isOver, let kind = message.first.flatMap(Kind.init) else { return [] }
         let rest = Array(message.dropFirst())
@@ -122,7 +122,7 @@ public struct RelayPairing: Sendable {
         }
     }
 
-    /// What the person said of the digits.
+    /// The user's answer to the comparison of the digits.
     public mutating func answered(areSame: Bool) -> [Step] {
         guard !isOver, other != nil else { return [] }
         guard areSame else {
@@ -162,7 +162,8 @@ public struct RelayPairing: Sendable {
 
     // MARK: Digits
 
-    /// What both said, the giver's first.
+    /// The concatenated keys and nonces of both devices, the account holder's first; `nil` before the other's are
+    /// known.
     private var transcript: [UInt8]? {
         guard let other else { return nil }
         let own = ownKey + nonce

@@ -2,17 +2,18 @@ import Crypto
 import Foundation
 import RelayWire
 
-/// Letters are sealed for the device's own key, since it may have begun anew before it reads them: HPKE (RFC 9180) in the mode that
-/// authenticates the sender by its own key, with X25519, SHA-256 and ChaCha20-Poly1305. Sender, target, id and deadline are bound in.
+/// Queued messages are sealed for the device's own key, since it may have restarted before it reads them.
 ///
-/// Whoever later learns the target's key can read what is kept; each letter has a key of its own beside that.
+/// The scheme is HPKE (RFC 9180) in the mode that authenticates the sender by its own key, with X25519, SHA-256 and
+/// ChaCha20-Poly1305. Sender, target, id and deadline are bound in. Each message has an ephemeral key beside that of
+/// the target; an attacker who later learns the target's key can read stored messages.
 extension RelaySeals {
     private static var suite: HPKE.Ciphersuite { .Curve25519_SHA256_ChachaPoly }
     /// How long the key before the sealed bytes is.
     private static var keyLength: Int { 32 }
 
-    /// The key that a device has proven, in this session or, while it is not there, as the devices told each other; `nil` for one that is
-    /// none of the person's.
+    /// The key that a device has proven in this session or, while it is absent, according to the devices' own list;
+    /// `nil` for one that is none of the user's.
     private func provenKey(of device: String) -> Curve25519.KeyAgreement.PublicKey? {
         let listed = list?[device].flatMap { $0.isRemoved ? nil : $0.key }
         guard account != nil, let key = keys[device] ?? listed else { return nil }
@@ -32,7 +33,7 @@ extension RelaySeals {
         return sent
     }
 
-    /// The letter with what is in it; with an empty body where it is none of the person's device that it names.
+    /// The message with its decrypted body; with an empty one where the named device of the user did not seal it.
     func opened(_ letter: RelayLetter) -> RelayLetter {
         var opened = letter
         opened.body = []

@@ -3,15 +3,16 @@ import Foundation
 import NoiseSession
 import RelayWire
 
-/// Secrecy from end to end: what this device relays is sealed for the other device, and the server reads none of it. A value.
+/// End-to-end encryption: this device's messages are sealed for the other device, and the server can read none of them.
+/// A value.
 ///
-/// Each device has a key of its own, which the account's key signs together with the device's id, name and kind: the server can put
-/// no device of its own among a person's devices, and cannot exchange their names. Between two devices there are Noise IK sessions; the first message of one carries what is to
-/// be said, so nothing waits for a handshake.
+/// Each device has a key of its own, which the account's key signs together with the device's id, name and kind. So the
+/// server can add no device of its own to a user's devices, and cannot exchange their names. Between two devices there
+/// are Noise IK sessions. The first message of a session carries content, so that nothing waits for a handshake.
 ///
-/// Guarantees: nothing leaves for a device that has not proven to be of the account; what was changed, repeated within a session,
-/// or is bound to another sender, id or deadline is not opened; a session serves an hour at most, and 2^30
-/// bytes or 2^24 messages in one direction.
+/// Guarantees: nothing is sent to a device that has not proven to be of the account. A message that was changed,
+/// repeated within a session, or is bound to another sender, id or deadline is not opened. A session is used for an
+/// hour at most, and for 2^30 bytes or 2^24 messages in one direction.
 public struct RelaySeals: Sendable {
     /// How long a session is used, in milliseconds.
     static let sessionAge: Int64 = 3_600_000
@@ -20,11 +21,11 @@ public struct RelaySeals: Sendable {
     /// The bytes that sealing adds at most.
     static let overhead = 256
 
-    /// What the first byte of a body says.
+    /// The kind of a sealed body, its first byte.
     private enum Kind: UInt8 {
         /// The first message of a handshake, which carries a content.
         case begin = 1
-        /// Its answer.
+        /// The response to a handshake's first message.
         case answer = 2
         /// A content in a session.
         case message = 3
@@ -38,7 +39,7 @@ public struct RelaySeals: Sendable {
         var since: Int64
 
         var peer: String { lane.peer }
-        /// Which use of a session was the last of this one.
+        /// The value of ``useCount`` when the session was last used, by which the least recently used one is found.
         var lastUse: UInt64 = 0
     }
 
@@ -51,16 +52,16 @@ public struct RelaySeals: Sendable {
     /// How much a session carries in one direction.
     var limit = NoiseLimit.standard
     private(set) var key: Curve25519.KeyAgreement.PrivateKey
-    /// Whose the device is.
+    /// The account that the device belongs to; `nil` for none.
     public private(set) var account: AccountKey?
     private(set) var ownID = ""
     /// The keys of the person's devices that have proven them.
     private(set) var keys: [String: [UInt8]] = [:]
-    /// What the devices told each other of themselves.
+    /// The list of the user's devices that they exchange with each other.
     private(set) var list: RelayDeviceList?
-    /// The keys of other persons' devices that talk with this one, by the server's word.
+    /// The keys of other users' devices that communicate with this one, according to the server.
     private var guestKeys: [String: [UInt8]] = [:]
-    /// The devices that the server says are the person's, proven or not: what is said to these is never said to a guest.
+    /// The user's devices according to the server, proven or not. None of them is treated as another user's device.
     private var listed: Set<String> = []
     private var lines: [UUID: Line] = [:]
     private var current: [Lane: UUID] = [:]
@@ -68,7 +69,7 @@ public struct RelaySeals: Sendable {
     private var handshakes: [UUID: (lane: Lane, initiator: NoiseInitiator)] = [:]
     private var handshakeOrder: [UUID] = []
 
-    /// Seals of a device that has said nothing.
+    /// Makes seals without sessions.
     ///
     /// - Parameter key: The device's key, 32 bytes; one is drawn where there is none.
     public init(key: [UInt8]? = nil) {
@@ -133,7 +134,7 @@ public struct RelaySeals: Sendable {
     /// Whether devices that are being paired say this, which only the server carries.
     public static func isPairing(_ route: RelayRoute) -> Bool { route.body.first == RelayPairing.mark }
 
-    /// What becomes of a frame that is to be sent.
+    /// The result of sealing a frame that is to be sent.
     public enum Outgoing {
         /// This is sent instead.
         case send(RelayFrame)
@@ -141,7 +142,7 @@ public struct RelaySeals: Sendable {
         case refused(RelayFrame)
     }
 
-    /// Seals what is for another device, and says in a hello which key this device has.
+    /// Seals a message for another device, and puts this device's key into a hello.
     public mutating func outgoing(_ frame: RelayFrame, at now: Int64) -> Outgoing {
         switch frame {
         case .hello(let token, var device, let wake, let known):
@@ -151,7 +152,8 @@ public struct RelaySeals: Sendable {
             device.proof = account?.proof(of: device) ?? []
             return .send(.hello(token: token, device, wake: wake, known: known))
         case .route(let route) where Self.isPairing(route):
-            // Who are being paired have no account in common yet; what they say is secret by itself.
+            // Devices that are being paired have no account in common yet; their messages are encrypted by the pairing
+            // itself.
             return .send(frame)
         case .route(let route):
             guard let body = try? sealed(route, at: now) else {
@@ -190,15 +192,15 @@ public struct RelaySeals: Sendable {
 
     // MARK: In
 
-    /// What becomes of a frame that came.
+    /// The result of opening a frame that was received.
     public struct Incoming {
-        /// What is to be taken; `nil` for nothing.
+        /// The opened frame to be handled; `nil` for none.
         public var frame: RelayFrame?
-        /// What is to be sent as it is.
+        /// The frame to be sent in response, without sealing.
         public var answer: RelayFrame?
-        /// What a device says to be paired.
+        /// The pairing message of a device.
         public var pairing: (device: String, message: [UInt8])?
-        /// Whether the frame is what a device said that is none of the person's.
+        /// Whether the frame is from a device of another user.
         public var isGuests = false
     }
 
@@ -235,7 +237,7 @@ public struct RelaySeals: Sendable {
         return Incoming(frame: frame)
     }
 
-    /// What the server says of another person's device takes no place of one of this person's.
+    /// Records the key of another user's device. It never replaces the key of one of this user's devices.
     private mutating func noteGuest(_ device: RelayDevice) {
         guard !listed.contains(device.id), device.id != ownID, device.key.count == 32 else { return }
         if guestKeys[device.id] != device.key { forget(device.id) }
@@ -280,7 +282,7 @@ public struct RelaySeals: Sendable {
         case .reset:
             guard rest.count == 16, let command = Self.uuid(rest) else { return Incoming() }
             if lines[id]?.peer == route.peer { forget(route.peer) }
-            // Anybody on the way could say this, so it says no more than that nobody knows.
+            // This notice is not authenticated, so it only means that the outcome is unknown.
             return Incoming(frame: .undelivered(id: command, .begunAnew))
         }
     }
@@ -294,7 +296,7 @@ public struct RelaySeals: Sendable {
         else { return reset(id, route) }
         let lane = Lane(peer: route.peer, isBulk: route.isBulk)
         add(Line(session: end.session, lane: lane, since: now), id)
-        // The answer goes first, so what is said here can follow in the same session.
+        // The response is sent first, so that messages from here can follow in the same session.
         if current[lane] == nil { current[lane] = id }
         let body = Self.body(.answer, id, end.message)
         return Incoming(
@@ -328,7 +330,7 @@ public struct RelaySeals: Sendable {
 
     // MARK: Bytes
 
-    /// What a sealed body is bound to, beside its session.
+    /// The associated data of a sealed body: sender, recipient, id and deadline.
     private static func context(from: String, to: String, _ route: RelayRoute) -> [UInt8] {
         var context: [UInt8] = []
         context.reserveCapacity(64 + from.utf8.count + to.utf8.count)
@@ -349,7 +351,7 @@ public struct RelaySeals: Sendable {
         withUnsafeBytes(of: number.bigEndian) { bytes += $0 }
     }
 
-    /// A body of a kind, with the ids that stand before what is sealed.
+    /// A body of a kind, with the ids that precede the sealed bytes.
     private static func body(_ kind: Kind, _ id: UUID, count: UInt64? = nil, _ rest: [UInt8]) -> [UInt8] {
         var body = [kind.rawValue]
         body.reserveCapacity(32 + rest.count)

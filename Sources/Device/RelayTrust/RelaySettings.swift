@@ -1,56 +1,57 @@
 import Foundation
 import RelayWire
 
-/// What this device knows of relaying beside its devices: whose it is, what it is called, and what others may do on it.
-/// Kept in a file that only its owner may read.
+/// The relay settings of this device: its account, its names, and the access rights of other devices. They are kept in
+/// a file that only its owner may read.
 public struct RelaySettings: Codable, Hashable, Sendable {
     /// The name that other devices show.
     public var name: String
-    /// What this device is, for display.
+    /// The kind of device, for display.
     public var kind: String
     /// The account's key; `nil` while the device belongs to no account.
     public var account: AccountKey?
-    /// Schemes of addresses that may be opened here, beside `http` and `https` and those that apps here open themselves.
+    /// Schemes of addresses that may be opened here, beside `http` and `https` and those that apps here open
+    /// themselves.
     public var schemes: Set<String> = []
-    /// Who may call services that ask for it.
+    /// The access rights to services that need a grant.
     public var grants: Set<Grant> = []
     /// When those grants end that do not last, in milliseconds since 1970.
     public var grantEnds: [Grant: Int64]?
     /// The grants that count only while the screen is unlocked.
     public var unlockedGrants: Set<Grant>?
-    /// Who was denied them when they asked.
+    /// The access rights that the user denied when a device asked for them.
     public var denials: Set<Grant>?
-    /// Which devices are the person's, as they told each other last.
+    /// The user's devices, as they last reported themselves to each other.
     public var list: RelayDeviceList?
     /// The device's own key, by which others seal what they say to it; drawn with the first run.
     public var deviceKey: [UInt8]?
-    /// Where files of other devices are put; `nil` for a folder beside this file.
+    /// The folder for files of other devices; `nil` for a folder beside this file.
     public var filesFolder: String?
     /// The folder whose photos other devices may fetch.
     public var photosFolder: String?
     /// Programs that other devices may run, by name.
     public var programs: [String: [String]]?
-    /// By which channel this device is woken while it has no session; `nil` for none.
+    /// The channel that wakes this device while it has no session; `nil` for none.
     public var wake: RelayWakeChannel?
     /// After how many seconds without a message a connection between apps ends, 0 for never; `nil` for what is usual.
     public var connectionIdle: Int64?
-    /// How many seconds a connection between apps outlives the loss of the way; `nil` for what is usual.
+    /// How many seconds a connection between apps outlives a loss of connectivity; `nil` for the default.
     public var connectionGrace: Int64?
-    /// What apps offered when they ran last, by bundle id: they are started when somebody asks for it.
+    /// The offers of apps when they last ran, by bundle id: such an app is started when another device calls it.
     public var offers: [String: RememberedOffer]?
 
-    /// What an app offered when it ran last.
+    /// The offer of an app when it last ran.
     public struct RememberedOffer: Codable, Hashable, Sendable {
         /// The app's name for people.
         public var name: String
-        /// The services that were not off, with who may call each.
+        /// The services that were not off, with the access rights to each.
         public var services: [String: String]
         /// The schemes of the addresses that it opens.
         public var schemes: [String]
-        /// What else it told of itself.
+        /// Further attributes that the app published.
         public var attributes: [String: String]
 
-        /// Brings the parts together.
+        /// Creates an instance from its properties.
         package init(name: String, services: [String: String], schemes: [String], attributes: [String: String]) {
             self.name = name
             self.services = services
@@ -140,7 +141,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
         if unlockedGrants?.isEmpty ?? false { unlockedGrants = nil }
     }
 
-    /// Whether a device was denied a service. What is said of this device alone counts before what is said of all.
+    /// Whether a device was denied a service. A rule for this device alone has precedence over a rule for all.
     package func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
         guard let denials else { return false }
         return isDeniedAlone(device, app, service)

@@ -2,7 +2,7 @@ import Foundation
 import RelayTrust
 import RelayWire
 
-/// What the server answers, and what clients are told of it.
+/// The responses of the server, and how they are reported to clients.
 extension RelayedDocuments {
     /// The server has answered.
     package mutating func answered(_ id: UUID, _ told: RelayDocumentAnswer, at now: Int64) {
@@ -39,7 +39,10 @@ extension RelayedDocuments {
         }
     }
 
-    /// What is put over anything is put over what is there now; what is put where nothing is, over the number of what was removed.
+    /// Retries a write that conflicted, where the client named no revision or expected none.
+    ///
+    /// Without a revision it overwrites the present document. Where none was expected, it replaces the revision of the
+    /// removed one.
     private mutating func conflicted(
         _ ask: Ask, _ content: RelayMap?, _ revision: Int64?, _ present: Int64, _ isRemoved: Bool
     ) {

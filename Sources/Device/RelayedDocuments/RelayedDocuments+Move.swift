@@ -2,9 +2,9 @@ import Foundation
 import RelayTrust
 import RelayWire
 
-/// What the account before this one had is put under the present one's keys.
+/// The move of documents from the previous account to the present one, sealed with the latter's keys.
 extension RelayedDocuments {
-    /// The account has another key by this device's word: what the one before had is put under it.
+    /// Begins to move the documents of the previous account, after this device changed the account's key.
     package mutating func move(from account: AccountKey) {
         former = (account, 0)
         read = []

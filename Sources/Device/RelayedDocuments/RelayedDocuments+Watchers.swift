@@ -3,7 +3,7 @@ import Relay
 import RelayTrust
 import RelayWire
 
-/// Who hears of changes, and of which.
+/// The clients that watch documents, and the changes they are notified of.
 extension RelayedDocuments {
     /// A client that watches already goes on from where it is.
     mutating func watch(_ request: Int64, _ client: ClientNumber, _ app: String, _ now: Int64) {
@@ -50,7 +50,7 @@ extension RelayedDocuments {
         let asksAgain = watcher.asksAgain || !isAll
         if let number = watcher.number {
             for sealed in page { tellChange(sealed, watcher, client) }
-            // A server that began anew counts anew: all that is there is told.
+            // A server that restarted counts from the beginning: every document is reported.
             watcher.number = last < number ? 0 : page.last?.number ?? number
             watchers[client] = watcher
             if asksAgain || last < number { lookForWatcher(client, now) }
@@ -64,8 +64,8 @@ extension RelayedDocuments {
         }
     }
 
-    /// The server has not told what is new to a watcher. One that has not begun ends; another is asked for again in a while, also where nothing
-    /// changes meanwhile.
+    /// The server has not answered a watcher's request. A watcher that has not begun ends; another one asks again after
+    /// a pause, even without a change.
     mutating func notAsked(_ client: ClientNumber, _ why: RelayOutcome, _ now: Int64) {
         guard let watcher = watchers[client] else { return }
         watchers[client]?.isAsking = false
@@ -75,7 +75,7 @@ extension RelayedDocuments {
         for request in watcher.unanswered { answer(client, request, why) }
     }
 
-    /// Asks again for those whose turn it is.
+    /// Repeats the requests of watchers that are due.
     mutating func lookForWatchersDue(_ now: Int64) {
         for (client, watcher) in watchers {
             if let moment = watcher.asksAt, moment <= now { lookForWatcher(client, now) }
@@ -90,7 +90,7 @@ extension RelayedDocuments {
             news["removed"] = .bool(sealed.isRemoved)
             news.merge(document.content.map { ["content": .dictionary($0)] } ?? [:]) { $1 }
         } else {
-            // Whose it is cannot be told either.
+            // Its app is unknown too, so every watcher is notified.
             news["unreadable"] = true
         }
         directives.append(.tell(client, request: watcher.request, news))

@@ -3,26 +3,28 @@ import Relay
 import RelayTrust
 import RelayWire
 
-/// Documents that the person's devices share. The server keeps them; nothing of them stays here. A value; events in, directives out.
+/// Documents that the user's devices share. The server stores them; no copy is kept here. A value; events in,
+/// directives out.
 ///
-/// Guarantees: every ask of a client is answered once, in half a minute; what is under way, and what waits for that, is bounded.
+/// Guarantees: every request of a client is answered once, within half a minute; the numbers of open and queued
+/// requests are bounded.
 package struct RelayedDocuments {
-    /// What is to be done, in order.
+    /// An action for the caller to carry out, in the order of the list.
     package enum Directive: Hashable, Sendable {
-        /// Ask the server, and tell by ``RelayedDocuments/answered(_:_:at:)`` what it said.
+        /// Ask the server, and report its response by ``RelayedDocuments/answered(_:_:at:)``.
         case ask(id: UUID, RelayDocumentAsk)
         /// Answer what a client asked.
         case answer(ClientNumber, request: Int64, RelayOutcome)
-        /// Tell a watcher of a change.
+        /// Notify a watcher of a change.
         case tell(ClientNumber, request: Int64, RelayMap)
         /// Note what happened, for the person to look at later.
         case note(String, RelayStatus)
     }
 
-    /// What is asked of the server.
+    /// A request to the server.
     struct Ask {
         enum Purpose {
-            /// Put a content, or remove what is there; `revision` as the client said it.
+            /// Put a content, or remove the present document; `revision` is the one that the client gave.
             case put(RelayMap?, revision: Int64?)
             case get
             case list(after: Int64)
@@ -39,29 +41,30 @@ package struct RelayedDocuments {
         var app = ""
         var name = ""
         var purpose: Purpose
-        /// What the server said the present revision is.
+        /// The present revision according to the server.
         var present: Int64 = 0
         var attempts = 0
         var deadline: Int64
         var isSent = false
     }
 
-    /// Who hears of changes.
+    /// A client that is notified of changes.
     struct Watcher {
         var request: Int64
         var app: String
-        /// The number of what it was told last; `nil` until the server has told where it begins.
+        /// The number of the last reported document; `nil` until the server has reported the first number.
         var number: Int64?
         var isAsking = false
         /// Whether something changed while it was being asked.
         var asksAgain = false
-        /// When it is asked again since the server has not told; `nil` where it has, or where the next session is waited for.
+        /// When the request is repeated because the server has not answered; `nil` where it has, or until the next
+        /// session.
         var asksAt: Int64?
-        /// What the client asked that is not answered, since the server has yet to tell where it begins.
+        /// The watch requests that are unanswered because the server has not reported the first number yet.
         var unanswered: [Int64] = []
     }
 
-    /// The account whose documents they are; `nil` where the device is nobody's.
+    /// The account that the documents belong to; `nil` where the device belongs to none.
     package var account: AccountKey?
     /// Whether there is a session with the server.
     package var isConnected = false
@@ -69,7 +72,8 @@ package struct RelayedDocuments {
     var waiting: [UUID] = []
     var underWay = 0
     var watchers: [ClientNumber: Watcher] = [:]
-    /// The account whose documents are still to be put under the present one, how far that is, and what was read and is not put.
+    /// The account whose documents are still to be put under the present one, how far that is, and what was read and is
+    /// not put.
     var former: (account: AccountKey, number: Int64)?
     var read: [RelaySealedDocument] = []
     var isMoving = false
@@ -83,14 +87,14 @@ package struct RelayedDocuments {
     static var attemptLimit: Int { 16 }
     /// How long the server's answer is waited for, in milliseconds.
     static var patience: Int64 { 30_000 }
-    /// How long after the server has not told what is new to a watcher, or has not moved a document, it is asked again, in milliseconds.
+    /// The pause before a watcher's request, or the move of a document, is repeated, in milliseconds.
     static var watcherPause: Int64 { 5_000 }
     static var movePause: Int64 { 30_000 }
 
-    /// Nothing is asked, and nobody watches.
+    /// No requests, and no watchers.
     package init() {}
 
-    /// What is to be done since this was asked last.
+    /// Takes the directives that were added since the last call.
     package mutating func takeDirectives() -> [Directive] {
         defer { directives = [] }
         return directives
@@ -223,7 +227,7 @@ package struct RelayedDocuments {
 
     // MARK: Time
 
-    /// When ``due(at:)`` is to be told the time next; `nil` where nothing is under way.
+    /// The time at which ``due(at:)`` is to be called next; `nil` where nothing is pending.
     package var nextMoment: Int64? {
         (asks.values.map(\.deadline) + watchers.values.compactMap(\.asksAt) + [movesAt].compactMap { $0 }).min()
     }

@@ -2,7 +2,8 @@ import Crypto
 
 /// The digest (SHA-256) of an app's stream, made of its pieces as they pass the agent. A value.
 ///
-/// So an app need not make one of a stream that begins at 0: it depends on the toolchain alone, whose Foundation has none.
+/// So an app need not make one of a stream that begins at 0: it depends on the toolchain alone, whose Foundation has
+/// none.
 package struct PassingDigest: Sendable {
     private var hash = SHA256()
     private var reached: Int64 = 0

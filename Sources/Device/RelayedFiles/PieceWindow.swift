@@ -1,18 +1,19 @@
-/// How many bytes of a file may be under way at a time, in whole pieces. A value.
+/// The most bytes of a file that may be in transit, in whole pieces. A value.
 ///
-/// It is twice what comes in the shortest time from a question to its first piece: enough that the way never rests, and so little
-/// that what else the devices say to each other waits behind few pieces. It begins small and grows by what it finds. While the devices
-/// say something else it is what the way itself holds, so that nothing waits in a queue: a piece, where the way is short.
+/// The window is twice the number of bytes that arrive in the shortest round trip from a request to its first piece. So
+/// the network is never idle, and other messages wait behind few pieces only. It starts small and grows with the
+/// measurements. While the devices exchange other messages it is the capacity of the network alone, so that nothing is
+/// queued: one piece, where the round trip is short.
 package struct PieceWindow {
-    /// Nothing is under way.
+    /// A window without measurements.
     package init() {}
 
-    /// The least and the most that is under way, in bytes.
+    /// The least and the most bytes in transit.
     package static let range: ClosedRange<Int64> = 256 << 10...8 << 20
 
-    /// The bytes that may be under way while the devices say nothing else.
+    /// The most bytes in transit while the devices exchange no other messages.
     package private(set) var bytes = range.lowerBound
-    /// The bytes that may be under way while they do.
+    /// The most bytes in transit while they do.
     package var bytesBesideTalk: Int64 {
         let piece = Int64(RelayFiles.pieceSize)
         return shortest > 1 && shortest < .max ? max(piece, bytes / 2 / piece * piece) : piece
@@ -43,6 +44,6 @@ package struct PieceWindow {
         bytes = wanted - wanted % Int64(RelayFiles.pieceSize)
     }
 
-    /// What was asked for will not come.
+    /// Discards the current measurement: the pieces that were requested will not arrive.
     package mutating func forgetSample() { sample = nil }
 }

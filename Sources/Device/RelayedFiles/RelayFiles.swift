@@ -5,10 +5,10 @@ import RelayWire
 import Synchronization
 import TextDirection
 
-/// What is to be done with a file that is sent to another device, or comes from one.
+/// An operation on a file that is sent to another device, or received from one.
 public enum RelayFileOrder: Hashable, Sendable {
-    /// Look for what came earlier of a file, and tell its length and digest. `part` names it; the folder is made where it is missing
-    /// and `isMade` says so.
+    /// Look for an earlier part of a file, and report its length and digest. `part` names it. With `isMade` a missing
+    /// folder is made.
     case prepare(folder: String, part: String, isMade: Bool)
     /// Write a piece; at 0 the file begins anew.
     case write(offset: Int64, [UInt8])
@@ -20,7 +20,7 @@ public enum RelayFileOrder: Hashable, Sendable {
     case read(path: String, RelayOffer, offset: Int64, length: Int64, prefix: [UInt8])
 }
 
-/// What came of a ``RelayFileOrder``.
+/// The outcome of a ``RelayFileOrder``.
 public enum RelayFileEvent: Hashable, Sendable {
     /// So much came earlier; its digest, which is empty where there is nothing.
     case prepared(length: Int64, digest: [UInt8])
@@ -38,8 +38,8 @@ public enum RelayFileEvent: Hashable, Sendable {
 
 /// The files of streams, on a thread of their own.
 ///
-/// What comes is written beside where it will be, under a name that tells which file it is, so that it can go on after anything
-/// that ended it. How much is read and written at a time is bounded by who asks.
+/// Incoming data is written beside its final place, under a name that identifies the file, so that it can continue
+/// after any interruption. The caller bounds how much is read and written at a time.
 public final class RelayFiles: Sendable {
     /// How large a piece is.
     public static let pieceSize = 64 << 10
@@ -74,7 +74,8 @@ public final class RelayFiles: Sendable {
     /// No file is open.
     public init() {}
 
-    /// Does something, after what was asked before. `tell` is called on the files' thread, for reading once for each piece.
+    /// Does something, after what was asked before. `tell` is called on the files' thread, for reading once for each
+    /// piece.
     public func follow(
         _ stream: UUID, _ order: RelayFileOrder, tell: @escaping @Sendable (RelayFileEvent) -> Void
     ) {
@@ -129,7 +130,7 @@ public final class RelayFiles: Sendable {
     ) throws(FileFault) -> RelayFileEvent {
         if isMade, mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFault(folder, code: errno) }
         var status = stat()
-        // The words go to the other device, which need not know the path.
+        // The message is sent to the other device, which need not know the path.
         guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw FileFault(
                 "the folder into which files are put there is missing; its owner names it by `aldaba relay share files`"
@@ -225,7 +226,7 @@ public final class RelayFiles: Sendable {
             file.hasher = SHA256()
             file.position = try Self.hash(file.descriptor, upTo: offset, into: &file.hasher, path)
         }
-        // Where as much is there as there is at all, the digest of the whole says whether it is the same.
+        // Where the receiver has the whole file, the digest of the whole is compared instead.
         if !prefix.isEmpty, offset < offer.size, Array(file.hasher.finalize()) != prefix {
             file.hasher = SHA256()
             file.position = 0
@@ -272,7 +273,7 @@ public final class RelayFiles: Sendable {
         Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
     }
 
-    /// Why a file cannot be sent, in words with its path; `nil` where it can.
+    /// The reason why a file cannot be sent, in words with its path; `nil` where it can.
     public static func fault(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -285,7 +286,7 @@ public final class RelayFiles: Sendable {
         return nil
     }
 
-    /// What there is to say of a file; `nil` where it is no plain file.
+    /// The offer that describes a file: its name, size and time of modification; `nil` where it is not a regular file.
     public static func offer(of path: String) -> RelayOffer? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -307,7 +308,7 @@ public final class RelayFiles: Sendable {
         return bytes
     }
 
-    /// Hashes a file's beginning, and tells how long that is.
+    /// Hashes a file's beginning, and returns its length.
     private static func hash(
         _ file: Descriptor, upTo limit: Int64?, into hasher: inout SHA256, _ path: String
     ) throws(FileFault) -> Int64 {

@@ -1,11 +1,11 @@
 import RelayWire
 
-/// Passes on what an app asks for of a stream: all of it, or as much at a time as may be under way while the devices say something else,
-/// which would wait behind it. A value.
+/// Passes on an app's requests for a stream: all of it, or only as much at a time as may be in transit while the
+/// devices exchange other messages, which would wait behind it. A value.
 package struct StreamPulls {
-    /// What is to be asked of the other device.
+    /// A range of the stream to be requested from the other device.
     package struct Portion: Hashable {
-        /// Where it begins.
+        /// The offset of its first byte in the stream.
         package var offset: Int64
         /// How many bytes it has.
         package var length: Int64
@@ -19,11 +19,11 @@ package struct StreamPulls {
     /// Whether the app had the beginning of the stream before it asked.
     package private(set) var hadBeginning = false
     private var window = PieceWindow()
-    /// What the app asked for and the other device was not asked for yet.
+    /// The part that the app requested and that has not been requested from the other device yet.
     private var rest: Portion?
-    /// What the other device was asked for and has not come.
+    /// The number of bytes requested from the other device that have not arrived.
     private var underWay: Int64 = 0
-    /// Where the app began with something that it has, until a piece has come.
+    /// The offset from which the app resumed the stream, until a piece has arrived; 0 for the beginning.
     private var start: Int64 = 0
 
     /// The app asks for so many bytes.
@@ -41,12 +41,12 @@ package struct StreamPulls {
         return true
     }
 
-    /// The least that is under way while the devices say nothing else, in bytes.
+    /// The least window while the devices exchange no other messages, in bytes.
     package static let leastWindow: Int64 = 1 << 20
 
-    /// What the other device is to be asked for now.
+    /// The range to request from the other device now; `nil` for none.
     ///
-    /// - Parameter share: The most bytes that may be under way, beside what other streams have.
+    /// - Parameter share: The most bytes that may be in transit, given those of other streams.
     package mutating func next(isTalking: Bool, share: Int64, at now: Int64) -> Portion? {
         guard var portion = rest else { return nil }
         let limit = isTalking ? window.bytesBesideTalk : min(share, max(Self.leastWindow, window.bytes))

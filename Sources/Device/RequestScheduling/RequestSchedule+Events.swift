@@ -124,7 +124,7 @@ extension RequestSchedule {
         case .rang: armed = nil
         case .wallClockChanged:
             directives.append(.log(.clockChanged))
-            // A step of the wall clock disarms the alarm. After a sleep the dwell time at a region's edge begins anew.
+            // A step of the wall clock disarms the alarm. After a sleep the dwell time at a region's edge starts again.
             armed = nil
             regions.beginDwellAnew(sinceBoot: surroundings.now.sinceBoot)
             times.clockChanged(now: surroundings.now)

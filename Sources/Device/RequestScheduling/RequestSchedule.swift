@@ -5,20 +5,21 @@ import LocalSchedule
 import LocalZones
 import PushModel
 
-/// When and where the requests in the store fire: the schedule of times, the watch of regions, and the trust in the wall clock.
+/// When and where the requests in the store fire: the schedule of times, the watch of regions, and the trust in the
+/// wall clock.
 ///
-/// A value without I/O: the owner passes events, and follows the directives in their order. The store is the truth: whenever the
-/// wall clock becomes suspect or trusted, or the store has failed, everything is dropped and loaded from the store again. While
-/// the clock is suspect (``ClockPlausibility``), requests whose time is on the wall clock are held: they neither fire nor are
-/// missed. Intervals of this boot and regions go on.
+/// A value without I/O: the owner passes events, and follows the directives in their order. The store is the truth:
+/// whenever the wall clock becomes suspect or trusted, or the store has failed, everything is dropped and loaded from
+/// the store again. While the clock is suspect (``ClockPlausibility``), requests whose time is on the wall clock are
+/// held: they neither fire nor are missed. Intervals of this boot and regions go on.
 package struct RequestSchedule: Sendable {
-    /// What the schedule asks of its surroundings during one event.
+    /// The clocks, zones and settings that the schedule reads during one event.
     package struct Surroundings {
-        /// What the clocks say at the event.
+        /// The reading of the clocks at the event.
         package var now: ClockReading
         /// The rules of a zone; `nil` for an unknown one.
         package var zones: (ZoneChoice) -> ZoneRules?
-        /// What the person chose for missed requests of an app, by its bundle id.
+        /// The person's choice for missed requests of an app, by its bundle id.
         package var missedPolicy: (BundleID) -> MissedPolicy
 
         /// The surroundings of one event.
@@ -32,7 +33,7 @@ package struct RequestSchedule: Sendable {
         }
     }
 
-    /// What happened: the input of the schedule.
+    /// An input of the schedule.
     package enum Event: Sendable {
         /// All rows of the store, after `load`.
         case loaded([PendingRequest])
@@ -58,9 +59,10 @@ package struct RequestSchedule: Sendable {
         case position(PositionEvent)
     }
 
-    /// What the owner must do: the output of the schedule.
+    /// An output of the schedule, which its owner must perform.
     package enum Directive: Sendable, Hashable {
-        /// Fire a request and store its occurrence; `nil` for a crossing of a region's edge. `lateBy` is in milliseconds.
+        /// Fire a request and store its occurrence; `nil` for a crossing of a region's edge. `lateBy` is in
+        /// milliseconds.
         case fire(key: RequestKey, occurrence: Timestamp?, lateBy: Int64, isLast: Bool)
         /// Store an occurrence that does not fire, since it was noticed too late.
         case missed(key: RequestKey, occurrence: Timestamp, isLast: Bool)
@@ -80,29 +82,30 @@ package struct RequestSchedule: Sendable {
         case pause
         /// Read these rows, and report `reread`.
         case read(keys: [RequestKey])
-        /// More is due: report `timePassed` after other work has had its turn.
+        /// More is due: report `timePassed` after other work has run.
         case `continue`
         /// Write a line to the log.
         case log(Notice)
     }
 
-    /// What a person may want to know.
+    /// A notice for the person.
     package enum Notice: Sendable, Hashable {
         /// The wall clock was set, or the machine has slept.
         case clockChanged
-        /// The wall clock became suspect: requests whose time is on it are held. The state says in which direction it jumped.
+        /// The wall clock became suspect: requests whose time is on it are held. The state has the direction of the
+        /// jump.
         case clockSuspect(ClockPlausibility.State)
-        /// The wall clock is trusted again: what was held is loaded.
+        /// The wall clock is trusted again: the held requests are loaded.
         case clockTrusted
-        /// The machine may be in another time zone, or zones may have other rules: all are looked up anew.
+        /// The machine may be in another time zone, or zones may have other rules: all are looked up again.
         case zonesChanged
         /// A request of this app is held: this machine does not know its time zone.
         case zoneUnknown(app: BundleID)
         /// A request of this app is held: its region cannot be watched, and why.
         case regionRefused(app: BundleID, RegionWatch.Refusal)
-        /// Nobody can tell at this time where the machine is, and why.
+        /// The machine's position cannot be determined at this time, for this reason.
         case positionUnknown(reason: String)
-        /// A reported position was passed over: it is not on the earth, or its accuracy is no distance.
+        /// A reported position was ignored: it is not on the earth, or its accuracy is no distance.
         case positionRefused
     }
 
@@ -110,8 +113,8 @@ package struct RequestSchedule: Sendable {
     package static let batchSize = 256
     /// The greatest number of regions of all apps.
     package static let regionLimit = 4_096
-    /// How long after a change of zones they are looked up once more, in milliseconds. The file that names the machine's zone
-    /// may be missing while it is replaced.
+    /// How long after a change of zones they are looked up once more, in milliseconds. The file that names the
+    /// machine's zone may be missing while it is replaced.
     package static let zoneSettlingTime = (LocalZones.patience.components.seconds + 1) * 1000
 
     /// Whether the rows of the store were ever loaded.
@@ -122,8 +125,8 @@ package struct RequestSchedule: Sendable {
     package var regions = RegionWatch(most: regionLimit)
     /// The keys of regions that fire at every crossing, not at the first alone.
     package var repeatingRegions: Set<RequestKey> = []
-    /// The keys of requests that are in the store and cannot fire now: their app is not installed, their zone is not known,
-    /// their region cannot be watched, the wall clock is suspect, or the store has failed.
+    /// The keys of requests that are in the store and cannot fire now: their app is not installed, their zone is not
+    /// known, their region cannot be watched, the wall clock is suspect, or the store has failed.
     package var held: Set<RequestKey> = []
     /// Whether the wall clock is trusted.
     package var plausibility = ClockPlausibility()
@@ -131,15 +134,15 @@ package struct RequestSchedule: Sendable {
     package var zoneDeadline: Int64?
     /// The instant at which the alarm clock rings, by the wall clock; `nil` when it is not armed, or that is not known.
     package var armed: Timestamp?
-    /// Whether positions are to be reported, as the owner was last told.
+    /// Whether positions are to be reported, by the last directive to the owner.
     package var isWatchingPosition = false
     /// Why the position is unknown; `nil` while it is known, and while nothing has been reported.
     package var positionFault: String?
     /// How far loading again has come after a failure of the store.
     package var reload = Reload.none
 
-    /// A schedule that has not loaded the store and in which nothing waits, unless told otherwise. Each parameter is the
-    /// property of its name.
+    /// A schedule that has not loaded the store and has no requests, by default. Each parameter is the property of its
+    /// name.
     package init(
         isLoaded: Bool = false, times: LocalSchedule = LocalSchedule(floating: .utc),
         regions: RegionWatch = RegionWatch(most: regionLimit), repeatingRegions: Set<RequestKey> = [],
@@ -166,8 +169,8 @@ package struct RequestSchedule: Sendable {
         case none, pausing, loading
     }
 
-    /// The next occurrences of a request, at most `count`. Those of a request that is held for a suspect clock are what that
-    /// clock makes of them.
+    /// The next occurrences of a request, at most `count`. Those of a request that is held for a suspect clock are what
+    /// that clock makes of them.
     package func nextTimes(of pending: PendingRequest, count: Int, _ surroundings: Surroundings) -> [Timestamp] {
         guard isHeldByClock(pending.key), let entry = entry(of: pending, surroundings) else {
             return times.nextTimes(pending.key, count: count, now: surroundings.now)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Duration {
-    /// The duration in words, such as `1 h 30 min`, to the millisecond; `0 s` for less than one and for a negative one.
+    /// The duration as text, such as `1 h 30 min`, to the millisecond; `0 s` for less than one and for a negative one.
     package var words: String {
         let units: [(name: String, milliseconds: Int64)] = [
             ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000), ("ms", 1),

@@ -7,9 +7,9 @@ import Machine
 import NIOPosix
 import PushModel
 
-/// What came of one notification, checked: what is shown, and what the timeline says.
+/// The checked result of a service extension: the content to show, and the outcome for the timeline.
 package struct CheckedExtension: Sendable, Hashable {
-    /// What is shown; `nil` for what the payload says.
+    /// The content to show; `nil` for that of the payload.
     package let content: NotificationContent?
     /// How it ended.
     package let outcome: ExtensionOutcome
@@ -28,10 +28,10 @@ package struct CheckedExtension: Sendable, Hashable {
         self.note = note
     }
 
-    /// How much content may say, in bytes of JSON: it goes to its app in one frame, together with its payload.
+    /// The greatest size of content, in bytes of JSON: it goes to its app in one frame, together with its payload.
     static let sizeLimit = 256 << 10
 
-    /// What is wrong with content, its files aside; `nil` where nothing is.
+    /// The fault in content, its files aside; `nil` where there is none.
     private static func fault(of content: NotificationContent) -> CheckedExtension? {
         guard content.showsText else {
             return CheckedExtension(.emptied, note: "what the extension gave back shows no text")
@@ -82,8 +82,8 @@ extension StoreChange {
     /// A notification waits no longer for its extension: it is stored as it appears.
     ///
     /// - Parameters:
-    ///   - version: That of the extension, which stands in the timeline; `nil` where it has none.
-    ///   - plan: How it appears, by what the extension made of it.
+    ///   - version: The extension's version, for the timeline; `nil` where it has none.
+    ///   - plan: The plan of its presentation, with the extension's content.
     ///   - duration: The time that the extension took.
     package static func extended(
         _ id: NotificationID, _ checked: CheckedExtension, by version: String?, as plan: PlannedNotification,

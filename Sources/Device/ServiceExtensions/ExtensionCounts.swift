@@ -13,7 +13,7 @@ package struct ExtensionCounts: Sendable {
     /// Nothing is counted.
     package init() {}
 
-    /// One notification has ended.
+    /// Counts the outcome of a notification.
     package mutating func count(_ outcome: ExtensionOutcome, of app: BundleID, version: String) {
         var versions = counts[app] ?? []
         let place = versions.firstIndex { $0.version == version } ?? versions.count
@@ -22,7 +22,7 @@ package struct ExtensionCounts: Sendable {
         counts[app] = versions.suffix(Self.versionLimit)
     }
 
-    /// What was counted of an app, a version that was counted first before later ones.
+    /// The counts of an app by version, in the order in which the versions were first counted.
     package func versions(of app: BundleID) -> [AgentStatus.ExtensionVersion] {
         (counts[app] ?? []).map { version, outcomes in
             AgentStatus.ExtensionVersion(

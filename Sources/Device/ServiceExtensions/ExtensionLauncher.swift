@@ -7,8 +7,8 @@ package protocol ExtensionLauncher: Sendable {
     ///
     /// - Parameters:
     ///   - app: The app's manifest, which names the extension.
-    ///   - variables: Set above the manifest's own.
-    ///   - events: Told what becomes of the process, on any thread; must not block.
+    ///   - variables: Variables that override the manifest's own.
+    ///   - events: Receives the events of the process, on any thread; must not block.
     /// - Throws: ``MachineFailure``, also where the manifest names no extension.
     func start(
         of app: AppManifest, variables: [String: String], events: @escaping @Sendable (WatchedProgram.Event) -> Void
@@ -20,7 +20,7 @@ package protocol ExtensionLauncher: Sendable {
 
 /// A process of a service extension.
 package protocol RunningExtension: Sendable {
-    /// Its process id, not reused before the exit is reported.
+    /// The process id, not reused before the exit is reported.
     var process: Int32 { get }
 
     /// Kills it and what it started.

@@ -6,8 +6,8 @@ import Synchronization
 
 /// The files that the agent fetches for service extensions, by the notifications that they are for.
 ///
-/// Guarantees: a file that was handed out is deleted when its notification is stored as it appears, or when nobody waits for it
-/// any more; at most ``countLimit`` are asked for one notification.
+/// Guarantees: a file that an extension got is deleted when its notification is stored as it appears, or when no caller
+/// waits for it any more. At most ``countLimit`` are requested for one notification.
 final class ExtensionMedia: Sendable {
     /// How many files one notification may ask for.
     static let countLimit = 16
@@ -68,7 +68,7 @@ final class ExtensionMedia: Sendable {
         return all.isEmpty ? nil : String(all.joined(separator: "; ").prefix(Self.noteLimit))
     }
 
-    /// A notification is stored as it appears: what it needed of its files was copied.
+    /// A notification is stored as it appears: the files that it needs were copied.
     func end(_ id: NotificationID) {
         for path in entries.withLock({ $0.removeValue(forKey: id)?.files }) ?? [] { fetcher?.takeBack(path) }
     }

@@ -1,7 +1,8 @@
 import AgentWire
 import Machine
 
-/// The processes of service extensions by the numbers that ``ExtensionQueue`` gives them, and their connections: a value.
+/// The processes of service extensions by the numbers that ``ExtensionQueue`` gives them, and their connections: a
+/// value.
 package struct ExtensionProcesses<Connection: AnyObject & Sendable>: Sendable {
     private struct Entry: Sendable {
         let app: BundleID
@@ -12,7 +13,7 @@ package struct ExtensionProcesses<Connection: AnyObject & Sendable>: Sendable {
     private var entries: [Int: Entry] = [:]
     private var numbers: [ObjectIdentifier: Int] = [:]
 
-    /// None runs.
+    /// Creates an empty collection.
     package init() {}
 
     /// A process of an app's extension was started under this number.
@@ -20,10 +21,10 @@ package struct ExtensionProcesses<Connection: AnyObject & Sendable>: Sendable {
         entries[number] = Entry(app: app, running: running)
     }
 
-    /// A process says that it is the extension of an app, on this connection.
+    /// A process identifies itself as the extension of an app, on this connection.
     ///
-    /// - Parameter process: Its process id, as the kernel tells it.
-    /// - Returns: Its number; `nil` when it is no process that was started for that, or has said so before.
+    /// - Parameter process: The process id, as the kernel reports it.
+    /// - Returns: The number of the process; `nil` when it was not started for this app, or is connected already.
     package mutating func connect(_ connection: Connection, process: Int32, of app: BundleID) -> Int? {
         let found = entries.first { $0.value.app == app && $0.value.running.process == process }
         guard let (number, entry) = found, entry.connection == nil else { return nil }
@@ -32,25 +33,25 @@ package struct ExtensionProcesses<Connection: AnyObject & Sendable>: Sendable {
         return number
     }
 
-    /// Which process a connection is, and of which app; `nil` for other connections.
+    /// The process of a connection, and its app; `nil` for other connections.
     package func process(of connection: Connection) -> (number: Int, app: BundleID)? {
         numbers[ObjectIdentifier(connection)].flatMap { number in entries[number].map { (number, $0.app) } }
     }
 
     /// A connection has ended.
     ///
-    /// - Returns: The number of its process; `nil` when it was none's.
+    /// - Returns: The number of its process; `nil` for other connections.
     package mutating func disconnect(_ connection: Connection) -> Int? {
         guard let number = numbers.removeValue(forKey: ObjectIdentifier(connection)) else { return nil }
         return number
     }
 
-    /// A process has ended: its connection is nobody's from now on.
+    /// A process has ended: its connection belongs to no process from now on.
     package mutating func end(_ number: Int) {
         if let connection = entries[number]?.connection { numbers[ObjectIdentifier(connection)] = nil }
     }
 
-    /// The connection of a process; `nil` before it has said hello.
+    /// The connection of a process; `nil` before its hello.
     package func connection(of number: Int) -> Connection? { entries[number]?.connection }
 
     /// Kills a process.

@@ -4,8 +4,8 @@ import Machine
 
 /// Starts service extensions as processes, each with a temporary folder of its own; output goes to the log folder.
 ///
-/// Guarantees: a process gains no rights by what it runs, inherits none of the agent's own settings (`ALDABA_…`) and no
-/// descriptor, and leads a process group of its own.
+/// Guarantees: a process gains no rights from its program. It inherits none of the agent's own settings (`ALDABA_…`)
+/// and no descriptor, and leads a process group of its own.
 package struct ExtensionPrograms: ExtensionLauncher {
     /// Bytes of its own memory that a process may have, with what it started: as on Apple's devices.
     package static let memoryLimit: Int64 = 24 << 20

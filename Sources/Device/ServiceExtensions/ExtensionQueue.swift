@@ -1,12 +1,13 @@
 import AgentWire
 import PushModel
 
-/// Decides which process of which service extension changes which notification, and when its time is up: a value, events in
-/// and directives out. Times are those of any clock that does not go back.
+/// Decides which process of which service extension changes which notification, and when its time is up: a value,
+/// events in and directives out. Times are those of any clock that does not go back.
 ///
 /// Guarantees: every notification that arrived ends with exactly one ``Directive/finish(_:app:_:after:)``, within
-/// ``Limits/waiting`` and ``Limits/deadline`` together; an app has at most ``Limits/processes`` processes, and of what waits
-/// for them ``Limits/queue``; a process has one notification at a time, and only its first answer for that counts.
+/// ``Limits/waiting`` and ``Limits/deadline`` together; an app has at most ``Limits/processes`` processes, and of what
+/// waits for them ``Limits/queue``; a process has one notification at a time, and only its first answer for that
+/// counts.
 package struct ExtensionQueue: Sendable {
     /// How much there may be, and how long it may take.
     package struct Limits: Sendable {
@@ -16,7 +17,7 @@ package struct ExtensionQueue: Sendable {
         package var queue = 64
         /// How long one may wait for a process.
         package var waiting = Duration.seconds(30)
-        /// After how long an extension is told that its time is almost over.
+        /// The time after which an extension is warned that its time is almost over.
         package var warning = Duration.seconds(28)
         /// After how long it is killed, and the notification shown as it came.
         package var deadline = Duration.seconds(30)
@@ -29,7 +30,7 @@ package struct ExtensionQueue: Sendable {
         package init() {}
     }
 
-    /// What happened.
+    /// An event of the queue.
     package enum Event: Sendable {
         /// A notification is stored that waits for its app's extension. One that waits already changes nothing.
         case arrived(NotificationID, app: BundleID)
@@ -37,7 +38,7 @@ package struct ExtensionQueue: Sendable {
         case connected(Int)
         /// A process has answered for a notification.
         case answered(Int, NotificationID, ExtensionAnswer)
-        /// What followed from ``Directive/finish(_:app:_:after:)`` is done: the notification is stored as it appears.
+        /// The agent has finished ``Directive/finish(_:app:_:after:)``: the notification is stored as it appears.
         case settled(NotificationID)
         /// The process could not be started, and why.
         case notStarted(Int, reason: String)
@@ -53,20 +54,20 @@ package struct ExtensionQueue: Sendable {
         case timePassed
     }
 
-    /// What is to be done, in this order.
+    /// An action for the agent; directives are performed in order.
     package enum Directive: Sendable, Hashable {
         /// Start a process of the app's extension; it has this number from now on.
         case start(Int, app: BundleID)
         /// Hand a notification to a process.
         case extend(Int, NotificationID)
-        /// Tell a process that the time for a notification is almost over.
+        /// Warn a process that the time for a notification is almost over.
         case expire(Int, NotificationID)
         /// Kill a process and what it started.
         case kill(Int)
         /// Delete what a process that has ended left behind.
         case clear(Int)
-        /// A notification waits no longer: store it as it appears, then say ``Event/settled(_:)``. The time is that which the
-        /// extension took.
+        /// A notification waits no longer: store it as it appears, then send ``Event/settled(_:)``. The duration is the
+        /// time that the extension took.
         case finish(NotificationID, app: BundleID, ExtensionResult, after: Duration)
     }
 
@@ -85,7 +86,7 @@ package struct ExtensionQueue: Sendable {
         var settling: NotificationID?
         /// When it is killed: without work, or since it closed its connection.
         var leavesAt: Duration?
-        /// Whether it was told to end, or has ended: it gets nothing more.
+        /// Whether it was asked to end, or has ended: it gets nothing more.
         var isEnding = false
         var hasEnded = false
 
@@ -116,7 +117,7 @@ package struct ExtensionQueue: Sendable {
     /// The numbers of the processes that have not ended.
     package var running: [Int] { processes.filter { !$0.value.hasEnded }.keys.sorted() }
 
-    /// Takes an event and says what is to be done.
+    /// Handles an event, and returns the directives that follow.
     package mutating func handle(_ event: Event, now: Duration) -> [Directive] {
         switch event {
         case .arrived(let id, let app): arrived(id, app, now)
@@ -165,7 +166,7 @@ extension ExtensionQueue {
                 return
             }
             waiting[app]?.removeFirst()
-            // Its time begins now: it had none of it while it waited.
+            // Its time begins now: waiting did not count.
             processes[number]?.job = Job(id: next.id, since: now)
             processes[number]?.leavesAt = nil
             if processes[number]?.isConnected == true { directives.append(.extend(number, next.id)) }

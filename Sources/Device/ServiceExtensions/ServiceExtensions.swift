@@ -10,30 +10,30 @@ import PushModel
 ///
 /// What concerns processes is done here; what concerns the store and the person is left to the agent, as ``Directive``.
 package struct ServiceExtensions: Sendable {
-    /// What the agent does, in this order.
+    /// An action for the agent; directives are performed in order.
     package enum Directive: Sendable {
         /// Send a notification of the store to a process; see ``send(_:to:)``.
         case extend(NotificationID, process: Int)
-        /// A notification waits no longer: check what came of it, store it as it appears, and say `settled`.
+        /// A notification waits no longer: check the report, store it as it appears, and send `settled`.
         case finish(NotificationID, app: BundleID, ExtensionReport, after: Duration)
     }
 
-    /// What a connection of an extension said, where the agent has to answer.
+    /// A message of an extension's connection that the agent has to handle.
     package enum Request: Sendable {
-        /// The queue must be told this.
+        /// An event for the queue.
         case event(ExtensionQueue.Event)
-        /// Its app's notification centre is asked.
+        /// A command for the app's notification center.
         case center(CenterCommand, request: Int64, app: BundleID)
-        /// What its app may do is asked.
+        /// A request for the app's notification settings.
         case settings(request: Int64, app: BundleID)
         /// The connection was refused.
         case refused
-        /// Nothing that anybody answers.
+        /// A message without an answer.
         case nothing
     }
 
     private let launcher: any ExtensionLauncher
-    /// Told, on any thread, what becomes of processes.
+    /// Receives the events of processes, on any thread.
     private let events: @Sendable (ExtensionQueue.Event) -> Void
     private var queue = ExtensionQueue()
     private var processes = ExtensionProcesses<AppConnection>()
@@ -44,14 +44,14 @@ package struct ServiceExtensions: Sendable {
     /// Whether the store is to be read for what waits.
     package var isToBeLoaded = false
     private let media: ExtensionMedia
-    /// Which notification a process has, or had last, and whether its app allows `http`.
+    /// The current or last notification of a process, and whether its app allows `http`.
     private var current: [Int: (id: NotificationID?, allowsHTTP: Bool)] = [:]
     private var armed: Duration?
     private var isOver = false
 
-    /// Nothing waits, and nothing runs. What an earlier run of the agent left behind is deleted.
+    /// Creates an empty queue without processes. Files that an earlier run of the agent left are deleted.
     ///
-    /// - Parameter media: Fetches files for extensions; `nil` where nobody does.
+    /// - Parameter media: Fetches files for extensions; `nil` without fetching.
     package init(
         _ launcher: any ExtensionLauncher, media: MediaFetcher?,
         events: @escaping @Sendable (ExtensionQueue.Event) -> Void
@@ -110,13 +110,14 @@ package struct ServiceExtensions: Sendable {
         return left
     }
 
-    /// Tells whether a timer has to be set for reading the store; it is set from now on.
+    /// Returns whether a timer for reading the store must be set; it counts as set from now on.
     package mutating func schedulesLoad() -> Bool {
         defer { isToBeLoaded = true }
         return !isToBeLoaded
     }
 
-    /// When the queue must be told that time has passed; `nil` where that is known already, or nothing has a deadline.
+    /// The time at which the queue must be notified that time has passed; `nil` where a timer is set already, or
+    /// nothing has a deadline.
     package mutating func deadlineToArm() -> Duration? {
         guard armed != queue.nextDeadline else { return nil }
         armed = queue.nextDeadline
@@ -132,7 +133,7 @@ package struct ServiceExtensions: Sendable {
         return true
     }
 
-    /// Hands a notification to a process.
+    /// Sends a notification to a process.
     package func send(_ notification: DeliveredNotification, to process: Int) {
         AgentStep.extend.take { send(.extend(notification), to: process) }
     }
@@ -142,10 +143,11 @@ package struct ServiceExtensions: Sendable {
         counts.count(outcome, of: app, version: known[app]??.version ?? "")
     }
 
-    /// The version of the extension that an app's notifications wait for; `nil` where its manifest says none.
+    /// The version of the extension that an app's notifications wait for; `nil` where its manifest has no version.
     package func version(of app: BundleID) -> String? { known[app]??.version }
 
-    /// The agent ends: kills all processes, and hears no more. What they have is handed to others by the next agent.
+    /// Kills all processes at the agent's end, and ignores further events. The next agent sends their notifications to
+    /// new processes.
     package mutating func end() {
         isOver = true
         processes.killAll()
@@ -177,9 +179,10 @@ package struct ServiceExtensions: Sendable {
 // MARK: - Connections
 
 extension ServiceExtensions {
-    /// Accepts the connection of an extension that the agent started; its process id, which the kernel tells, proves it.
+    /// Accepts the connection of an extension that the agent started; its process id, which the kernel reports, proves
+    /// it.
     ///
-    /// - Returns: The event for the queue; `nil` when it is none.
+    /// - Returns: The event for the queue; `nil` for a process that the agent did not start.
     package mutating func open(
         _ connection: AppConnection, of app: BundleID, user: UInt32
     ) -> ExtensionQueue.Event? {
@@ -192,9 +195,9 @@ extension ServiceExtensions {
         processes.process(of: connection).map { AppRole(app: $0.app, role: .serviceExtension) }
     }
 
-    /// Takes what a connection says.
+    /// Handles a message of a connection.
     ///
-    /// - Returns: `nil` when it is no extension's.
+    /// - Returns: `nil` when the connection is not an extension's.
     package func take(_ message: AppMessage, from connection: AppConnection) -> Request? {
         guard let (number, app) = processes.process(of: connection) else { return nil }
         switch message {

@@ -3,16 +3,17 @@ import Glibc
 import Machine
 import MessageBus
 
-/// The thread's own: hears over the system bus that the machine has slept (login1) or that its zone was set (timedate1).
+/// Receives over the system bus that the machine has slept (login1) or that its zone was set (timedate1); used on its
+/// thread only.
 ///
-/// What is said is not believed, only looked into: who hears it reads the clock and the zone anew. A signal counts when the
-/// service itself sent it, by the bus' word. A bus that goes is looked for with growing pauses; a machine that has none is
-/// left alone.
+/// Signals are not trusted: the receiver reads the clock and the zone again. A signal counts when the service itself
+/// sent it; the bus vouches for the sender. A bus that goes is reconnected after growing pauses. On a machine without a
+/// system bus nothing is done.
 final class BusWatch {
     private static let bus = "org.freedesktop.DBus"
     private static let properties = "org.freedesktop.DBus.Properties"
 
-    /// Who has something to say.
+    /// A service whose signals are watched.
     private enum Service: String, CaseIterable {
         case login = "org.freedesktop.login1"
         case time = "org.freedesktop.timedate1"
@@ -35,7 +36,7 @@ final class BusWatch {
     private var questions = BusCalls<Service>()
     /// The unique names of the services that run.
     private var owners: [Service: String] = [:]
-    /// Whether something may have been said since the last bus went.
+    /// Whether signals may have been missed since the last bus went.
     private var isBehind = false
     private var backOff = BackOff()
     /// How long a question may stay unanswered.
@@ -48,7 +49,8 @@ final class BusWatch {
         self.tell = tell
     }
 
-    /// Works until the end is signalled; not at all where there is no bus. Connecting may take as long as the bus likes.
+    /// Works until the end is signalled; not at all where there is no bus. Connecting may take as long as the bus
+    /// likes.
     func run(until end: WakeUp, waiting: ClockWait) {
         var waiting = waiting
         connection = open()
@@ -69,7 +71,7 @@ final class BusWatch {
         connection.transfer()
         while let message = connection.next() { handleMessage(message) }
         if !connection.isConnected { return lose() }
-        // A bus that takes its time is asked again: who nobody knows is not heard.
+        // A slow bus is asked again: signals are ignored while their service's owner is unknown.
         let late = questions.takeLate()
         if !late.isEmpty { patience = min(patience * 2, Self.longestPatience) }
         for service in late { ask(connection, whoIs: service) }
@@ -101,7 +103,7 @@ final class BusWatch {
         nextAttempt = connection == nil ? backOff.deadline() : nil
     }
 
-    /// Has what was said between two buses looked into, once the new one has answered: from then on it forwards what is said.
+    /// Has possibly missed changes checked, once a new bus has answered: from then on it forwards signals.
     private func catchUp() {
         guard isBehind, !questions.contains(where: { _ in true }) else { return }
         isBehind = false

@@ -4,19 +4,19 @@ import Logging
 import Machine
 import Observability
 
-/// What the clock's threads ask of the system; a test, which may not set this machine's clock, puts answers of its own in their place.
+/// The system calls of the clock's threads; a test, which may not set this machine's clock, replaces them.
 struct ClockCalls: Sendable {
     /// Waits as `Pause.poll` does.
     var poll: @Sendable (inout [pollfd], ContinuousClock.Instant?) -> Bool = { Pause.poll(&$0, until: $1) }
-    /// As `aldaba_alarm_read`.
+    /// Calls `aldaba_alarm_read`.
     var readAlarm: @Sendable (Int32) -> Int32 = { aldaba_alarm_read($0) }
-    /// As `aldaba_alarm_set`, with the error as it is returned.
+    /// Calls `aldaba_alarm_set`, and returns the error as a negative number.
     var setAlarm: @Sendable (Int32, Int64) -> Int32 = { aldaba_alarm_set($0, $1) == 0 ? 0 : -errno }
     /// Passes the time before another try of what the system refused.
     var pause: @Sendable () -> Void = { Thread.sleep(forTimeInterval: 1) }
 }
 
-/// Waiting on one thread, which goes on whatever the system answers.
+/// Waits on one thread, and continues after every error of the system.
 struct ClockWait {
     let calls: ClockCalls
     let logger: Logger

@@ -12,11 +12,11 @@ final class ClockWatch {
     private let calls: ClockCalls
     private let tell: @Sendable (AlarmClockEvent) -> Void
     private var waiting: ClockWait
-    /// When it is to be told that zones have changed: when nothing more has come for a moment. An update replaces hundreds of
-    /// files, and a link that is set anew may be taken away first.
+    /// The time at which changed zones are reported: when no further change has come for a moment. An update replaces
+    /// hundreds of files, and a link that is set again may be removed first.
     private var quietAt: ContinuousClock.Instant?
     private static let quiet = Duration.milliseconds(250)
-    /// When it is told at the latest.
+    /// The latest time of that report.
     private var quietBy: ContinuousClock.Instant?
     private static let longestUnrest = Duration.seconds(5)
 
@@ -35,7 +35,7 @@ final class ClockWatch {
                 for: ([end.descriptor, alarm.number, zone.descriptor] + rules.descriptors).map { ($0, POLLIN) },
                 until: quietAt)
             if end.isSignalled { return }
-            // Who has nothing says so at once, and nobody is missed where the system refused to wait.
+            // A descriptor without data returns at once, so no event is missed where the system refused to wait.
             switch calls.readAlarm(alarm.number) {
             case 1: tell(.rang)
             case -ECANCELED: tell(.wallClockChanged)

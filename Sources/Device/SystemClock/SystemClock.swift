@@ -23,11 +23,11 @@ public final class SystemClock: AlarmClock {
     /// Takes a timer of the kernel's; no thread runs before ``start(events:)``.
     ///
     /// - Parameters:
-    ///   - localtime: The link that says in which zone the machine is.
+    ///   - localtime: The link to the file of the machine's zone.
     ///   - zoneFolder: The zone files.
-    ///   - busAddress: The system bus, on which the machine's sleep and its zone are told of; `nil` does without, and so does
-    ///     a machine where there is none.
-    ///   - logger: Hears of a system that refuses to wait.
+    ///   - busAddress: The system bus, which reports the machine's sleep and changes of its zone; `nil` does without,
+    ///     and so does a machine that has no bus.
+    ///   - logger: Logs when the system refuses to wait.
     /// - Throws: ``SystemClockFailure`` when the system has no timer left.
     public convenience init(
         localtime: String = "/etc/localtime", zoneFolder: String = "/usr/share/zoneinfo", busAddress: String? = nil,
@@ -51,7 +51,7 @@ public final class SystemClock: AlarmClock {
         (self.logger, self.calls) = (logger, calls)
         let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         let id = text.flatMap { UUID(uuidString: $0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-        // Where the system does not say which start this is, each process counts as one.
+        // Without a boot id of the system, each process counts as one boot.
         boot = id ?? UUID()
     }
 
@@ -65,10 +65,10 @@ public final class SystemClock: AlarmClock {
     /// Begins two threads: one for the alarm and the zone, one for the system bus where there is an address.
     public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
         self.events.withLock { $0 = events }
-        // A timer that was never set does not tell that the clock was.
+        // A timer that was never set does not report that the clock was.
         arm(nil)
-        // From now on, so that a zone that is set after the first look is noticed. Unsafe is safe here: nothing else refers to the two,
-        // which are made in this line, and the thread alone uses them, once, from its beginning on.
+        // From now on, so that a zone that is set after the first look is noticed. Unsafe is safe here: nothing else
+        // refers to the two, which are made in this line, and the thread alone uses them, once, from its beginning on.
         nonisolated(unsafe) let watches = (FolderWatch(path: localtime), ZoneFilesWatch(folder: zoneFolder))
         OwnThread.begin("aldaba-clock") { [alarm, end, calls, logger] in
             let waiting = ClockWait(calls, logger)
@@ -76,7 +76,8 @@ public final class SystemClock: AlarmClock {
             ClockWatch(alarm: alarm, end: end, zone: zone, rules: rules, waiting: waiting, tell: events).run()
         }
         guard let busAddress else { return }
-        // A thread of its own: libdbus waits for a bus that takes connections and does not answer, and rings come all the same.
+        // A thread of its own: libdbus waits for a bus that takes connections and does not answer, and rings come all
+        // the same.
         OwnThread.begin("aldaba-clockbus") { [end, calls, logger] in
             BusWatch(address: busAddress, tell: events).run(until: end, waiting: ClockWait(calls, logger))
         }
@@ -84,9 +85,9 @@ public final class SystemClock: AlarmClock {
 
     /// Sets the kernel's timer for the wall clock (timerfd_settime(2)); an instant that has passed rings at once.
     public func arm(_ deadline: Timestamp?) {
-        // 0 would turn it off: what is due since 1970 is due now.
+        // 0 would disable it: a deadline before 1970 is due now.
         let result = calls.setAlarm(alarm.number, deadline.map { max(1, $0.rawValue) } ?? 0)
-        // Who arms it anew before the thread has read that the clock was set takes that word from it.
+        // Setting the timer again before the thread has read that the clock was set consumes that report.
         if result == -ECANCELED { events.withLock { $0 }?(.wallClockChanged) }
     }
 
@@ -99,6 +100,6 @@ public final class SystemClock: AlarmClock {
 
 /// Why there is no clock.
 public struct SystemClockFailure: Error, Sendable, CustomStringConvertible {
-    /// What the system refused, and why.
+    /// The call that the system refused, and why.
     public var description: String
 }

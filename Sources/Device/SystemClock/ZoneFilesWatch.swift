@@ -2,16 +2,16 @@ import CLinux
 import Foundation
 import Machine
 
-/// Notices other rules of time zones: changes in the folder of the zone files and in those within it, two levels deep, as the
-/// names of zones are. Used by one thread at a time.
+/// Notices other rules of time zones: changes in the folder of the zone files and in those within it, two levels deep,
+/// as the names of zones are. Used by one thread at a time.
 final class ZoneFilesWatch {
-    /// Other forms of the same zones, which nobody names.
+    /// Other forms of the same zones, which no setting names.
     private static let unnamed: Set<String> = ["posix", "right"]
 
-    /// To be polled; negative ones where the system gives none: then nothing is noticed.
+    /// The descriptors to poll; negative ones where the system gives none: then no change is noticed.
     var descriptors: [Int32] { [descriptor, way.descriptor] }
     private let descriptor: Int32
-    /// The way to the folder, which may be a link, or come later.
+    /// The watch on the path to the folder, which may be a link, or come later.
     private let way: FolderWatch
     private let folder: String
 

@@ -10,7 +10,7 @@ public struct UIBackgroundTaskIdentifier: RawRepresentable, Hashable, Sendable {
     public static let invalid = UIBackgroundTaskIdentifier(rawValue: 0)
 }
 
-/// Which background tasks an app has begun. An app on Linux is not suspended, so nothing hangs on them.
+/// The background tasks that an app has begun. An app on Linux is not suspended, so they have no effect.
 struct BackgroundTasks {
     private var lastNumber = 0
     private(set) var open: Set<UIBackgroundTaskIdentifier> = []
@@ -36,7 +36,7 @@ extension UIApplication {
         expirationHandler handler: (@MainActor @Sendable () -> Void)? = nil
     ) -> UIBackgroundTaskIdentifier { backgroundTasks.begin() }
 
-    /// Ends a task; one that is none is passed over.
+    /// Ends a task; an unknown identifier is ignored.
     public func endBackgroundTask(_ identifier: UIBackgroundTaskIdentifier) { backgroundTasks.end(identifier) }
 
     /// The greatest number there is: an app on Linux is not suspended.

@@ -1,6 +1,6 @@
 import Foundation
 
-// What UIKit adds to Foundation's index paths: the names of the two numbers that a list's row has.
+// UIKit's additions to Foundation's index paths: the names of the two numbers of a list's row.
 extension IndexPath {
     /// A row of a list's section.
     public init(row: Int, section: Int) { self = [section, row] }

@@ -3,7 +3,7 @@ import AppHost
 import Foundation
 import UserNotifications
 
-/// Brings what the host says to the application's delegate.
+/// Passes the host's events to the application's delegate.
 @MainActor
 final class LifeCycle: ApplicationReceiver {
     private unowned let application: UIApplication
@@ -28,7 +28,8 @@ final class LifeCycle: ApplicationReceiver {
         host.finishLaunch()
     }
 
-    /// Goes from one state to another, through `inactive` where that is between, and tells the delegate each step.
+    /// Goes from one state to another, through `inactive` where that is between, and notifies the delegate of each
+    /// step.
     func enter(_ state: AppState) {
         let delegate = application.delegate
         if application.applicationState == .background, state != .background {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A question that is never shown. It can be presented like any view controller here; since nobody answers, no
+/// A question that is never shown. It can be presented like any view controller here; since it gets no answer, no
 /// action's handler is called.
 @preconcurrency @MainActor
 open class UIAlertController: UIViewController {
@@ -16,7 +16,7 @@ open class UIAlertController: UIViewController {
     open var message: String?
     /// How it would be asked.
     open private(set) var preferredStyle = Style.actionSheet
-    /// What could be answered, in the order in which it was added.
+    /// The alert's actions, in the order in which they were added.
     open private(set) var actions: [UIAlertAction] = []
 
     /// A question without answers.
@@ -31,10 +31,10 @@ open class UIAlertController: UIViewController {
     open func addAction(_ action: UIAlertAction) { actions.append(action) }
 }
 
-/// An answer that nobody gives.
+/// An answer that is never given.
 @preconcurrency @MainActor
 open class UIAlertAction: NSObject {
-    /// What kind of answer it is. Raw values are Apple's.
+    /// The style of an action. Raw values are Apple's.
     public enum Style: Int, Sendable {
         /// An answer like others.
         case `default` = 0
@@ -44,9 +44,9 @@ open class UIAlertAction: NSObject {
         case destructive = 2
     }
 
-    /// What it says.
+    /// The action's title.
     public let title: String?
-    /// What kind of answer it is.
+    /// The action's style.
     public let style: Style
     /// Kept, and without effect.
     open var isEnabled = true

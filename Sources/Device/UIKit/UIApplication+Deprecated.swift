@@ -3,7 +3,7 @@ import UserNotifications
 
 // Calls from before there were background tasks, and before there was UserNotifications.
 extension UIApplication {
-    /// As often as the system likes, in seconds.
+    /// The shortest interval that the system supports, in seconds.
     public nonisolated static let backgroundFetchIntervalMinimum: TimeInterval = 0
     /// Never, in seconds.
     public nonisolated static let backgroundFetchIntervalNever: TimeInterval = .greatestFiniteMagnitude

@@ -1,7 +1,7 @@
 import Foundation
 
-// What is posted to `NotificationCenter` of the life cycle: each right after the delegate's method of the same name,
-// on the main actor, with the application as its object.
+// The life-cycle notifications of `NotificationCenter`: each is posted right after the delegate's method of the same
+// name, on the main actor, with the application as its object.
 extension UIApplication {
     /// The app has launched; `userInfo` holds the launch options.
     public nonisolated static let didFinishLaunchingNotification = Notification.Name(
@@ -15,14 +15,14 @@ extension UIApplication {
     /// The app is in the background.
     public nonisolated static let didEnterBackgroundNotification = Notification.Name(
         "UIApplicationDidEnterBackgroundNotification")
-    /// The app is on its way from the background to the front.
+    /// The app is moving from the background to the front.
     public nonisolated static let willEnterForegroundNotification = Notification.Name(
         "UIApplicationWillEnterForegroundNotification")
     /// The app is ended by `SIGTERM` or `SIGINT`.
     public nonisolated static let willTerminateNotification = Notification.Name(
         "UIApplicationWillTerminateNotification")
 
-    /// Tells everybody in the process.
+    /// Posts a notification to all observers in the process.
     func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]? = nil) {
         NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     }

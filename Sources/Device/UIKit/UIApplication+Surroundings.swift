@@ -1,9 +1,9 @@
 import Foundation
 import UserNotifications
 
-// What an app asks of the system around it. Where Linux has no such thing, the answer says that.
+// An app's questions about the system around it. Where Linux has no such thing, the answer states that.
 extension UIApplication {
-    /// What a launch may be told.
+    /// A key of a launch's options.
     public struct LaunchOptionsKey: RawRepresentable, Hashable, Sendable {
         /// Apple's text.
         public let rawValue: String
@@ -17,7 +17,7 @@ extension UIApplication {
         @available(*, deprecated, message: "use userNotificationCenter(_:didReceive:)")
         public static let localNotification = LaunchOptionsKey(
             rawValue: "UIApplicationLaunchOptionsLocalNotificationKey")
-        /// Never there: no URL is handed to an app here.
+        /// Never present: no URL is passed to an app here.
         public static let url = LaunchOptionsKey(rawValue: "UIApplicationLaunchOptionsURLKey")
         /// Never there: a region's crossing is the agent's to watch.
         public static let location = LaunchOptionsKey(rawValue: "UIApplicationLaunchOptionsLocationKey")
@@ -26,23 +26,23 @@ extension UIApplication {
             rawValue: "UIApplicationLaunchOptionsSourceApplicationKey")
     }
 
-    /// What comes with a URL that an app opens.
+    /// A key of the options for a URL that an app opens.
     public struct OpenURLOptionsKey: RawRepresentable, Hashable, Sendable {
         /// Apple's text.
         public let rawValue: String
         /// Apple's text.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Who asks for it; never there, since no URL is handed to an app here.
+        /// The app that asks to open the URL; never present, since no URL is passed to an app here.
         public static let sourceApplication = OpenURLOptionsKey(
             rawValue: "UIApplicationOpenURLOptionsSourceApplicationKey")
-        /// What comes with it; never there.
+        /// The property list that comes with the URL; never present.
         public static let annotation = OpenURLOptionsKey(rawValue: "UIApplicationOpenURLOptionsAnnotationKey")
         /// Whether it is opened where it is; never there.
         public static let openInPlace = OpenURLOptionsKey(rawValue: "UIApplicationOpenURLOptionsOpenInPlaceKey")
     }
 
-    /// What is asked for with a URL that the system opens.
+    /// A key of the options for a URL that the system opens.
     public struct OpenExternalURLOptionsKey: RawRepresentable, Hashable, Sendable {
         /// Apple's text.
         public let rawValue: String
@@ -61,7 +61,7 @@ extension UIApplication {
     /// Always false: nothing opens URLs for an app here.
     public func canOpenURL(_ url: URL) -> Bool { false }
 
-    /// Opens nothing: the handler is told false, on the main actor, after the call has returned.
+    /// Opens nothing: the handler gets false, on the main actor, after the call has returned.
     public func open(
         _ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:],
         completionHandler completion: (@MainActor @Sendable (Bool) -> Void)? = nil
@@ -90,7 +90,7 @@ extension UIApplication {
     /// Always true: nothing on Linux is kept from an app by a locked screen.
     public var isProtectedDataAvailable: Bool { true }
 
-    /// Kept by nobody: a screen's sleep is the desktop's own.
+    /// Has no effect: the desktop decides when a screen sleeps.
     public var isIdleTimerDisabled: Bool {
         get { false }
         set {}
@@ -102,7 +102,7 @@ extension UIApplication {
     public var openSessions: Set<UISceneSession> { [] }
     /// Empty: nothing is on a screen.
     public var windows: [UIWindow] { [] }
-    /// None: nothing is on a screen.
+    /// Always `nil`: no window is on a screen.
     public var keyWindow: UIWindow? { nil }
 }
 

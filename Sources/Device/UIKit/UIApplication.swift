@@ -6,11 +6,11 @@ import UserNotifications
 /// This app.
 @preconcurrency @MainActor
 open class UIApplication: UIResponder {
-    /// Where an app stands in its life. Raw values are Apple's.
+    /// The state of an app. Raw values are Apple's.
     public enum State: Int, Sendable {
         /// In front.
         case active = 0
-        /// On the way to the front, or from it.
+        /// Moving to the front, or from it.
         case inactive = 1
         /// Not in front.
         case background = 2
@@ -30,7 +30,7 @@ open class UIApplication: UIResponder {
     /// The delegate that gets the app's life cycle, held weakly. The one that the app began with is kept alive
     /// besides.
     open weak var delegate: (any UIApplicationDelegate)?
-    /// Where the app stands, as the agent or the app itself says.
+    /// The app's state, as the agent or the app itself sets it.
     public internal(set) var applicationState = State.inactive
     /// Whether the app has a device token.
     public internal(set) var isRegisteredForRemoteNotifications = false
@@ -56,10 +56,10 @@ open class UIApplication: UIResponder {
         host.unregisterForRemoteNotifications()
     }
 
-    /// Says where this app stands, for an app that knows by itself when it is in front, such as by the focus of
-    /// its window.
+    /// Declares this app's state, for an app that knows by itself when it is in front, such as by the focus of its
+    /// window.
     ///
-    /// The delegate is called as on the way there, and the agent presents accordingly. Not in Apple's API.
+    /// The delegate is called as in a transition, and the agent presents accordingly. Not in Apple's API.
     open func declare(_ state: State) {
         switch state {
         case .active: host.declare(.active)
@@ -68,7 +68,7 @@ open class UIApplication: UIResponder {
         }
     }
 
-    /// Connects to the agent and launches the app, as soon as the agent has said how, or after a second.
+    /// Connects to the agent and launches the app, as soon as the agent has sent how, or after a second.
     package func begin(with delegate: any UIApplicationDelegate) {
         ownedDelegate = delegate
         self.delegate = delegate
@@ -84,9 +84,9 @@ open class UIApplication: UIResponder {
         host.beginLaunch()
     }
 
-    /// Has the delegate told when a signal ends the app.
+    /// Notifies the delegate when a signal ends the app.
     func watchTermination() {
-        // On Linux the source takes the signal's own action away as soon as it hears of it, and not before.
+        // On Linux the source disables the signal's own action only when it receives the signal.
         terminations = [SIGTERM, SIGINT].map { signal in
             let source = DispatchSource.makeSignalSource(signal: signal, queue: .main)
             source.setEventHandler { [self] in

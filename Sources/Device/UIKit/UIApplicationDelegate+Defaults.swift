@@ -7,9 +7,9 @@ enum OldForm {
     @TaskLocal static var isCalled = false
 }
 
-// What the optional methods do where an app does not write them.
+// The defaults of the optional methods that an app does not write.
 extension UIApplicationDelegate {
-    /// None; what is set is not kept.
+    /// Always `nil`; a window that is set is not kept.
     public var window: UIWindow? {
         get { nil }
         set {}
@@ -21,7 +21,7 @@ extension UIApplicationDelegate {
         willFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
     ) -> Bool { true }
 
-    /// Tells the oldest form; answers true.
+    /// Calls the oldest form; answers true.
     public func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
@@ -76,7 +76,7 @@ extension UIApplicationDelegate {
         }
     }
 
-    /// Tells the old form what comes while the app is in front; answers ``UIBackgroundFetchResult/noData``.
+    /// Calls the old form for notifications in the foreground; answers ``UIBackgroundFetchResult/noData``.
     @MainActor public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {

@@ -1,7 +1,7 @@
 import AppHost
 import Foundation
 
-/// What a background handler made of a notification. Raw values are Apple's.
+/// The result of a background handler for a notification. Raw values are Apple's.
 public enum UIBackgroundFetchResult: UInt, Sendable {
     /// There was something new.
     case newData = 0
@@ -11,8 +11,8 @@ public enum UIBackgroundFetchResult: UInt, Sendable {
     case failed = 2
 }
 
-/// The life cycle of an app and its remote notifications. All methods are optional, and are called on the main
-/// actor; `Docs/lifecycle.md` says when.
+/// The life cycle of an app and its remote notifications. All methods are optional, and are called on the main actor;
+/// `Docs/lifecycle.md` describes when.
 @preconcurrency @MainActor
 public protocol UIApplicationDelegate: NSObjectProtocol {
     /// The window of an app without scenes; nothing is ever shown in it.
@@ -35,7 +35,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     /// The oldest form of the launch. Called where no other one is written.
     func applicationDidFinishLaunching(_ application: UIApplication)
 
-    /// On the way from the background to the front.
+    /// Moving from the background to the front.
     func applicationWillEnterForeground(_ application: UIApplication)
     /// The app is in front.
     func applicationDidBecomeActive(_ application: UIApplication)
@@ -47,7 +47,7 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     func applicationWillTerminate(_ application: UIApplication)
     /// Never called: Linux gives no such warning.
     func applicationDidReceiveMemoryWarning(_ application: UIApplication)
-    /// Never called: nothing tells an app of such a change here.
+    /// Never called: apps get no such change here.
     func applicationSignificantTimeChange(_ application: UIApplication)
 
     /// The device token: 32 bytes, which a provider sends to as 64 hex digits. Called again when it changes.
@@ -55,14 +55,14 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
     /// There is no device token, and why.
     func application(_ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error)
 
-    /// What ``UIApplication/registerUserNotificationSettings(_:)`` came to.
+    /// Receives the result of ``UIApplication/registerUserNotificationSettings(_:)``.
     @available(*, deprecated, message: "use UNUserNotificationCenter")
     func application(
         _ application: UIApplication, didRegister notificationSettings: UIUserNotificationSettings)
 
-    /// A notification for the background (`content-available`); or one that the person opened, or that came while
-    /// the app was in front, where nobody else takes it. The completion handler must be called within 30 seconds;
-    /// without that it counts as ``UIBackgroundFetchResult/failed``.
+    /// A notification for the background (`content-available`). Also one that the person opened, or that came while the
+    /// app was in front, where no other receiver takes it. The completion handler must be called within 30 seconds;
+    /// otherwise it counts as ``UIBackgroundFetchResult/failed``.
     func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void)
@@ -87,12 +87,12 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
         _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping () -> Void)
 
-    /// Never called: no URL is handed to an app here.
+    /// Never called: no URL is passed to an app here.
     func application(
         _ application: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
     ) -> Bool
 
-    /// Never called: no activity is handed to an app here.
+    /// Never called: no activity is passed to an app here.
     func application(
         _ application: UIApplication, continue userActivity: NSUserActivity,
         restorationHandler: @escaping ([any UIUserActivityRestoring]?) -> Void

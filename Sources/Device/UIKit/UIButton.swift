@@ -3,13 +3,13 @@ import Foundation
 /// A view that a person would use. It is never seen, and none of its actions is called.
 @preconcurrency @MainActor
 open class UIControl: UIView {
-    /// How a control stands. Raw values are Apple's.
+    /// The state of a control. Raw values are Apple's.
     public struct State: OptionSet, Hashable, Sendable {
         /// Apple's number.
         public let rawValue: UInt
         /// Apple's number.
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// None of the others.
+        /// The state without any of the others.
         public static let normal: State = []
         /// Touched.
         public static let highlighted = State(rawValue: 1 << 0)
@@ -17,7 +17,7 @@ open class UIControl: UIView {
         public static let disabled = State(rawValue: 1 << 1)
         /// Chosen.
         public static let selected = State(rawValue: 1 << 2)
-        /// Where the keyboard is.
+        /// The button has the keyboard focus.
         public static let focused = State(rawValue: 1 << 3)
     }
 
@@ -28,7 +28,7 @@ open class UIControl: UIView {
     /// Kept, and without effect.
     open var isHighlighted = false
 
-    /// How it stands, as the app has set it.
+    /// The control's state, as the app has set it.
     open var state: State {
         var state = State.normal
         if isHighlighted { state.insert(.highlighted) }
@@ -43,9 +43,9 @@ open class UIControl: UIView {
 open class UIButton: UIControl {
     /// How a button looks. Raw values are Apple's.
     public enum ButtonType: Int, Sendable {
-        /// As the app draws it.
+        /// A button drawn by the app.
         case custom = 0
-        /// As the system draws it.
+        /// A button drawn by the system.
         case system = 1
         /// A sign that more can be seen.
         case detailDisclosure = 2
@@ -68,13 +68,13 @@ open class UIButton: UIControl {
         madeAs = buttonType
     }
 
-    /// What it was made as.
+    /// The type with which the button was made.
     open var buttonType: ButtonType { madeAs }
 
     /// Keeps the text of a state.
     open func setTitle(_ title: String?, for state: State) { titles[state] = title }
 
-    /// The text of a state, as it was set; that of `normal` where it has none.
+    /// The text of a state, as it was set; that of `normal` where the state has no text.
     open func title(for state: State) -> String? { titles[state] ?? titles[.normal] }
 
     /// The text of the state in which it is.

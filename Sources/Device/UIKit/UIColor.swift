@@ -11,7 +11,7 @@ public final class UIColor: NSObject, Sendable {
     public static let white = UIColor(red: 1, green: 1, blue: 1, alpha: 1)
     /// Black.
     public static let black = UIColor(red: 0, green: 0, blue: 0, alpha: 1)
-    /// Half way between black and white.
+    /// The middle between black and white.
     public static let gray = UIColor(red: 0.5, green: 0.5, blue: 0.5, alpha: 1)
     /// Red.
     public static let red = UIColor(red: 1, green: 0, blue: 0, alpha: 1)
@@ -21,9 +21,9 @@ public final class UIColor: NSObject, Sendable {
     public static let blue = UIColor(red: 0, green: 0, blue: 1, alpha: 1)
     /// Black that lets everything through.
     public static let clear = UIColor(red: 0, green: 0, blue: 0, alpha: 0)
-    /// What windows are painted with; white.
+    /// The background color of windows; white.
     public static let systemBackground = UIColor.white
-    /// What texts are painted with; black.
+    /// The color of texts; black.
     public static let label = UIColor.black
 
     /// Whether the other has the same parts.

@@ -27,7 +27,7 @@ public final class UIDevice: NSObject {
     public var identifierForVendor: UUID? { VendorIdentifier.current }
 }
 
-/// What an app is used on. Raw values are Apple's.
+/// The kind of device that an app runs on. Raw values are Apple's.
 public enum UIUserInterfaceIdiom: Int, Sendable {
     /// Nothing of the below.
     case unspecified = -1

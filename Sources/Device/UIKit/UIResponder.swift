@@ -7,15 +7,15 @@ open class UIResponder: NSObject {
     public required override init() { super.init() }
 }
 
-/// What can take up an activity. Nothing does on Linux.
+/// An object that can continue an activity. On Linux no object is asked to.
 public protocol UIUserActivityRestoring: NSObjectProtocol {}
 
 /// The type of an activity that is a page in a browser.
 public let NSUserActivityTypeBrowsingWeb = "NSUserActivityTypeBrowsingWeb"
 
-/// Something that a person was doing, to be gone on with elsewhere. No activity is handed over on Linux.
+/// An activity of the person, to be continued elsewhere. No activity is continued on Linux.
 open class NSUserActivity: NSObject {
-    /// What kind of activity it is.
+    /// The activity's type.
     public let activityType: String
     /// Kept.
     open var title: String?

@@ -1,34 +1,34 @@
 import Foundation
 import UserNotifications
 
-/// A part of an app's user interface. There are none on Linux: no scene is ever connected, and the application
-/// delegate gets the life cycle.
+/// A part of an app's user interface. Linux has no scenes: no scene is ever connected, and the application delegate
+/// gets the life cycle.
 @preconcurrency @MainActor
 open class UIScene: UIResponder {
-    /// Where a scene stands. Raw values are Apple's.
+    /// The state of a scene. Raw values are Apple's.
     public enum ActivationState: Int, Sendable {
         /// Not connected.
         case unattached = -1
         /// In front.
         case foregroundActive = 0
-        /// On the way to the front, or from it.
+        /// Moving to the front, or from it.
         case foregroundInactive = 1
         /// Not in front.
         case background = 2
     }
 
-    /// What a scene is connected with.
+    /// The options with which a scene is connected.
     @preconcurrency @MainActor
     public final class ConnectionOptions: NSObject {
         /// Always `nil`.
         public var notificationResponse: UNNotificationResponse? { nil }
-        /// Always empty: no URL is handed to an app here.
+        /// Always empty: no URL is passed to an app here.
         public var urlContexts: Set<UIOpenURLContext> { [] }
-        /// Always empty: no activity is handed to an app here.
+        /// Always empty: no activity is passed to an app here.
         public var userActivities: Set<NSUserActivity> { [] }
     }
 
-    /// What comes with a URL that a scene opens.
+    /// The options of a URL that a scene opens.
     @preconcurrency @MainActor
     public final class OpenURLOptions: NSObject {
         /// Always `nil`.
@@ -47,12 +47,12 @@ open class UIScene: UIResponder {
     public let session = UISceneSession()
 }
 
-/// A URL that a scene is to open. None is ever handed over on Linux.
+/// A URL that a scene is to open. No URL is passed to a scene on Linux.
 @preconcurrency @MainActor
 public final class UIOpenURLContext: NSObject {
     /// The URL.
     public let url: URL
-    /// What comes with it.
+    /// The options of the URL.
     public let options = UIScene.OpenURLOptions()
 
     /// The system makes them.
@@ -66,17 +66,17 @@ open class UIWindowScene: UIScene {
     open var windows: [UIWindow] { [] }
 }
 
-/// What a system remembers of a scene.
+/// The session of a scene, which the system remembers.
 @preconcurrency @MainActor
 public final class UISceneSession: NSObject {
     /// Always the same.
     public let persistentIdentifier = "aldaba"
-    /// What scenes of it are.
+    /// The configuration of the session's scenes.
     public var configuration: UISceneConfiguration { UISceneConfiguration(name: nil, sessionRole: role) }
     /// Always an app's window.
     public var role: Role { .windowApplication }
 
-    /// What a scene is for.
+    /// The role of a scene.
     public struct Role: RawRepresentable, Hashable, Sendable {
         /// Apple's text.
         public let rawValue: String
@@ -87,12 +87,12 @@ public final class UISceneSession: NSObject {
     }
 }
 
-/// Which classes a scene is made of.
+/// The classes of a scene.
 @preconcurrency @MainActor
 public final class UISceneConfiguration: NSObject {
-    /// Its name in the app's list of scenes.
+    /// The configuration's name in the app's list of scenes.
     public let name: String?
-    /// What the scene is for.
+    /// The role of the scene.
     public let role: UISceneSession.Role
     /// The class of its delegate; kept.
     public var delegateClass: AnyClass?

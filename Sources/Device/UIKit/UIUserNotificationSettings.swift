@@ -1,7 +1,7 @@
 import Foundation
 import UserNotifications
 
-/// What notifications may do, before iOS 10. Raw values are Apple's.
+/// The ways in which notifications may appear, before iOS 10. Raw values are Apple's.
 @available(*, deprecated, message: "use UNAuthorizationOptions")
 public struct UIUserNotificationType: OptionSet, Sendable {
     /// Apple's number.
@@ -23,20 +23,20 @@ public struct UIUserNotificationType: OptionSet, Sendable {
 @available(*, deprecated, message: "use UNNotificationCategory")
 open class UIUserNotificationCategory: NSObject {}
 
-/// What notifications of an app may do, before iOS 10.
+/// The notification settings of an app, before iOS 10.
 @available(*, deprecated, message: "use UNNotificationSettings")
 public final class UIUserNotificationSettings: NSObject, Sendable {
-    /// What they may do.
+    /// The ways in which notifications may appear.
     public let types: UIUserNotificationType
     /// Always `nil`.
     public var categories: Set<UIUserNotificationCategory>? { nil }
 
-    /// What an app wants; categories are passed over.
+    /// Creates the settings that an app wants; categories are ignored.
     public init(types: UIUserNotificationType, categories: Set<UIUserNotificationCategory>?) { self.types = types }
 }
 
 extension UIApplication {
-    /// Asks the person to allow notifications; the delegate is told what came of it.
+    /// Asks the person to allow notifications; the delegate receives the outcome.
     @available(*, deprecated, message: "use UNUserNotificationCenter.requestAuthorization(options:)")
     public func registerUserNotificationSettings(_ notificationSettings: UIUserNotificationSettings) {
         let options = UNAuthorizationOptions(rawValue: notificationSettings.types.rawValue)

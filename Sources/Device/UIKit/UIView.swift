@@ -12,10 +12,10 @@ public final class UIScreen: NSObject {
     public var scale: CGFloat { 1 }
 }
 
-/// A view that is never seen. It keeps what it is told, so that code which lays out views goes on.
+/// A view that is never seen. It keeps its values, so that code which lays out views works.
 @preconcurrency @MainActor
 open class UIView: UIResponder {
-    /// Where it would be in the view above it; kept.
+    /// The view's rectangle in its superview; kept, and without effect.
     open var frame: CGRect
     /// Kept, and without effect.
     open var backgroundColor: UIColor?
@@ -39,7 +39,7 @@ open class UIView: UIResponder {
     /// A view of no size.
     public required convenience init() { self.init(frame: .zero) }
 
-    /// Its size, at the origin. Setting it keeps the ``center``.
+    /// The view's size, at the origin. Setting it keeps the ``center``.
     open var bounds: CGRect {
         get { CGRect(origin: .zero, size: frame.size) }
         set {
@@ -80,14 +80,14 @@ open class UIWindow: UIView {
     /// A window of a scene.
     public convenience init(windowScene: UIWindowScene) { self.init(frame: .zero) }
 
-    /// Always false: nobody types into it.
+    /// Always false: no text is typed into it.
     open var isKeyWindow: Bool { false }
 
     /// Does nothing: there is no screen.
     open func makeKeyAndVisible() {}
 }
 
-/// A text that is never seen; what it is told is kept.
+/// A text that is never seen; its values are kept.
 @preconcurrency @MainActor
 open class UILabel: UIView {
     /// Kept.
@@ -125,6 +125,6 @@ public enum NSTextAlignment: Int, Sendable {
     case right = 2
     /// To both sides.
     case justified = 3
-    /// As the language is written.
+    /// The natural alignment of the language.
     case natural = 4
 }

@@ -20,7 +20,7 @@ open class UIViewController: UIResponder {
     open var viewIfLoaded: UIView? { loadedView }
     /// Whether the view has been made.
     open var isViewLoaded: Bool { loadedView != nil }
-    /// What a bar above the view would show; kept.
+    /// The title and buttons of a bar above the view; kept, and without effect.
     open var navigationItem: UINavigationItem { ownItem }
     private lazy var ownItem = UINavigationItem(title: title ?? "")
     /// The name that it was made with; nothing is read by it.
@@ -34,7 +34,7 @@ open class UIViewController: UIResponder {
     /// The last controller that was presented.
     open private(set) var presentedViewController: UIViewController?
 
-    /// A controller whose view is empty: there are no nib files here, and none is read.
+    /// Creates a controller with an empty view: there are no nib files here, and none is read.
     public init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
         nibName = nibNameOrNil
         nibBundle = nibBundleOrNil
@@ -86,7 +86,7 @@ open class UIViewController: UIResponder {
     }
 }
 
-/// What a bar above a controller's view would show.
+/// The title and buttons of a bar above a controller's view.
 @preconcurrency @MainActor
 open class UINavigationItem: NSObject {
     /// Kept, and without effect.
@@ -98,11 +98,11 @@ open class UINavigationItem: NSObject {
     public init(title: String) { self.title = title }
 }
 
-/// What an extension's host tells it. There is no such host on Linux: nothing makes one but code itself.
+/// The context of an extension's host. There is no such host on Linux, so only the app's own code makes one.
 open class NSExtensionContext: NSObject {
     /// Always empty.
     open var inputItems: [Any] { [] }
 
-    /// Opens nothing: the handler is told false, at once.
+    /// Opens nothing: the handler gets false, at once.
     open func open(_ URL: URL, completionHandler: ((Bool) -> Void)? = nil) { completionHandler?(false) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import MediaFormat
 
-/// What an attachment may be: Apple's list, by uniform type identifiers.
+/// The type of an attachment: an entry of Apple's list, by uniform type identifiers.
 struct AttachmentType {
     let identifier: String
 
@@ -12,7 +12,7 @@ struct AttachmentType {
         ("mpg", "public.mpeg"), ("mpeg", "public.mpeg"), ("m2v", "public.mpeg-2-video"), ("mp4", "public.mpeg-4"),
         ("avi", "public.avi"),
     ]
-    /// Types that no extension stands for here.
+    /// Types that have no file name extension in the list.
     private static let others = ["public.mpeg-4-audio"]
 
     static var extensions: [String] { identifiers.map(\.extension) }
@@ -24,7 +24,7 @@ struct AttachmentType {
         identifier = known.identifier
     }
 
-    /// By a file's first bytes; `nil` for what is none of the list.
+    /// Creates the type of a file from its first bytes; `nil` for a type that is not in the list.
     init?(content url: URL) {
         guard let file = FileHandle(forReadingAtPath: url.path) else { return nil }
         defer { try? file.close() }

@@ -38,20 +38,20 @@ enum LocalizedText {
             NotificationContent.Localization.self, from: Data(text.dropFirst().dropLast().utf8))
     }
 
-    /// What the string tables of the app's own bundle say; `nil` when they do not have the key.
+    /// The text from the string tables of the app's own bundle; `nil` when they do not have the key.
     static func text(_ localization: NotificationContent.Localization) -> String? {
         let absent = "\(opening)\(closing)"
         let format = Bundle.main.localizedString(forKey: localization.key, value: absent, table: nil)
         return format == absent ? nil : filled(format, with: localization.arguments)
     }
 
-    /// What stands where no table has the key: the key, as a format.
+    /// The text where no table has the key: the key, as a format.
     static func fallback(_ localization: NotificationContent.Localization) -> String {
         filled(localization.key, with: localization.arguments)
     }
 
-    /// A format of Foundation's kind with its places filled; whatever their conversion, with the text of the
-    /// argument. A place without an argument is left empty.
+    /// Fills the placeholders of a format of Foundation's kind with the arguments' texts, whatever their conversion. A
+    /// placeholder without an argument is left empty.
     static func filled(_ format: String, with arguments: [String]) -> String {
         var text = ""
         var rest = Substring(format)

@@ -1,7 +1,7 @@
 import AgentWire
 import AppHost
 
-/// Brings what the agent hands over to the center's delegate.
+/// Delivers the agent's notifications and responses to the center's delegate.
 @MainActor
 final class NotificationDelivery: NotificationReceiver {
     private let center: UNUserNotificationCenter

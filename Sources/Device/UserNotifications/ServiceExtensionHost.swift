@@ -3,13 +3,13 @@ import AppHost
 import Foundation
 import Synchronization
 
-/// Hands the notifications that the agent sends to objects of the service extension's class, one object for each.
+/// Passes the agent's notifications to objects of the service extension's class, one object for each.
 ///
-/// The main thread stays free for the connection: an extension may block its own threads as it likes.
+/// The main thread stays free for the connection: an extension may block its own threads.
 @MainActor
 final class ServiceExtensionHost: ExtensionReceiver {
     private let principal: UNNotificationServiceExtension.Type
-    /// What has no answer yet, by the notification's id.
+    /// The calls without an answer yet, by the notification's id.
     private var open: [Int64: ExtensionCall] = [:]
 
     init(_ principal: UNNotificationServiceExtension.Type) { self.principal = principal }
@@ -36,10 +36,9 @@ final class ServiceExtensionHost: ExtensionReceiver {
     func expire(_ notification: Int64) { open[notification]?.expire() }
 }
 
-/// One notification in the hands of one object of the extension.
+/// The call of an extension object for one notification.
 ///
-/// Sendable is unchecked for `object`, which is not changed, and whose methods are called on two threads as Apple's
-/// documentation says that they are.
+/// Sendable is unchecked for `object`, which is not changed. Its methods are called on two threads, as Apple documents.
 final class ExtensionCall: @unchecked Sendable {
     private static let threads = DispatchQueue(label: "aldaba.extension", attributes: .concurrent)
 

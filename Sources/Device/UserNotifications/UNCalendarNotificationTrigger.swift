@@ -34,8 +34,9 @@ open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Send
 
     /// The next moment at which the fields match; `nil` when there is none.
     ///
-    /// A time that clocks skip counts with the first moment after it, one that they repeat the first time; a month that has
-    /// no such day is passed over. `nil` too for fields that would match many times a minute and repeat, which are refused.
+    /// A time that clocks skip counts as the first moment after it, and one that they repeat counts once, at its first
+    /// occurrence. A month that has no such day is skipped. `nil` too for repeating fields that would match many times
+    /// a minute, which are refused.
     open func nextTriggerDate() -> Date? { nextTriggerDate(after: Timestamp(Date()), zones: .shared) }
 
     /// The first moment after one at which the fields match, by the zones of a machine.

@@ -17,15 +17,15 @@ public struct UNError: _BridgedStoredNSError {
     /// ``UNErrorDomain``.
     public static var errorDomain: String { UNErrorDomain }
 
-    /// What went wrong. Raw values are Apple's.
+    /// The code of an error. Raw values are Apple's.
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         /// The error that has these codes.
         public typealias _ErrorType = UNError
-        /// The app may not notify, or is none that the agent knows.
+        /// The app may not notify, or the agent does not know it.
         case notificationsNotAllowed = 1
         /// An attachment's URL is not that of a readable file.
         case attachmentInvalidURL = 100
-        /// What an attachment is can neither be told from its name nor from a hint.
+        /// An attachment's type can be told neither from its name nor from a hint.
         case attachmentUnrecognizedType = 101
         /// An attachment is too big for its type.
         case attachmentInvalidFileSize = 102
@@ -33,11 +33,11 @@ public struct UNError: _BridgedStoredNSError {
         case attachmentNotInDataStore = 103
         /// An attachment could not be brought to where the agent keeps them.
         case attachmentMoveIntoDataStoreFailed = 104
-        /// An attachment is not what its type says.
+        /// An attachment's content does not have the type that is stated.
         case attachmentCorrupt = 105
         /// A trigger has no date in the future.
         case notificationInvalidNoDate = 1400
-        /// A notification neither says, sounds nor badges anything.
+        /// A notification has no text, sound or badge.
         case notificationInvalidNoContent = 1401
         /// Content cannot be updated from such an object.
         case contentProvidingObjectNotAllowed = 1500

@@ -8,8 +8,8 @@ import Foundation
 open class UNLocationNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
     override init(_ archive: Archive) { super.init(archive) }
 
-    /// Fires when the region is entered or left, as its `notifyOnEntry` and `notifyOnExit` say now; keeps a copy of
-    /// it. A region that is not a `CLCircularRegion` never fires.
+    /// Fires when the region is entered or left, as its present `notifyOnEntry` and `notifyOnExit` demand; keeps a copy
+    /// of it. A region that is not a `CLCircularRegion` never fires.
     public convenience init(region: CLRegion, repeats: Bool) {
         let circle = region as? CLCircularRegion
         self.init(

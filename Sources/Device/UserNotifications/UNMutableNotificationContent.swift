@@ -23,7 +23,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { super.badge }
         set { values.wire.badge = newValue?.intValue }
     }
-    /// What is heard; `nil` for silence.
+    /// The sound of the notification; `nil` for silence.
     open override var sound: UNNotificationSound? {
         get { super.sound }
         set { values.wire.sound = newValue?.wire }
@@ -33,7 +33,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { super.launchImageName }
         set { values.wire.launchImageName = newValue }
     }
-    /// What the app keeps in it: a property list, or what JSON can say.
+    /// The app's own data: a property list, or a value that JSON can represent.
     open override var userInfo: [AnyHashable: Any] {
         get { super.userInfo }
         set { values.userInfo = newValue }
@@ -43,17 +43,17 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { super.attachments }
         set { values.wire.attachments = newValue.map(\.wire) }
     }
-    /// Which ``UNNotificationCategory`` it has; empty for none.
+    /// The identifier of the notification's ``UNNotificationCategory``; empty for none.
     open override var categoryIdentifier: String {
         get { super.categoryIdentifier }
         set { values.wire.categoryIdentifier = newValue }
     }
-    /// Which conversation it belongs to; empty for the app's own.
+    /// The identifier of the conversation to which it belongs; empty for the app's own.
     open override var threadIdentifier: String {
         get { super.threadIdentifier }
         set { values.wire.threadIdentifier = newValue }
     }
-    /// Which window it is about; kept for the app.
+    /// The identifier of the window that it is about; kept for the app.
     open override var targetContentIdentifier: String? {
         get { super.targetContentIdentifier }
         set { values.wire.targetContentIdentifier = newValue }
@@ -68,7 +68,7 @@ open class UNMutableNotificationContent: UNNotificationContent {
         get { super.relevanceScore }
         set { values.wire.relevanceScore = newValue > 0 ? min(1, newValue) : 0 }
     }
-    /// What a Focus filter compares; kept for the app.
+    /// The value that a Focus filter compares; kept for the app.
     open override var filterCriteria: String? {
         get { super.filterCriteria }
         set { values.wire.filterCriteria = newValue }

@@ -4,8 +4,8 @@ import Foundation
 
 /// A notification that was delivered. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it has constants only, of value types or of classes that are
-/// immutable themselves, and a subclass with variables of its own must say that it is safe.
+/// Sendable is unchecked because the class is open. It has only constants, of value types or of immutable classes. A
+/// subclass with variables of its own must ensure that it is safe.
 open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     let delivered: DeliveredNotification
     private let storedRequest: UNNotificationRequest
@@ -26,7 +26,7 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
                 ? UNPushNotificationTrigger() : delivered.trigger.map { UNNotificationTrigger.made(of: $0) })
     }
 
-    /// Reads an archive of this module; `nil` for another one. Of a coder that somebody wrote it reads what Apple's class
+    /// Reads an archive of this module; `nil` for another one. Of a hand-written coder it reads what Apple's class
     /// does: `request` and `date`.
     public required init?(coder: NSCoder) {
         if let delivered = WireCoding.decode(DeliveredNotification.self, with: coder) {
@@ -51,7 +51,7 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         }
     }
 
-    /// A notification that nobody sent.
+    /// An empty notification, for archives from which none can be read.
     static var empty: DeliveredNotification {
         DeliveredNotification(
             id: 0, identifier: "", apnsID: nil, topic: "", date: 0, payload: "{}", content: NotificationContent())
@@ -65,7 +65,7 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
 
     /// When it was accepted for delivery; of a local one, when it fired.
     open var date: Date { Date(timeIntervalSince1970: Double(delivered.date) / 1000) }
-    /// What was asked for; of a remote one, what its payload says.
+    /// The request of the notification; of a remote one, its payload's content.
     open var request: UNNotificationRequest { storedRequest }
 
     /// Aldaba's internal id: the same in the app, in the agent and in the server's timeline. `nil` for a
@@ -81,7 +81,7 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotification)?.delivered == delivered }
     /// The same for equal notifications.
     open override var hash: Int { delivered.id.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing(["date": date, "request": request])
     }
@@ -90,8 +90,8 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
         NotificationContent.UserInfo.json(delivered.payload).dictionary
     }
 
-    /// What a payload says, as background handlers and launch options get it: the payload's own members, and
-    /// `aldaba.id` (`Int64`) and `aldaba.apns-id` (`String`, where there is one).
+    /// The user info of a payload, as background handlers and launch options get it. It has the payload's own members,
+    /// `aldaba.id` (`Int64`) and, where there is one, `aldaba.apns-id` (`String`).
     package static func userInfo(of delivered: DeliveredNotification) -> [AnyHashable: Any] {
         var userInfo = payloadMembers(of: delivered)
         userInfo["aldaba.id"] = delivered.id

@@ -3,8 +3,8 @@ import Foundation
 
 /// A button of a notification. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it and its subclass have constants only, of value types or of classes that are
-/// immutable themselves, and a subclass with variables of its own must say that it is safe.
+/// Sendable is unchecked because the class is open. It and its subclass have only constants, of value types or of
+/// immutable classes. A subclass with variables of its own must ensure that it is safe.
 open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     let wire: NotificationActionDescription
 
@@ -36,16 +36,16 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
     /// Always true.
     public class var supportsSecureCoding: Bool { true }
 
-    /// What a response to it carries.
+    /// The identifier that a response to the action carries.
     open var identifier: String { wire.identifier }
-    /// What the button says.
+    /// The button's title.
     open var title: String { wire.title }
-    /// What the button does.
+    /// The button's options.
     open var options: UNNotificationActionOptions { UNNotificationActionOptions(rawValue: wire.options) }
-    /// The picture on the button. It is kept and not shown: desktops show icons only in the place of words.
+    /// The picture on the button. It is kept and not shown: desktops show icons only instead of text.
     open var icon: UNNotificationActionIcon? { wire.icon.map { UNNotificationActionIcon($0) } }
 
-    /// The action that the agent told of.
+    /// The action for a description from the agent.
     static func made(of wire: NotificationActionDescription) -> UNNotificationAction {
         wire.textInput == nil ? UNNotificationAction(wire) : UNTextInputNotificationAction(wire)
     }
@@ -56,7 +56,7 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationAction)?.wire == wire }
     /// The same for equal actions.
     open override var hash: Int { wire.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing(["identifier": identifier, "title": title, "options": options.rawValue, "icon": icon])
     }
@@ -92,16 +92,16 @@ open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Senda
     /// Reads an archive of this module; `nil` for another one.
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-    /// What the button that sends the text says.
+    /// The title of the button that sends the text.
     open var textInputButtonTitle: String { wire.textInput?.buttonTitle ?? "" }
-    /// What stands in the field while it is empty.
+    /// The placeholder of the empty field.
     open var textInputPlaceholder: String { wire.textInput?.placeholder ?? "" }
 }
 
 /// A picture on a button. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
-/// immutable themselves, and a subclass with variables of its own must say that it is safe.
+/// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
+/// subclass with variables of its own must ensure that it is safe.
 open class UNNotificationActionIcon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     let wire: NotificationActionDescription.Icon
 
@@ -135,7 +135,7 @@ open class UNNotificationActionIcon: NSObject, NSCopying, NSSecureCoding, @unche
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationActionIcon)?.wire == wire }
     /// The same for equal pictures.
     open override var hash: Int { wire.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing(["name": wire.name, "isTemplate": wire.isTemplate])
     }

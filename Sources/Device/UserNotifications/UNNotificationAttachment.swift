@@ -1,37 +1,37 @@
 import AgentWire
 import Foundation
 
-/// The option that says what a file is: a uniform type identifier, as a `String`.
+/// The option for the type of a file: a uniform type identifier, as a `String`.
 public let UNNotificationAttachmentOptionsTypeHintKey = "UNNotificationAttachmentOptionsTypeHintKey"
 /// The option that keeps a file out of the small picture: a `Bool`.
 public let UNNotificationAttachmentOptionsThumbnailHiddenKey = "UNNotificationAttachmentOptionsThumbnailHiddenKey"
-/// The option that says which part is shown small: a `CGRect`, or a dictionary with the members `X`, `Y`, `Width` and
+/// The option for the part that is shown small: a `CGRect`, or a dictionary with the members `X`, `Y`, `Width` and
 /// `Height`, each `0 ... 1`. It is kept and not applied: desktops show the whole.
 public let UNNotificationAttachmentOptionsThumbnailClippingRectKey =
     "UNNotificationAttachmentOptionsThumbnailClippingRectKey"
-/// The option that says which moment is shown small: the number of a frame, seconds, or a dictionary with the
-/// members `value` and `timescale`.
+/// The option for the moment that is shown small: the number of a frame, seconds, or a dictionary with the members
+/// `value` and `timescale`.
 public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAttachmentOptionsThumbnailTimeKey"
 
 /// A file that belongs to a notification. Immutable.
 ///
-/// The agent takes the file when the notification is added, and looks only then at what is in it.
+/// The agent takes the file when the notification is added, and reads its content only then.
 ///
-/// Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
-/// immutable themselves, and a subclass with variables of its own must say that it is safe.
+/// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
+/// subclass with variables of its own must ensure that it is safe.
 open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     let wire: NotificationAttachment
 
     init(_ wire: NotificationAttachment) { self.wire = wire }
 
-    /// A file on this machine.
+    /// Creates an attachment of a file on this machine.
     ///
     /// - Parameters:
-    ///   - identifier: Empty for one that is made.
-    ///   - options: Members under the four `UNNotificationAttachmentOptions…Key`s; what is none is ignored.
-    /// - Throws: `UNError.attachmentInvalidURL` when it is not a file that can be read,
-    ///   `UNError.attachmentUnrecognizedType` when neither the hint nor the name's extension tells what it is, nor,
-    ///   where the name has no extension that is known, its first bytes: on Linux a download has no name of its own.
+    ///   - identifier: The identifier; an empty one is replaced by a generated one.
+    ///   - options: Members under the four `UNNotificationAttachmentOptions…Key`s; others are ignored.
+    /// - Throws: `UNError.attachmentInvalidURL` when it is not a file that can be read.
+    ///   `UNError.attachmentUnrecognizedType` when the type follows neither from the hint nor from the name's extension
+    ///   nor, for a name without a known extension, from the first bytes: on Linux a download has no name of its own.
     public convenience init(identifier: String, url: URL, options: [AnyHashable: Any]? = nil) throws {
         var isFolder: ObjCBool = false
         guard url.isFileURL, FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
@@ -73,7 +73,7 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unche
 
     /// Unique within the notification.
     open var identifier: String { wire.identifier }
-    /// Where the file is.
+    /// The URL of the file.
     open var url: URL { URL(fileURLWithPath: wire.path) }
     /// A uniform type identifier, such as `public.png`.
     open var type: String { wire.type }
@@ -84,7 +84,7 @@ open class UNNotificationAttachment: NSObject, NSCopying, NSSecureCoding, @unche
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationAttachment)?.wire == wire }
     /// The same for equal attachments.
     open override var hash: Int { wire.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing(["identifier": identifier, "url": url, "type": type])
     }

@@ -3,8 +3,8 @@ import Foundation
 
 /// A kind of notification with its buttons. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it has a constant only, of value types or of classes that are
-/// immutable themselves, and a subclass with variables of its own must say that it is safe.
+/// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
+/// subclass with variables of its own must ensure that it is safe.
 open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     let wire: NotificationCategory
 
@@ -20,7 +20,7 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
             hiddenPreviewsBodyPlaceholder: nil, categorySummaryFormat: nil, options: options)
     }
 
-    /// A kind of notification that says something else where its text is hidden.
+    /// Creates a category with a placeholder for hidden previews.
     public convenience init(
         identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
         hiddenPreviewsBodyPlaceholder: String, options: UNNotificationCategoryOptions = []
@@ -56,7 +56,7 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
     /// Always true.
     public class var supportsSecureCoding: Bool { true }
 
-    /// What a notification's `categoryIdentifier` names.
+    /// The identifier that a notification's `categoryIdentifier` names.
     open var identifier: String { wire.identifier }
     /// The buttons, in their order.
     open var actions: [UNNotificationAction] { wire.actions.map { UNNotificationAction.made(of: $0) } }
@@ -64,9 +64,9 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
     open var intentIdentifiers: [String] { wire.intentIdentifiers }
     /// How its notifications behave.
     open var options: UNNotificationCategoryOptions { UNNotificationCategoryOptions(rawValue: wire.options) }
-    /// Stands for the body where previews are hidden; empty for the agent's own words.
+    /// The text that replaces the body where previews are hidden; empty for the agent's own text.
     open var hiddenPreviewsBodyPlaceholder: String { wire.hiddenPreviewsBodyPlaceholder ?? "" }
-    /// What a summary of several says.
+    /// The format of a summary of several notifications.
     open var categorySummaryFormat: String { wire.categorySummaryFormat ?? "" }
 
     /// Itself.
@@ -75,7 +75,7 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationCategory)?.wire == wire }
     /// The same for equal categories.
     open override var hash: Int { wire.identifier.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing([
             "identifier": identifier, "actions": actions, "intentIdentifiers": intentIdentifiers,

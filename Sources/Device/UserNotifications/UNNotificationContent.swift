@@ -1,9 +1,9 @@
 import AgentWire
 import Foundation
 
-/// What a notification says. Two are equal when all that they say is equal, mutable or not.
+/// The content of a notification. Two contents are equal when all their values are equal, mutable or not.
 open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
-    /// What content holds.
+    /// The values of a notification's content.
     struct Values {
         /// All but the user info, which is kept with the types that the app gave it.
         var wire = NotificationContent()
@@ -24,8 +24,8 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
         values = Values(wire)
     }
 
-    /// Archives everything but those members of the user info that no property list can hold: a coder on Linux ends
-    /// the program when it is told of a failure.
+    /// Archives everything but those members of the user info that no property list can hold: a coder on Linux ends the
+    /// program when it gets a failure.
     open func encode(with coder: NSCoder) { WireCoding.encode(values.forArchive(), with: coder) }
 
     /// Always true.
@@ -39,25 +39,25 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
     open var body: String { values.text(\.body, \.bodyLocalization) }
     /// The number to show on the app's icon; `nil` leaves it, 0 takes it away.
     open var badge: NSNumber? { values.wire.badge.map { NSNumber(value: $0) } }
-    /// What is heard; `nil` for silence.
+    /// The sound of the notification; `nil` for silence.
     open var sound: UNNotificationSound? { values.wire.sound.map { UNNotificationSound($0) } }
     /// Apple's launch image. Kept, and without effect here.
     open var launchImageName: String { values.wire.launchImageName }
-    /// What the app keeps in it; of a remote notification the whole payload, `aps` included.
+    /// The app's own data; of a remote notification the whole payload, `aps` included.
     open var userInfo: [AnyHashable: Any] { values.userInfo }
     /// The files that belong to it.
     open var attachments: [UNNotificationAttachment] { values.wire.attachments.map { UNNotificationAttachment($0) } }
-    /// Which ``UNNotificationCategory`` it has; empty for none.
+    /// The identifier of the notification's ``UNNotificationCategory``; empty for none.
     open var categoryIdentifier: String { values.wire.categoryIdentifier }
-    /// Which conversation it belongs to; empty for the app's own.
+    /// The identifier of the conversation to which it belongs; empty for the app's own.
     open var threadIdentifier: String { values.wire.threadIdentifier }
-    /// Which window it is about; kept for the app.
+    /// The identifier of the window that it is about; kept for the app.
     open var targetContentIdentifier: String? { values.wire.targetContentIdentifier }
     /// How much it may disturb.
     open var interruptionLevel: UNNotificationInterruptionLevel { .init(values.wire.interruptionLevel) }
     /// How it ranks among the app's notifications, `0 ... 1`.
     open var relevanceScore: Double { values.wire.relevanceScore }
-    /// What a Focus filter compares; kept for the app.
+    /// The value that a Focus filter compares; kept for the app.
     open var filterCriteria: String? { values.wire.filterCriteria }
     /// Kept, and without effect.
     @available(*, deprecated, message: "summaryArgument is ignored")
@@ -80,7 +80,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
     /// Always a ``UNMutableNotificationContent``.
     open func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(values: values) }
 
-    /// Whether the other is content, mutable or not, that says the same.
+    /// Whether the other is content, mutable or not, with the same values.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? UNNotificationContent else { return false }
         return values.wire == other.values.wire && values.summaryArgument == other.values.summaryArgument
@@ -90,7 +90,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
 
     /// The same for equal contents.
     open override var hash: Int { values.wire.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing([
             "title": title, "subtitle": subtitle, "body": body, "badge": badge, "sound": sound,
@@ -102,7 +102,7 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
     }
 }
 
-/// What Apple's intents, which give a notification a sender, conform to. Nothing does on Linux.
+/// A source of content, such as Apple's intents, which give a notification a sender. No type conforms on Linux.
 public protocol UNNotificationContentProviding: NSObjectProtocol {}
 
 extension UNNotificationContent.Values {
@@ -112,14 +112,14 @@ extension UNNotificationContent.Values {
         self.wire.userInfo = .json("{}")
     }
 
-    /// What goes to the agent.
+    /// The content as it is sent to the agent.
     func forWire() throws(UnsendableContent) -> NotificationContent {
         var content = wire
         content.userInfo = try NotificationContent.UserInfo(userInfo)
         return content
     }
 
-    /// What is archived: all that ``forWire()`` would take.
+    /// The content as it is archived: without the values that ``forWire()`` would refuse.
     func forArchive() -> NotificationContent {
         if let content = try? forWire() { return content }
         var kept = self

@@ -3,7 +3,8 @@ import Foundation
 
 /// A notification's content with its identifier and trigger. Immutable.
 ///
-/// Sendable is unchecked because the class is open. `storedContent` is a private immutable copy that nobody changes, so sharing it is safe; so are the constants.
+/// Sendable is unchecked because the class is open. `storedContent` is a private immutable copy, so sharing it is safe;
+/// so are the constants.
 open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     private let storedIdentifier: String
     private let storedContent: UNNotificationContent
@@ -20,7 +21,7 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
         storedTrigger = trigger
     }
 
-    /// The request that the agent told of.
+    /// Creates a request from the agent's description.
     convenience init(_ wire: NotificationRequest) {
         self.init(
             identifier: wire.identifier, values: .init(wire.content),
@@ -51,12 +52,12 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     /// Of a remote notification the collapse id, else the `apns-id`. A later one with the same identifier
     /// replaces an earlier one, whether that waits or is on the screen.
     open var identifier: String { storedIdentifier }
-    /// What it says; a copy that does not change.
+    /// The content of the notification; a copy that does not change.
     open var content: UNNotificationContent { storedContent }
     /// `nil` for "at once".
     open var trigger: UNNotificationTrigger? { storedTrigger }
 
-    /// What goes to the agent.
+    /// The request as it is sent to the agent.
     func forWire() throws(UnsendableContent) -> NotificationRequest {
         NotificationRequest(
             identifier: storedIdentifier, content: try storedContent.values.forWire(), trigger: storedTrigger?.wire)
@@ -77,7 +78,7 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     }
     /// The same for equal requests.
     open override var hash: Int { storedIdentifier.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing(["identifier": identifier, "content": content, "trigger": trigger])
     }

@@ -4,10 +4,10 @@ import Foundation
 
 /// A person's answer to a notification. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it and its subclass have constants only, of value types or of classes that are
-/// immutable themselves, and a subclass with variables of its own must say that it is safe.
+/// Sendable is unchecked because the class is open. It and its subclass have only constants, of value types or of
+/// immutable classes. A subclass with variables of its own must ensure that it is safe.
 open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    /// What is archived of a response.
+    /// The archived form of a response.
     struct Archive: Codable, Hashable {
         let notification: DeliveredNotification
         let action: String
@@ -22,7 +22,7 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @uncheck
         storedNotification = UNNotification(archive.notification)
     }
 
-    /// Reads an archive of this module; `nil` for another one. Of a coder that somebody wrote it reads what Apple's class
+    /// Reads an archive of this module; `nil` for another one. Of a hand-written coder it reads what Apple's class
     /// does: `notification`, `actionIdentifier`, and `userText` where there is one.
     public required init?(coder: NSCoder) {
         if let archive = WireCoding.decode(Archive.self, with: coder) {
@@ -57,12 +57,12 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @uncheck
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationResponse)?.archive == archive }
     /// The same for equal responses.
     open override var hash: Int { archive.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing(["actionIdentifier": actionIdentifier, "notification": notification])
     }
 
-    /// The response that the agent handed over; with text where the person typed some.
+    /// The response that the agent delivered; with text where the person typed some.
     static func made(of response: DeliveredResponse) -> UNNotificationResponse {
         let archive = Archive(
             notification: response.notification, action: response.action, userText: response.userText)
@@ -71,10 +71,10 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @uncheck
     }
 }
 
-/// An answer in the person's own words.
+/// A response with text that the person typed.
 ///
 /// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
 open class UNTextInputNotificationResponse: UNNotificationResponse, @unchecked Sendable {
-    /// What the person typed.
+    /// The text that the person typed.
     open var userText: String { archive.userText ?? "" }
 }

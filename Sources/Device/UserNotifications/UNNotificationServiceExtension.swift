@@ -2,7 +2,7 @@ import Foundation
 
 /// The base of a program that changes remote notifications before they are shown.
 ///
-/// The agent starts the program. Its object of this class is made anew for each notification; the calls of one object
+/// The agent starts the program. It makes a new object of this class for each notification; the calls of one object
 /// come on different threads.
 open class UNNotificationServiceExtension: NSObject {
     /// Required, because the program's host makes the object of its class.
@@ -20,11 +20,11 @@ open class UNNotificationServiceExtension: NSObject {
     /// Called on another thread than the other method, which may not have returned.
     open func serviceExtensionTimeWillExpire() {}
 
-    /// Runs the program, for `@main` and for a `main.swift`; it does not return. Not in Apple's API, where the system has
-    /// the main function.
+    /// Runs the program, for `@main` and for a `main.swift`; it does not return. Not in Apple's API, where the system
+    /// has the main function.
     ///
-    /// It runs the class that the app's manifest names as `principalClass` (`Module.Class`), and without one the class that
-    /// it is called on.
+    /// It runs the class that the app's manifest names as `principalClass` (`Module.Class`), and without one the class
+    /// that it is called on.
     public class func main() {
         let environment = ProcessInfo.processInfo.environment
         guard environment["ALDABA_ROLE"] == "serviceExtension" else {

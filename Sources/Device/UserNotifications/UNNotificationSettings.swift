@@ -1,7 +1,7 @@
 import AgentWire
 import Foundation
 
-/// What this app may do. Immutable; read it again to learn of changes.
+/// The notification settings of this app. Immutable; read them again to learn of changes.
 ///
 /// Sendable is unchecked because the class is open; it has a constant only.
 open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
@@ -40,13 +40,13 @@ open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @uncheck
     open var carPlaySetting: UNNotificationSetting { .notSupported }
     /// In every case.
     open var criticalAlertSetting: UNNotificationSetting { setting(wire.criticalAlertSetting) }
-    /// Always `notSupported`: nobody reads notifications aloud.
+    /// Always `notSupported`: notifications are not read aloud.
     open var announcementSetting: UNNotificationSetting { .notSupported }
     /// Also while other notifications are held back.
     open var timeSensitiveSetting: UNNotificationSetting { setting(wire.timeSensitiveSetting) }
     /// Always `notSupported`: there is no scheduled summary.
     open var scheduledDeliverySetting: UNNotificationSetting { .notSupported }
-    /// Always `notSupported`: a direct message is told by an intent, and there is none.
+    /// Always `notSupported`: direct messages are marked by an intent, and there are no intents.
     open var directMessagesSetting: UNNotificationSetting { .notSupported }
     /// How its alerts appear.
     open var alertStyle: UNAlertStyle { UNAlertStyle(rawValue: wire.alertStyle) ?? .none }
@@ -54,7 +54,7 @@ open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @uncheck
     open var showPreviewsSetting: UNShowPreviewsSetting {
         UNShowPreviewsSetting(rawValue: wire.showPreviewsSetting) ?? .never
     }
-    /// Whether the app said that it has settings of its own.
+    /// Whether the app declared settings of its own.
     open var providesAppNotificationSettings: Bool { wire.providesAppNotificationSettings }
 
     private func setting(_ value: Int) -> UNNotificationSetting {
@@ -75,7 +75,7 @@ open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @uncheck
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationSettings)?.wire == wire }
     /// The same for equal settings.
     open override var hash: Int { wire.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing([
             "authorizationStatus": authorizationStatus, "alertSetting": alertSetting, "soundSetting": soundSetting,

@@ -11,7 +11,7 @@ public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
     public init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What is heard with a notification. Immutable.
+/// The sound of a notification. Immutable.
 ///
 /// Sendable is unchecked because the class is open; it has a constant only.
 open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
@@ -41,7 +41,7 @@ open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding, @unchecked 
     /// The system's sound for notifications.
     open class var `default`: UNNotificationSound { UNNotificationSound(NotificationSound()) }
 
-    /// The system's sound, as a critical one; that it is heard when everything is muted is not promised on Linux.
+    /// The system's sound, as a critical one; Linux does not guarantee that it is played when everything is muted.
     open class var defaultCritical: UNNotificationSound { UNNotificationSound(NotificationSound(isCritical: true)) }
 
     /// The sound for calls; on Linux the same as ``default``.
@@ -82,7 +82,7 @@ open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding, @unchecked 
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationSound)?.wire == wire }
     /// The same for equal sounds.
     open override var hash: Int { wire.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         describing(["name": wire.name, "isCritical": wire.isCritical, "volume": wire.volume])
     }

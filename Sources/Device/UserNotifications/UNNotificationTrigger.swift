@@ -1,11 +1,11 @@
 import AgentWire
 import Foundation
 
-/// What makes a notification appear. Immutable.
+/// The condition under which a notification appears. Immutable.
 ///
 /// Sendable is unchecked because the class is open; it and its subclasses have constants only.
 open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    /// What is archived of a trigger.
+    /// The archived form of a trigger.
     enum Archive: Codable, Hashable {
         case push
         case asked(NotificationTrigger)
@@ -37,12 +37,12 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecke
         }
     }
 
-    /// What the agent is told; `nil` for one that no app can ask for.
+    /// The trigger as it is sent to the agent; `nil` for one that no app can ask for.
     var wire: NotificationTrigger? {
         if case .asked(let trigger) = archive { trigger } else { nil }
     }
 
-    /// The trigger that the agent told of.
+    /// The trigger for a description from the agent.
     static func made(of wire: NotificationTrigger) -> UNNotificationTrigger {
         switch wire {
         case .timeInterval: UNTimeIntervalNotificationTrigger(.asked(wire))
@@ -57,7 +57,7 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecke
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationTrigger)?.archive == archive }
     /// The same for equal triggers.
     open override var hash: Int { archive.hashValue }
-    /// Its class, its address and what it holds.
+    /// The object's class, address and values.
     open override var description: String {
         switch archive {
         case .push: describing(["repeats": repeats])

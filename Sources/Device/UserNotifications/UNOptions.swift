@@ -1,6 +1,6 @@
 import AgentWire
 
-/// What an app asks to be allowed. Raw values are Apple's.
+/// The permissions that an app asks for. Raw values are Apple's.
 public struct UNAuthorizationOptions: OptionSet, Sendable {
     /// Apple's number.
     public let rawValue: UInt
@@ -25,7 +25,7 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
         rawValue: AuthorizationOption.providesAppNotificationSettings)
     /// To notify quietly, without asking the person first.
     public static let provisional = UNAuthorizationOptions(rawValue: AuthorizationOption.provisional)
-    /// To have notifications read aloud; nobody does on Linux.
+    /// To have notifications read aloud; not supported on Linux.
     @available(*, deprecated, message: "announcements need no option")
     public static let announcement = UNAuthorizationOptions(rawValue: AuthorizationOption.announcement)
     /// To break through a Focus.
@@ -35,7 +35,7 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
 
 /// Whether an app may notify. Raw values are Apple's.
 public enum UNAuthorizationStatus: Int, Sendable {
-    /// Nobody has been asked.
+    /// The person has not been asked yet.
     case notDetermined = 0
     /// No.
     case denied = 1
@@ -57,9 +57,9 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
     @available(*, unavailable, message: "use [] to construct an empty option set")
     public static var none: UNNotificationPresentationOptions { [] }
 
-    /// Its number on the app's icon.
+    /// The number on the app's icon.
     public static let badge = UNNotificationPresentationOptions(rawValue: PresentationOption.badge)
-    /// Its sound.
+    /// The notification's sound.
     public static let sound = UNNotificationPresentationOptions(rawValue: PresentationOption.sound)
     /// On the screen and in the list.
     @available(*, deprecated, message: "use .list and .banner")
@@ -74,7 +74,7 @@ public struct UNNotificationPresentationOptions: OptionSet, Sendable {
 public enum UNNotificationInterruptionLevel: UInt, Sendable {
     /// Not at all: into the list only.
     case passive = 0
-    /// As usual.
+    /// The usual level: it appears on the screen, with its sound.
     case active = 1
     /// Also while other notifications are held back.
     case timeSensitive = 2
@@ -101,7 +101,7 @@ public enum UNNotificationInterruptionLevel: UInt, Sendable {
     }
 }
 
-/// One setting of an app. Raw values are Apple's.
+/// The state of a setting of an app. Raw values are Apple's.
 public enum UNNotificationSetting: Int, Sendable {
     /// Not something that the app asked for, or that exists here.
     case notSupported = 0
@@ -131,7 +131,7 @@ public enum UNShowPreviewsSetting: Int, Sendable {
     case never = 2
 }
 
-/// What a notification's button does. Raw values are Apple's.
+/// The options of a notification's button. Raw values are Apple's.
 public struct UNNotificationActionOptions: OptionSet, Sendable {
     /// Apple's number.
     public let rawValue: UInt
@@ -160,18 +160,18 @@ public struct UNNotificationCategoryOptions: OptionSet, Sendable {
     @available(*, unavailable, message: "use [] to construct an empty option set")
     public static var none: UNNotificationCategoryOptions { [] }
 
-    /// The app is told when one is dismissed.
+    /// The app is notified when one is dismissed.
     public static let customDismissAction = UNNotificationCategoryOptions(
         rawValue: NotificationCategory.customDismissAction)
     /// Shown in a car too; there is none on Linux.
     public static let allowInCarPlay = UNNotificationCategoryOptions(rawValue: 1 << 1)
-    /// Its title is shown where previews are hidden.
+    /// The title is shown where previews are hidden.
     public static let hiddenPreviewsShowTitle = UNNotificationCategoryOptions(
         rawValue: NotificationCategory.hiddenPreviewsShowTitle)
-    /// Its subtitle is shown where previews are hidden.
+    /// The subtitle is shown where previews are hidden.
     public static let hiddenPreviewsShowSubtitle = UNNotificationCategoryOptions(
         rawValue: NotificationCategory.hiddenPreviewsShowSubtitle)
-    /// Read aloud; nobody does on Linux.
+    /// Read aloud; not supported on Linux.
     @available(*, deprecated, message: "announcements need no option")
     public static let allowAnnouncement = UNNotificationCategoryOptions(rawValue: 1 << 4)
 }

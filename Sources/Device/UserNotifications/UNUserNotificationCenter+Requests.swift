@@ -6,11 +6,11 @@ extension UNUserNotificationCenter {
     /// Has a notification appear when its trigger fires, or at once without one. It replaces one with the same
     /// identifier.
     ///
-    /// The handler is called when the agent has stored it, or with the error:
-    /// `UNError.notificationInvalidNoContent` without title, subtitle, body, sound and badge,
-    /// `UNError.notificationInvalidNoDate` for a trigger without a date in the future, `UNError.notificationsNotAllowed`
-    /// and those of attachments as the agent finds them; `CocoaError.coderInvalidValue` for a user info that is no
-    /// property list, and for content of more than a mebibyte.
+    /// The handler is called when the agent has stored it, or with the error: `UNError.notificationInvalidNoContent`
+    /// without title, subtitle, body, sound and badge, `UNError.notificationInvalidNoDate` for a trigger without a date
+    /// in the future, `UNError.notificationsNotAllowed` and those of attachments as the agent finds them;
+    /// `CocoaError.coderInvalidValue` for a user info that is no property list, and for content of more than a
+    /// mebibyte.
     @preconcurrency
     public func add(
         _ request: UNNotificationRequest,
@@ -60,11 +60,12 @@ extension UNUserNotificationCenter {
     /// Takes all of this app's notifications out of the list and off the screen.
     public func removeAllDeliveredNotifications() { ask(.removeDelivered(nil)) { _ in } }
 
-    /// Adds kinds of notification to the app's, in place of those with the same identifiers. What is delivered after this
-    /// call has them, over restarts too.
+    /// Adds kinds of notification to the app's, in place of those with the same identifiers. What is delivered after
+    /// this call has them, over restarts too.
     ///
-    /// An app and its service extension share one set, and neither takes away what the other has set; on Apple's systems
-    /// the later call does. An empty set takes all away. At most 256 are kept; those that were set longest ago go first.
+    /// An app and its service extension share one set, and neither takes away what the other has set; on Apple's
+    /// systems the later call does. An empty set takes all away. At most 256 are kept; those that were set longest ago
+    /// go first.
     public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
         ask(.setCategories(categories.map(\.wire).sorted { $0.identifier < $1.identifier })) { _ in }
     }
@@ -106,14 +107,14 @@ extension UNUserNotificationCenter {
         }
     }
 
-    /// What this app may do.
+    /// The notification settings of this app.
     public func notificationSettings() async -> UNNotificationSettings {
         await withCheckedContinuation { continuation in
             getNotificationSettings { continuation.resume(returning: $0) }
         }
     }
 
-    /// Has a notification appear. Returns when the agent has stored it; throws what the other form hands over.
+    /// Has a notification appear. Returns when the agent has stored it; throws the error of the other form.
     public func add(_ request: UNNotificationRequest) async throws {
         try await awaited { add(request, withCompletionHandler: $0) }
     }
@@ -139,7 +140,7 @@ extension UNUserNotificationCenter {
         }
     }
 
-    /// Sets the number on the app's icon; throws what the other form hands over.
+    /// Sets the number on the app's icon; throws the error of the other form.
     public func setBadgeCount(_ newBadgeCount: Int) async throws {
         try await awaited { setBadgeCount(newBadgeCount, withCompletionHandler: $0) }
     }
@@ -154,7 +155,7 @@ extension UNUserNotificationCenter {
 }
 
 extension UNNotificationRequest {
-    /// What goes to the agent, when there is something to show and a time to show it.
+    /// The request as it is sent to the agent, when there is something to show and a time to show it.
     fileprivate func checked() throws -> NotificationRequest {
         guard !content.values.isEmpty else {
             throw UNError(

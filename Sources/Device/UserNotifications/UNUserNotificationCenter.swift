@@ -2,10 +2,10 @@ import AgentWire
 import AppHost
 import Foundation
 
-/// An app's door to notifications.
+/// An app's access to its notifications.
 ///
-/// Completion handlers run on a private serial queue, in the order of the calls, when the agent has answered:
-/// without an agent they wait for one.
+/// Completion handlers run on a private serial queue, in the order of the calls, when the agent has answered: without
+/// an agent they wait for one.
 ///
 /// Sendable is unchecked for `storedDelegate`, which is read and written under `lock` only.
 open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
@@ -54,7 +54,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
 
     /// Asks the person to allow notifications; once, later calls give the same answer.
     ///
-    /// `UNError.notificationsNotAllowed` when this app is none that an agent could know.
+    /// `UNError.notificationsNotAllowed` when this app has no bundle id that an agent could know.
     @preconcurrency
     open func requestAuthorization(
         options: UNAuthorizationOptions = [],
@@ -96,7 +96,7 @@ extension UNUserNotificationCenter {
         }
     }
 
-    /// Asks the agent. `completion` is called on the private queue, with the answer, or why there is none.
+    /// Sends a command to the agent. `completion` is called on the private queue, with the answer or an error.
     func ask(_ command: CenterCommand, completion: @escaping @Sendable (Result<CenterAnswer, any Error>) -> Void) {
         onHost { [completions] host in
             host.requestCenter(command) { answer in
@@ -112,7 +112,7 @@ extension UNUserNotificationCenter {
         }
     }
 
-    /// Says on the private queue that something was not even asked.
+    /// Calls a completion handler on the private queue with the error of a command that was not sent.
     func fail(_ error: any Error, _ completion: (@Sendable ((any Error)?) -> Void)?) {
         completions.async { completion?(error) }
     }

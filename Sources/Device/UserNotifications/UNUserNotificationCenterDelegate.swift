@@ -52,7 +52,7 @@ extension UNUserNotificationCenterDelegate {
         return []
     }
 
-    /// Tells the other form.
+    /// Calls the form with a completion handler.
     @preconcurrency @MainActor public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void

@@ -13,7 +13,7 @@ struct UnsendableContent: Error {
 }
 
 extension NotificationContent.UserInfo {
-    /// What an app keeps in a notification: as JSON where that says exactly the same, else as a property list.
+    /// Encodes an app's own data: as JSON where JSON can represent it exactly, else as a property list.
     init(_ userInfo: [AnyHashable: Any]) throws(UnsendableContent) {
         guard !userInfo.isEmpty else {
             self = .json("{}")
@@ -52,7 +52,7 @@ extension NotificationContent.UserInfo {
 }
 
 extension NotificationContent.UserInfo {
-    /// Whether two dictionaries say the same.
+    /// Whether two dictionaries have equal values.
     static func areEqual(_ one: [AnyHashable: Any], _ other: [AnyHashable: Any]) -> Bool {
         PlainValue.areEqual(one, other)
     }
@@ -105,8 +105,8 @@ private enum PlainValue {
         throw UnsendableContent(sentence: "\(place) is a number beyond 64 bits.")
     }
 
-    /// Whether two values say the same. Foundation's dictionaries on Linux do not: to them a Swift number and an
-    /// `NSNumber` always differ.
+    /// Whether two values are equal. Foundation's dictionaries on Linux do not compare them so: to them a Swift number
+    /// and an `NSNumber` always differ.
     static func areEqual(_ one: Any, _ other: Any) -> Bool {
         switch (unwrapped(one), unwrapped(other)) {
         case (let one as [AnyHashable: Any], let other as [AnyHashable: Any]):

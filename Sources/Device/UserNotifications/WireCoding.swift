@@ -7,19 +7,19 @@ enum WireCoding {
     private static let key = "aldaba"
 
     static func encode(_ value: some Encodable, with coder: NSCoder) {
-        // What these values hold, JSON can say, but for an infinite number; an archive without a value is read as none.
+        // JSON can represent all these values, but for an infinite number; an archive without a value is read as none.
         if let json = try? JSONEncoder().encode(value) { coder.encode(json as NSData, forKey: key) }
     }
 
-    /// Whether the coder is a subclass of somebody's own, as tests write to make what only the system can make. It
-    /// answers `decodeObject(forKey:)`, and perhaps nothing else.
+    /// Whether the coder is a hand-written subclass, as tests use to make objects that only the system can make. It
+    /// implements `decodeObject(forKey:)`, and perhaps nothing else.
     static func isHandWritten(_ coder: NSCoder) -> Bool {
         ![NSCoder.self, NSKeyedArchiver.self, NSKeyedUnarchiver.self].contains { $0 == type(of: coder) }
     }
 
     /// The value of an archive; `nil` for an archive of something else.
     static func decode<Value: Decodable>(_ type: Value.Type, with coder: NSCoder) -> Value? {
-        // Of others only what somebody wrote into them may be called.
+        // A hand-written coder has none of these methods: only an unarchiver is asked.
         guard coder is NSKeyedUnarchiver, coder.containsValue(forKey: key),
             let data = coder.decodeObject(of: NSData.self, forKey: key)
         else {

@@ -9,18 +9,18 @@ public protocol UNNotificationContentExtension: NSObjectProtocol {
     /// The notification to show; again for each further one of the same conversation.
     func didReceive(_ notification: UNNotification)
 
-    /// The person's answer, and what becomes of the view.
+    /// Receives the person's answer, and returns the effect on the view.
     func didReceive(
         _ response: UNNotificationResponse,
         completionHandler completion: @escaping (UNNotificationContentExtensionResponseOption) -> Void)
 
-    /// Which button for playing is shown.
+    /// The type of the play button.
     var mediaPlayPauseButtonType: UNNotificationContentExtensionMediaPlayPauseButtonType { get }
-    /// Where the button for playing is.
+    /// The rectangle of the play button.
     var mediaPlayPauseButtonFrame: CGRect { get }
-    /// What the button for playing is painted with.
+    /// The color of the play button.
     var mediaPlayPauseButtonTintColor: UIColor { get }
-    /// The person wants to hear or see it.
+    /// The person starts the media.
     func mediaPlay()
     /// The person wants it to pause.
     func mediaPause()
@@ -33,7 +33,7 @@ extension UNNotificationContentExtension {
         completionHandler completion: @escaping (UNNotificationContentExtensionResponseOption) -> Void
     ) { completion(.dismissAndForwardAction) }
 
-    /// None.
+    /// No play button.
     public var mediaPlayPauseButtonType: UNNotificationContentExtensionMediaPlayPauseButtonType { .none }
     /// Nowhere.
     public var mediaPlayPauseButtonFrame: CGRect { .zero }
@@ -45,7 +45,7 @@ extension UNNotificationContentExtension {
     public func mediaPause() {}
 }
 
-/// What becomes of a content extension's view after an answer. Raw values are Apple's.
+/// The effect of an answer on a content extension's view. Raw values are Apple's.
 public enum UNNotificationContentExtensionResponseOption: UInt, Sendable {
     /// It stays.
     case doNotDismiss = 0
@@ -55,17 +55,17 @@ public enum UNNotificationContentExtensionResponseOption: UInt, Sendable {
     case dismissAndForwardAction = 2
 }
 
-/// Which button for playing a content extension has. Raw values are Apple's.
+/// The type of a content extension's play button. Raw values are Apple's.
 public enum UNNotificationContentExtensionMediaPlayPauseButtonType: UInt, Sendable {
-    /// None.
+    /// No button.
     case none = 0
-    /// One that stays.
+    /// A button that stays.
     case `default` = 1
-    /// One that fades while it plays.
+    /// A button that fades while the media play.
     case overlay = 2
 }
 
-// What a content extension asks of its host. There is none on Linux, so that nothing comes of it.
+// The requests of a content extension to its host. Linux has no host, so they have no effect.
 extension NSExtensionContext {
     /// Always empty: no buttons are shown, and setting them changes nothing.
     public var notificationActions: [UNNotificationAction] {

@@ -3,13 +3,13 @@ import DevicePorts
 import Glibc
 import Machine
 
-/// The thread's own: looks at the active window when it changes, and tells the process that it is of.
+/// Reads the active window when it changes, and reports its process; used on its thread only.
 final class FocusWatch {
     private let display: String
     private let end: WakeUp
     private let tell: @Sendable (FocusEvent) -> Void
     private var last: FocusEvent?
-    /// The active window; 0 is none.
+    /// The active window; 0 for none.
     private var window: xcb_window_t = 0
 
     init(display: String, end: WakeUp, tell: @escaping @Sendable (FocusEvent) -> Void) {
@@ -18,12 +18,12 @@ final class FocusWatch {
         self.tell = tell
     }
 
-    /// Works until it is told to stop, or until the screen is gone.
+    /// Runs until it is stopped, or until the screen is gone.
     func run() {
         do {
             let screen = try XScreen(display: display)
             guard let names = Names(screen) else { throw ScreenFailure(description: "the X server answers nothing") }
-            // First the wish to be told, then the look: nothing is missed between the two.
+            // First the events are requested, then the state is read: nothing is missed between the two.
             screen.watch(screen.root, for: .properties)
             look(screen, names)
             while screen.isConnected, !end.isSignalled {
@@ -48,9 +48,9 @@ final class FocusWatch {
     private func look(_ screen: XScreen, _ names: Names) {
         repeat {
             let active = screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number) ?? 0
-            // The root is no window of anybody's, and is watched for its properties.
+            // The root belongs to no program, and is watched for its properties.
             follow(active == screen.root ? 0 : active, screen)
-            // Not every window manager says that no window is active any more when the last one has gone.
+            // Not every window manager reports that no window is active any more when the last one has gone.
             var process: Int32?
             if window != 0, screen.isMapped(window) {
                 let values = screen.values([names.process, names.machine], of: window)
@@ -63,7 +63,7 @@ final class FocusWatch {
         } while hasChanged(screen, names)
     }
 
-    /// Watches the active window before it is looked at. Its number may be that of an earlier one, which is gone.
+    /// Watches the active window before it is read. Its number may be that of an earlier window, which is gone.
     private func follow(_ new: xcb_window_t, _ screen: XScreen) {
         if window != new, window != 0 { screen.watch(window, for: .nothing) }
         window = new

@@ -2,7 +2,7 @@ import DevicePorts
 import Foundation
 import Machine
 
-/// Tells which program's window has the focus on an X11 screen.
+/// Reports which program's window has the focus on an X11 screen.
 ///
 /// Nothing is connected before ``start(events:)``; a screen that cannot be reached has ended.
 public final class WindowFocus: FocusSource {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What windows say about themselves, in their properties' bytes.
+/// Reads the properties of windows from their bytes.
 enum WindowProperties {
     /// This machine's name, as programs write it to their windows.
     static let host: String = {

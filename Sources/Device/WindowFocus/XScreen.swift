@@ -1,14 +1,14 @@
 import CXCB
 import Glibc
 
-/// Why a screen cannot be used, in words.
+/// The reason why a screen cannot be used, for people.
 struct ScreenFailure: Error, Sendable, CustomStringConvertible {
     var description: String
 }
 
 /// A connection to an X server, for reading properties of windows; used by one thread only.
 final class XScreen {
-    /// The longest value that is read, in words of 32 bits: a name of a machine fits.
+    /// The longest value that is read, in units of 32 bits: a name of a machine fits.
     private static let longestValue: UInt32 = 64
 
     private let connection: OpaquePointer
@@ -36,7 +36,7 @@ final class XScreen {
     var isConnected: Bool { xcb_connection_has_error(connection) == 0 }
     var descriptor: Int32 { xcb_get_file_descriptor(connection) }
 
-    /// The number that stands for a name; `nil` when the server is gone.
+    /// The atom of a name; `nil` when the server is gone.
     func atom(_ name: String) -> xcb_atom_t? {
         let cookie = xcb_intern_atom(connection, 0, UInt16(clamping: name.utf8.count), name)
         guard let reply = xcb_intern_atom_reply(connection, cookie, nil) else { return nil }
@@ -44,11 +44,11 @@ final class XScreen {
         return reply.pointee.atom
     }
 
-    /// What a window is watched for.
+    /// The kind of changes for which a window is watched.
     enum Interest {
         case nothing
         case properties
-        /// That it is shown, hidden or gone.
+        /// The window is shown, hidden or destroyed.
         case presence
 
         fileprivate var mask: UInt32 {
@@ -60,7 +60,7 @@ final class XScreen {
         }
     }
 
-    /// Asks to be told of changes of a window; a window that is gone is ignored.
+    /// Requests the events of a window; a window that is gone is ignored.
     func watch(_ window: xcb_window_t, for interest: Interest) {
         var mask = interest.mask
         xcb_change_window_attributes(connection, window, XCB_CW_EVENT_MASK.rawValue, &mask)
@@ -99,17 +99,17 @@ final class XScreen {
         }
     }
 
-    /// What changed.
+    /// A change of a window.
     enum Change {
         case property(xcb_atom_t, of: xcb_window_t)
         case presence(of: xcb_window_t)
     }
 
-    /// What changed next; `nil` when nothing more has come. Never waits.
+    /// The next change; `nil` when nothing more has come. Never waits.
     func nextChange() -> Change? {
         while let event = xcb_poll_for_event(connection) {
             defer { free(event) }
-            // An event has 32 bytes, whatever it is about.
+            // An event has 32 bytes, whatever its type.
             let bytes = UnsafeRawPointer(event)
             switch Int32(event.pointee.response_type & 0x7f) {
             case XCB_PROPERTY_NOTIFY:

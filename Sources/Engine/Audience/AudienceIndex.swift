@@ -1,34 +1,34 @@
 import HubWire
 import PushModel
 
-/// What audiences ask of one installation.
+/// The attributes of one installation by which audiences are selected.
 package struct AudienceEntry: Hashable, Sendable {
-    /// Its number, which nothing else ever has.
+    /// The installation's number, which is never used again.
     package var number: UInt32
-    /// Its platform.
+    /// The installation's platform.
     package var platform: HubPlatform
-    /// Its tags.
+    /// The installation's tags.
     package var tags: [TagName]
     /// The tags of its templates, and their names; empty where it has no template.
     package var templateTags: [TagName]
     /// Whether it has templates.
     package var hasTemplates: Bool
-    /// Its language, in lower case.
+    /// The language, in lower case.
     package var locale: String?
-    /// Its country, in lower case.
+    /// The country, in lower case.
     package var country: String?
     /// The version of its app, as it was written.
     package var appVersion: String?
-    /// Its time zone by name.
+    /// The name of the time zone.
     package var timeZone: String?
-    /// Whose it is.
+    /// The person to whom the installation belongs.
     package var person: PersonNumber
     /// Whether it is a registration: others may have its channel, too.
     package var isRegistration: Bool
     /// When it was last put, changed or seen.
     package var seenAt: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         number: UInt32, platform: HubPlatform, tags: [TagName], templateTags: [TagName] = [],
         hasTemplates: Bool = false, locale: String? = nil, country: String? = nil, appVersion: String? = nil,
@@ -58,7 +58,7 @@ package struct AudienceIndex: Sendable {
     private(set) var tags: [String: Bitmap] = [:]
     private(set) var templateTags: [String: Bitmap] = [:]
     private var withTemplates = Bitmap()
-    /// Those whose channel others may have, too.
+    /// The installations that are registrations, whose channel others may share.
     package private(set) var registrations = Bitmap()
     private var platforms: [HubPlatform: Bitmap] = [:]
     private(set) var locales: [String: Bitmap] = [:]
@@ -82,7 +82,7 @@ package struct AudienceIndex: Sendable {
     /// The installations of a platform.
     package func installations(of platform: HubPlatform) -> Bitmap { platforms[platform] ?? Bitmap() }
 
-    /// Those with templates.
+    /// The installations with templates.
     package var templated: Bitmap { withTemplates }
 
     /// About how many bytes the index takes.
@@ -94,8 +94,8 @@ package struct AudienceIndex: Sendable {
             + seen.memory + persons.memory
     }
 
-    /// What an expression asks of the index, to be evaluated while the index changes: who changes it then copies what stands
-    /// here, not every tag.
+    /// The part of the index that an expression needs, to be evaluated while the index changes. A change then copies
+    /// the bitmaps shared with the part, not those of every tag.
     package func part(for expression: TagExpression?) -> AudienceIndex {
         var part = AudienceIndex()
         (part.everyone, part.withTemplates, part.platforms) = (everyone, withTemplates, platforms)
@@ -119,14 +119,14 @@ package struct AudienceIndex: Sendable {
         }
     }
 
-    /// What the divisions of an audience ask of the index, as ``part(for:)``.
+    /// The part of the index that the divisions of an audience need, as ``part(for:)``.
     package var divisions: AudienceIndex {
         var part = AudienceIndex()
         (part.zones, part.locales, part.persons) = (zones, locales, persons)
         return part
     }
 
-    /// What a report asks of the index about those of a send, as ``part(for:)``.
+    /// The part of the index that the report of a send needs, as ``part(for:)``.
     package var traits: AudienceIndex {
         var part = AudienceIndex()
         (part.everyone, part.platforms, part.locales, part.versions) = (everyone, platforms, locales, versions)
@@ -135,7 +135,8 @@ package struct AudienceIndex: Sendable {
 
     /// How many of an audience have which platform, locale and version; unknown values are missing.
     ///
-    /// - Returns: The counts, and who of the audience cannot be reached now: their values are not known here.
+    /// - Returns: The counts, and the members of the audience that are unreachable now: their values are not known
+    ///   here.
     package func traits(of audience: Bitmap) -> (counts: SendReport.Traits, absent: Bitmap) {
         var counts: SendReport.Traits = [:]
         func count(_ members: Bitmap, _ dimension: SendReport.Dimension, _ value: String) {
@@ -200,7 +201,7 @@ package struct AudienceIndex: Sendable {
         return rest.isEmpty ? parts : parts + [(nil, rest)]
     }
 
-    /// Those of an audience whose part of an experiment gets nothing.
+    /// The members of an audience in an experiment's hold-out group, which receives nothing.
     package func heldOut(_ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber) -> Bitmap {
         guard experiment.holdOut > 0 else { return Bitmap() }
         return Bitmap(
@@ -222,7 +223,8 @@ package struct AudienceIndex: Sendable {
         return rest.isEmpty ? parts : parts + [(nil, rest)]
     }
 
-    /// Parts of an audience by the variants of an experiment, in their order. Whose part gets nothing counts to the first.
+    /// Parts of an audience by the variants of an experiment, in their order. Whose part gets nothing counts to the
+    /// first.
     package func byVariant(
         _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber
     ) -> [Bitmap] {
@@ -241,12 +243,12 @@ package struct AudienceIndex: Sendable {
         if sets[key]?.isEmpty == true { sets[key] = nil }
     }
 
-    /// Who is meant by an expression.
+    /// The installations that match an expression.
     ///
     /// - Parameters:
     ///   - countsTemplates: Whether tags of templates count beside those of installations. The answer then holds
     ///     everyone of whom some template may match; which ones do, each template's own tags decide.
-    ///   - found: What `$InstallationId` and `$UserId` stand for, which the store knows.
+    ///   - found: The installations that `$InstallationId` and `$UserId` select, as found in the store.
     package func audience(
         _ expression: TagExpression?, countsTemplates: Bool = false, now: Timestamp,
         found: [TagExpression: Bitmap] = [:]
@@ -256,16 +258,17 @@ package struct AudienceIndex: Sendable {
         return members(expression, .ofAny, now, found).intersection(withTemplates)
     }
 
-    /// Which tags count for an installation.
+    /// The tags that count for an installation.
     private enum CountedTags {
-        /// Its own.
+        /// The installation's own tags.
         case own
-        /// Those of any of its templates beside them: the answer holds everyone of whom some template may match.
+        /// The tags of any of its templates as well: the result contains every installation of which some template may
+        /// match.
         case ofAny
-        /// Those that all its templates have: the answer holds nobody but those of whom each template matches.
+        /// The tags that all its templates have: the result contains only installations of which each template matches.
         case ofEach
 
-        /// What is asked of what is taken out.
+        /// The tags that count within a negation.
         var negated: CountedTags {
             switch self {
             case .own: .own

@@ -7,13 +7,13 @@ package struct Bitmap: Hashable, Sendable {
         /// 1024 words, and how many of their bits are set.
         case dense([UInt64], Int)
 
-        /// Members of a list, at most; with more, bits take less room.
+        /// The most members of a list; above that, bits take less space.
         static let mostSparse = 4096
     }
 
     /// The upper halves, rising.
     var keys: [UInt16] = []
-    /// What belongs to each.
+    /// The members of each upper half, in the order of `keys`.
     var containers: [Container] = []
 
     /// An empty set.

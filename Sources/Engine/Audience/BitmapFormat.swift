@@ -1,6 +1,6 @@
 extension Bitmap {
-    /// Reads and writes the portable format of Roaring bitmaps without runs (RoaringFormatSpec), little-endian: a cookie, how
-    /// many containers, each one's key and count less one, each one's place, then the containers.
+    /// Reads and writes the portable format of Roaring bitmaps without runs (RoaringFormatSpec), little-endian: a
+    /// cookie, the number of containers, each one's key and count less one, each one's offset, then the containers.
     private static let cookie: UInt32 = 12_346
 
     /// The set in that format.

@@ -13,7 +13,7 @@ extension Bitmap.Container {
         }
     }
 
-    /// The form that takes less room.
+    /// The form that takes less space.
     var normalized: Self {
         switch self {
         case .sparse(let list) where list.count > Self.mostSparse: .dense(Self.words(list), list.count)
@@ -99,7 +99,7 @@ extension Bitmap.Container {
         }
     }
 
-    /// Calls for each number, rising, until the body says `false`.
+    /// Calls the body for each number, in rising order, until it returns `false`.
     func forEach(from start: UInt16, _ body: (UInt16) -> Bool) {
         switch self {
         case .sparse(let list):

@@ -1,6 +1,6 @@
 import PushModel
 
-/// What an answer of Apple's says of the environment of the credential with which it was asked.
+/// The evidence in one of Apple's responses about the environment of the credential that was used.
 package enum EnvironmentSign: Hashable, Sendable {
     /// The token is, or was, one of that environment.
     case right
@@ -14,10 +14,10 @@ package enum EnvironmentSign: Hashable, Sendable {
     case missing(PushEnvironment)
 }
 
-/// What a send's answers say, all together, of the environment of the hub's credential.
+/// The combined evidence of a send's responses about the environment of the hub's credential.
 ///
-/// Apple answers `BadDeviceToken` for a token that is none and for every token of the other environment alike. So it is the send's
-/// fault, and no channel's, where nothing but that was answered to the first tokens.
+/// Apple answers `BadDeviceToken` for an invalid token and for every token of the other environment alike. So the fault
+/// is the send's, and no channel's, where the first tokens received no other answer.
 package struct EnvironmentEvidence: Hashable, Sendable {
     /// How many tokens were right.
     package var right: Int
@@ -30,13 +30,13 @@ package struct EnvironmentEvidence: Hashable, Sendable {
     /// So many bad answers, with none that was right beside them, are a fault of the send.
     package static let tooMany = 3
 
-    /// What was counted before.
+    /// Restores evidence from the counts so far.
     package init(right: Int = 0, bad: Int = 0) {
         self.right = right
         self.bad = bad
     }
 
-    /// Takes in what an answer says.
+    /// Adds the evidence of a response.
     package mutating func add(_ sign: EnvironmentSign?) {
         switch sign {
         case .right?: right += 1
@@ -49,11 +49,11 @@ package struct EnvironmentEvidence: Hashable, Sendable {
         }
     }
 
-    /// Whether bad answers are a fault of the send: no token was right in it, and those that are bad are too many, or the
-    /// credential was never right for any.
+    /// Whether bad answers are a fault of the send: no token was right in it. In addition, bad ones are too many, or
+    /// the credential was never right for any token.
     package var isFault: Bool { bad > 0 && right == 0 && (bad >= Self.tooMany || !isProven) }
 
-    /// What is to be said of the send; `nil` where nothing is wrong with it.
+    /// The message about the send's environment, for people; `nil` where nothing is wrong with it.
     package var words: String? {
         if isFault {
             let name = environment?.rawValue ?? "one"

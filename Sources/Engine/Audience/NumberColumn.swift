@@ -1,4 +1,4 @@
-/// A number for each installation, 0 where there is none, in blocks: whoever changes a copy copies one block.
+/// A number for each installation, 0 for none, in blocks: changing a copy copies one block.
 struct NumberColumn: Sendable {
     private static let block = 4096
     private var blocks: [[UInt32]] = []

@@ -66,13 +66,13 @@ extension QuietHours {
     }
 }
 
-/// Why a campaign does not come to somebody who is meant by its expression.
+/// The reason why a campaign leaves out an installation that its expression matches.
 package enum LeftOut: String, CaseIterable, Sendable {
     /// The experiment's part that gets nothing.
     case heldOut
-    /// As many campaigns came already as the cap lets through.
+    /// The installation has received as many campaigns as the cap allows.
     case capped
-    /// The turn came in quiet hours.
+    /// The campaign was due in quiet hours.
     case quiet
     /// The local time was over.
     case past

@@ -10,20 +10,20 @@ package struct RecipientCount: Hashable, Sendable {
     package var appVersion: String?
     /// The variant of an experiment that they got or are to get.
     package var variant: String?
-    /// What the push service said; `nil` where it was not asked, or is asked again.
+    /// The push service's answer; `nil` where no request was made, or it is to be repeated.
     package var outcome: SendOutcome?
-    /// The push service's own word, or why it was not asked.
+    /// The push service's own reason, or why no request was made.
     package var reason: String?
     /// How it ended, or how far it is.
     package var end: SendReport.End
-    /// What is known to have happened.
+    /// The events that are known to have happened.
     package var reached: RecipientReached
     /// Whether it was handed over at least once.
     package var isTried: Bool
     /// How many they are.
     package var count: Int
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         platform: HubPlatform, locale: String?, appVersion: String?, variant: String? = nil, outcome: SendOutcome?,
         reason: String?, end: SendReport.End, reached: RecipientReached, isTried: Bool, count: Int
@@ -47,7 +47,7 @@ package struct SendFunnel: Hashable, Sendable {
     package enum Step: String, Sendable, CaseIterable {
         /// They were meant.
         case targeted
-        /// They were there when their turn came.
+        /// The installations still existed when the send reached them.
         case eligible
         /// They were handed to the push service.
         case attempted
@@ -66,7 +66,7 @@ package struct SendFunnel: Hashable, Sendable {
         /// Their time was over before they arrived.
         case expired
 
-        /// Who says so.
+        /// The party that reports the step.
         package var source: String {
             switch self {
             case .targeted, .eligible, .attempted: "hub"
@@ -77,14 +77,14 @@ package struct SendFunnel: Hashable, Sendable {
             }
         }
 
-        /// Whether it is about what a person did, not about the way to the screen.
+        /// Whether it is an action of the user, not a step of the delivery.
         package var isEngagement: Bool { source == "person" }
     }
 
     /// The counts by step; a step that is missing has none.
     package private(set) var counts: [Step: Int] = [:]
 
-    /// A funnel of nobody.
+    /// An empty funnel.
     package init() {}
 
     /// How many came to a step.
@@ -102,23 +102,24 @@ package struct SendFunnel: Hashable, Sendable {
         for (step, holds) in steps where holds { counts[step, default: 0] += recipients.count }
     }
 
-    /// Adds some whose turn has not come.
+    /// Adds installations that the send has not reached yet.
     mutating func add(waiting count: Int) { counts[.targeted, default: 0] += count }
 }
 
-/// What became of a send or campaign on the way to people.
+/// The delivery report of a send or campaign.
 ///
-/// Of templates each notification counts; of everything else each installation. The ends add up to those who were targeted.
+/// For templates each notification counts; for everything else each installation. The counts by end add up to the
+/// number targeted.
 package struct SendReport: Hashable, Sendable {
     /// How it ended for one, or how far it is.
     package enum End: String, Sendable, CaseIterable {
-        /// Its turn has not come, or it is tried again.
+        /// The notification is queued, or is to be retried.
         case pending
-        /// It was gone, dead or over before its turn, or nothing was to be sent to it.
+        /// The installation was gone, dead or expired before the send reached it, or nothing was to be sent to it.
         case ineligible
         /// The push service did not take it.
         case refused
-        /// Another push service took it, which tells no more.
+        /// Another push service took it, which reports nothing further.
         case accepted
         /// It waits for the device.
         case waiting
@@ -132,7 +133,7 @@ package struct SendReport: Hashable, Sendable {
         case action
         /// A person dismissed it.
         case dismissed
-        /// Its time was over before it arrived.
+        /// The notification expired before it arrived.
         case expired
         /// It was given up, replaced, taken back or not shown.
         case ended
@@ -146,7 +147,7 @@ package struct SendReport: Hashable, Sendable {
         }
     }
 
-    /// By what a report is broken down.
+    /// A dimension by which a report is broken down.
     package enum Dimension: String, Sendable, CaseIterable {
         /// The push service.
         case platform
@@ -156,10 +157,10 @@ package struct SendReport: Hashable, Sendable {
         case version
         /// The variant of an experiment.
         case variant
-        /// The push service's own word, or why nothing was sent.
+        /// The push service's own reason, or why nothing was sent.
         case reason
 
-        /// Whether everybody who was targeted has a value, if only an unknown one.
+        /// Whether every targeted installation has a value, if only an unknown one.
         var isOfEverybody: Bool { self != .variant && self != .reason }
     }
 
@@ -172,12 +173,12 @@ package struct SendReport: Hashable, Sendable {
         package var end: End
         /// How many they are.
         package var count: Int
-        /// What is known of them; their platform is known anyway.
+        /// The known traits of these members; their platform is known anyway.
         package var traits: Traits
 
         fileprivate var isGone: Bool { end == .ineligible }
 
-        /// Brings the parts together.
+        /// Creates an instance from its properties.
         package init(end: End, count: Int, traits: Traits = [:]) {
             self.end = end
             self.count = count
@@ -185,24 +186,24 @@ package struct SendReport: Hashable, Sendable {
         }
     }
 
-    /// Where the send is on its way.
+    /// The state of the send.
     package var state: SendState
     /// All together.
     package var funnel = SendFunnel()
-    /// How each ended; the counts add up to those who were targeted.
+    /// The counts by end, which add up to the number targeted.
     package var ends: [End: Int] = [:]
     /// The funnel of each value of a dimension; unknown values have an empty name.
     /// The targeted of each dimension but the variant and the reason add up to those of ``funnel``.
     package var parts: [Dimension: [String: SendFunnel]] = [:]
 
-    /// Adds up what is known.
+    /// Adds up the known counts.
     ///
     /// - Parameters:
-    ///   - targeted: How many were meant.
+    ///   - targeted: How many installations were targeted.
     ///   - seen: How many of them have a row.
-    ///   - leftOut: How many of them get nothing by the send's own wish, and why.
+    ///   - leftOut: How many of them receive nothing by the send's own plan, by reason.
     ///   - unreached: Counts of members of broadcast parts that have no row, by their end.
-    ///   - others: The traits of those who are left out and of those whose turn has not come.
+    ///   - others: The traits of installations that are left out or not reached yet.
     package init(
         _ state: SendState, targeted: Int, _ counts: [RecipientCount], seen: Int, leftOut: [LeftOut: Int],
         unreached: [Unreached] = [], others: Traits = [:]
@@ -253,8 +254,8 @@ package struct SendReport: Hashable, Sendable {
         }
     }
 
-    /// Adds those without a row to the parts, each once in every dimension that is of everybody. Whose value is not known has the
-    /// empty name there; of more values than there are members the last ones are left out.
+    /// Adds those without a row to the parts, each once in every dimension that is of everybody. Whose value is not
+    /// known has the empty name there; of more values than there are members the last ones are left out.
     private mutating func divide(_ count: Int, _ traits: Traits, add: (inout SendFunnel, Int) -> Void) {
         for dimension in Dimension.allCases {
             var left = count
@@ -271,7 +272,7 @@ package struct SendReport: Hashable, Sendable {
     }
 }
 
-/// What is known to have happened to a notification, by the device's word or a person's.
+/// The events known to have happened to a notification, as reported by the device or caused by its user.
 package struct RecipientReached: OptionSet, Hashable, Sendable {
     /// The bits.
     package let rawValue: Int
@@ -288,6 +289,6 @@ package struct RecipientReached: OptionSet, Hashable, Sendable {
     package static let action = RecipientReached(rawValue: 8)
     /// A person dismissed it.
     package static let dismissed = RecipientReached(rawValue: 16)
-    /// Its time was over before it arrived.
+    /// The notification expired before it arrived.
     package static let expired = RecipientReached(rawValue: 32)
 }

@@ -4,44 +4,45 @@ import PushModel
 package struct RunnableSend: Hashable, Sendable {
     /// The send's number.
     package var number: Int64
-    /// Its hub's number.
+    /// The number of the send's hub.
     package var hub: Int64
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(number: Int64, hub: Int64) {
         self.number = number
         self.hub = hub
     }
 }
 
-/// Whose turn it is among the sends that can go on: hubs take turns, and within a hub its sends do.
+/// A round-robin scheduler of the runnable sends: first among hubs, then among the sends of a hub.
 ///
-/// A send has one slice under way at most, a hub at most ``ofOneHub``. ``abreast`` slices are under way at most; the second half
-/// of them is for hubs that have none, so that a few with slow push services leave room for the others.
+/// At most one slice of a send is in progress, and at most ``ofOneHub`` of a hub. In all, at most ``abreast`` slices
+/// are in progress. The second half of them is for hubs that have none, so that a few hubs with slow push services
+/// leave capacity for the others.
 package struct SendTurns {
-    /// Slices under way at once.
+    /// The most slices in progress at once.
     package static let abreast = 64
-    /// Slices of one hub under way at once.
+    /// The most slices of one hub in progress at once.
     package static let ofOneHub = 8
 
     private var running: [Int64: Int64] = [:]
     private var busy: [Int64: Int] = [:]
     /// Sends that could not go on, and when they are looked at again.
     private var resting: [Int64: Timestamp] = [:]
-    /// The send of each hub that had the last turn; of hubs that have something to send.
+    /// The send of each hub that was scheduled last; of hubs that have something to send.
     private var last: [Int64: Int64] = [:]
     private var lastHub: Int64 = 0
 
-    /// Nobody had a turn.
+    /// A scheduler without history.
     package init() {}
 
-    /// Whether nothing is under way.
+    /// Whether no slice is in progress.
     package var isIdle: Bool { running.isEmpty }
 
     /// When the first of those that could not go on is looked at again.
     package var nextRest: Timestamp? { resting.values.min() }
 
-    /// Whose turn it is now; they are under way from here on.
+    /// Takes the sends that are due now; they are in progress from here on.
     ///
     /// - Parameter runnable: Every send that can go on now, by rising number.
     package mutating func next(_ runnable: [RunnableSend], now: Timestamp) -> [RunnableSend] {

@@ -1,15 +1,15 @@
 import PushModel
 
-/// A part of a campaign's audience whose turn comes at one instant.
+/// A part of a campaign's audience that is due at one instant.
 package struct SendWave: Hashable, Sendable {
     /// The send's number.
     package var send: Int64
-    /// When the turn comes; no two waves of a send have the same.
+    /// The instant at which the part is due; no two waves of a send have the same.
     package var dueAt: Timestamp
-    /// When it was last looked who is to wait or is left out; `nil` before the turn.
+    /// The time of the last check which installations are to wait or are left out; `nil` before the wave is due.
     package var openedAt: Timestamp?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(send: Int64, dueAt: Timestamp, openedAt: Timestamp?) {
         self.send = send
         self.dueAt = dueAt
@@ -17,14 +17,14 @@ package struct SendWave: Hashable, Sendable {
     }
 }
 
-/// Whom campaigns reached, or are going to reach: what was accepted for them, or waits.
+/// The installations that campaigns reached or are going to reach: their notification was accepted, or is queued.
 package struct CampaignReach: Hashable, Sendable {
-    /// Whom each of them reached.
+    /// The reached installations of each campaign.
     package var audiences: [Bitmap]
-    /// The numbers of those of which something cannot be read: all who were meant count as reached.
+    /// The numbers of campaigns whose data cannot be read: all their targets count as reached.
     package var unreadable: [Int64]
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(audiences: [Bitmap], unreadable: [Int64] = []) {
         self.audiences = audiences
         self.unreadable = unreadable
@@ -33,16 +33,16 @@ package struct CampaignReach: Hashable, Sendable {
 
 /// How a send is divided, to be noted in one transaction.
 package struct WaveChange: Sendable {
-    /// Who has a turn at which instant.
+    /// The installations that are due at each instant.
     package var waves: [Timestamp: Bitmap] = [:]
-    /// Who is left out, and why.
+    /// The installations that are left out, by reason.
     package var leftOut: [LeftOut: Bitmap] = [:]
 
     /// No change.
     package init() {}
 
-    /// Gives some a turn: this server's own devices first, the others a millisecond later, so that a push service that is slow
-    /// holds up none of the own.
+    /// Schedules installations: this server's own devices first, the others a millisecond later. So a slow push service
+    /// does not delay the own devices.
     package mutating func add(_ part: Bitmap, at instant: Timestamp, _ own: Bitmap) {
         let first = part.intersection(own)
         add(first, at: instant)

@@ -1,7 +1,7 @@
 /// The upstream messages of one connection that are durable here, as long as the device may not know it.
 ///
-/// A packet of the server's that confirms them may be lost with the connection. Only when the device acknowledges that packet,
-/// or a later one, is it proven that it knows.
+/// A packet of the server's that confirms them may be lost with the connection. Only when the device acknowledges that
+/// packet, or a later one, is it proven that it knows.
 struct ConfirmationDoubts: Sendable {
     private struct Doubt {
         /// The packet of the device's that brought the message.
@@ -11,7 +11,8 @@ struct ConfirmationDoubts: Sendable {
         var told: Int32?
     }
 
-    /// How many are kept; of older ones the device is not told, and sends them again. Such repetitions are known by name.
+    /// The most messages kept. Older ones are not confirmed to the device, which repeats them; repetitions are
+    /// recognised by name.
     static let limit = 32
     /// A longer name is not kept, in bytes of UTF-8.
     static let longestName = 128
@@ -29,7 +30,7 @@ struct ConfirmationDoubts: Sendable {
         if doubts.count > Self.limit { doubts.removeFirst(doubts.count - Self.limit) }
     }
 
-    /// A packet of the server's says that everything up to a packet of the device's has come.
+    /// Records that a packet of the server confirms everything up to a packet of the device.
     mutating func told(through stream: Int32, by packet: Int32) {
         guard !doubts.isEmpty else { return }
         for index in doubts.indices where doubts[index].stream <= stream && doubts[index].told == nil {

@@ -1,21 +1,21 @@
 import PushModel
 
-/// Decides which notifications are written to a session's connection, and when. It knows no wire.
+/// Decides which notifications are written to a session's connection, and when. It is independent of the wire format.
 ///
-/// What waited before the session is read page by page, in order; then new ones are written as they come. A
-/// stored notification (it has an expiry) that cannot be written when it comes is left in the mailbox and read
-/// from there later, so nothing is kept here for a slow device. One that is not stored is held while a page is
-/// being read, so that it keeps its place in the order, and otherwise written at once or given back.
+/// The backlog of the session is read page by page, in order; then new notifications are written as they arrive. A
+/// stored notification (it has an expiry) that cannot be written at once is read from the mailbox later. So nothing is
+/// buffered here for a slow device. One that is not stored is held while a page is being read, so that it keeps its
+/// place in the order. Otherwise it is written at once or given back.
 ///
-/// Every method returns what is to be done, in order.
+/// Every method returns the actions for the caller, in order.
 public struct DeliveryFlow: Sendable {
-    /// What the shell has to do.
+    /// An action for the caller to carry out.
     public enum Directive: Hashable, Sendable {
         /// Read what waits after an id, at most so many, then call ``pageRead(_:)`` or ``pageFailed()``.
         case page(after: NotificationID?, limit: Int)
         /// Write these to the connection, in order.
         case write([OutgoingNotification])
-        /// These could not be written, and are not stored: tell the gateway that their attempt failed.
+        /// These could not be written, and are not stored: report to the gateway that their attempt failed.
         case notSent([NotificationID])
         /// The mailbox could not be read: end the session, the device will come again.
         case fail
@@ -43,8 +43,8 @@ public struct DeliveryFlow: Sendable {
         self.room = room
     }
 
-    /// Nothing waited when the session was opened, so that there is no first page. Call it before ``start()`` and before
-    /// anything is delivered.
+    /// Nothing waited when the session was opened, so that there is no first page. Call it before ``start()`` and
+    /// before anything is delivered.
     public mutating func nothingWaits() { more = false }
 
     /// The session is live: reads the first page. Nothing is written before; call it once.
@@ -79,8 +79,8 @@ public struct DeliveryFlow: Sendable {
         return directives(written: written, notSent: notSent) + nextPage()
     }
 
-    /// Something waits in the mailbox that does not come by ``deliver(_:)``: it is read from there, before anything that is
-    /// delivered later.
+    /// Something waits in the mailbox that does not come by ``deliver(_:)``: it is read from there, before anything
+    /// that is delivered later.
     public mutating func waitingChanged() -> [Directive] {
         more = true
         return nextPage()

@@ -25,7 +25,7 @@ public struct MCSClientSession: Sendable {
         var stored: Bool
     }
 
-    /// What one packet of ours acknowledged.
+    /// The notification ids that one outgoing packet acknowledged.
     private struct Acknowledged {
         var stream: Int32
         var ids: [NotificationID]
@@ -41,7 +41,7 @@ public struct MCSClientSession: Sendable {
     private var sentCount: Int32 = 0
     private var receivedCount: Int32 = 0
     private var confirmedThrough: Int32 = 0
-    /// What this device has told the server it has stored.
+    /// The highest stream id that this device has acknowledged to the server as stored.
     private var acknowledgedThrough: Int32 = 0
     /// Received and not yet acknowledged, by stream id; the first is unstored unless all of it can be acknowledged.
     private var received: [UnackedNotification] = []
@@ -194,8 +194,8 @@ public struct MCSClientSession: Sendable {
         return ping(at: time)
     }
 
-    /// Asks now whether the server is still there: the machine has slept, and the connection may have ended meanwhile. A
-    /// heartbeat that is under way asks the same.
+    /// Checks at once whether the server is still reachable: the machine has slept, and the connection may have ended
+    /// meanwhile. A pending heartbeat serves the same purpose.
     public mutating func probe(at time: SessionTime) -> [MCSClientDirective] {
         guard state == .live, pingSent == nil else { return [] }
         return ping(at: time)
@@ -266,7 +266,7 @@ extension MCSClientSession {
         case .relayed(let relayed): directives.append(.relayed(relayed.frame))
         case .dataMessage(let stanza):
             guard let (name, refusal) = stanza.sendError else { return receive(stanza, into: &directives) }
-            // It is acknowledged, and stands in no store: it may be lost with the device.
+            // It is acknowledged, and in no store: it may be lost with the device.
             passedOverSinceAcknowledgement = true
             upstream.removeAll { $0.persistentID == name }
             directives.append(.upstreamRefused(persistentID: name, refusal))
@@ -370,7 +370,7 @@ extension MCSPacket {
 }
 
 extension MCSLoginResponse {
-    /// After how many milliseconds the device is to come again; `nil` where the server does not say, or says nonsense.
+    /// The delay in milliseconds before the device reconnects; `nil` where the server sends none, or an invalid one.
     fileprivate var retryAfter: Int64? {
         setting.first { $0.name == MCSSettingName.retryAfter }.flatMap { Int64($0.value) }.flatMap { $0 > 0 ? $0 : nil }
     }

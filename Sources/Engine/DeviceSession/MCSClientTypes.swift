@@ -1,7 +1,7 @@
 import MCSWire
 import PushModel
 
-/// What a device logs in with.
+/// The credentials with which a device logs in.
 public struct MCSCredentials: Hashable, Sendable {
     /// The device's id.
     public var device: DeviceID
@@ -21,15 +21,15 @@ public struct MCSCredentials: Hashable, Sendable {
 // Neither a log line nor a dump of a value that holds credentials shows the secret.
 extension MCSCredentials: CustomStringConvertible, CustomReflectable {
     public var description: String { "device \(device), \(received.count) received" }
-    /// What a dump shows: the device and the received ids, without the secret.
+    /// The reflection of the credentials: the device and the received ids, without the secret.
     public var customMirror: Mirror { Mirror(self, children: ["device": device, "received": received]) }
 }
 
 /// Why a device's session ended.
 public enum MCSClientCloseReason: Hashable, Sendable {
-    /// The connection could not be made, or broke; the text says how.
+    /// The connection could not be made, or broke; the text describes the cause.
     case disconnected(String)
-    /// The server's certificate was not accepted, or it speaks no TLS; the text says why.
+    /// The server's certificate was not accepted, or it has no TLS; the text describes the cause.
     case untrusted(String)
     /// The server answered the login with an error: 401 unknown device or wrong secret, 503 try again later.
     case loginRefused(code: Int32, message: String)
@@ -41,7 +41,7 @@ public enum MCSClientCloseReason: Hashable, Sendable {
     case unsupportedVersion(UInt8)
     /// Bytes that are no packets.
     case malformed(MCSFrameError)
-    /// A packet that has no place where it came; the text says which.
+    /// A packet that is not allowed in the session's state; the text names it.
     case protocolViolation(String)
     /// The server sent Close: it stops, or a newer session of the same device was opened.
     case closedByServer
@@ -53,7 +53,7 @@ public enum MCSClientCloseReason: Hashable, Sendable {
     case ended
 }
 
-/// What the shell of a device's session has to do, in order.
+/// An action for the owner of a device's session to carry out, in the order of the list.
 public enum MCSClientDirective: Hashable, Sendable {
     /// Write the version byte, before any packet.
     case sendVersion(UInt8)
@@ -64,17 +64,17 @@ public enum MCSClientDirective: Hashable, Sendable {
     /// Store these in one transaction, then call ``MCSClientSession/stored(_:)`` with their ids. The store drops
     /// those that it has, and those count as stored.
     case store([OutgoingNotification])
-    /// A data stanza that is no notification was acknowledged and dropped; the text says what was wrong with it.
+    /// A data stanza that is no notification was acknowledged and dropped; the text describes the fault.
     case passedOver(persistentID: String, reason: String)
-    /// What another device, or the server, says about relaying.
+    /// A relay frame from another device, or from the server.
     case relayed([UInt8])
     /// The server will never send these again: forget that they were received.
     case confirmed([NotificationID])
     /// The server does not take what was sent under this persistent id, and is done with it: it is among those that
     /// ``upstreamConfirmed(_:)`` names next.
     case upstreamRefused(persistentID: String, UpstreamRefusal)
-    /// What was sent upstream under these persistent ids is durable, or was refused. Some may have been sent over an earlier
-    /// connection, and a name may come twice.
+    /// The upstream messages of these persistent ids are durable, or were refused. Some may have been sent over an
+    /// earlier connection, and an id may occur twice.
     case upstreamConfirmed([String])
     /// Flush what was sent, then close the connection; nothing follows.
     case close(MCSClientCloseReason)
@@ -98,6 +98,6 @@ public struct MCSClientConfiguration: Hashable, Sendable {
     /// How many upstream stanzas may be unconfirmed.
     public var upstreamLimit = 16
 
-    /// The defaults, each as it stands at its property.
+    /// The defaults, as documented at each property.
     public init() {}
 }

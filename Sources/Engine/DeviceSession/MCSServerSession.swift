@@ -38,7 +38,7 @@ public struct MCSServerSession: Sendable {
     private var acknowledgedThrough: Int32 = 0
     private var confirmedThrough: Int32 = 0
     private var window = SentWindow()
-    /// What is not durable yet, by ascending stream ids.
+    /// The packets whose effects are not durable yet, by ascending stream ids.
     private var pending: [Pending] = []
     /// Upstream messages that are durable, as long as the device may not know it.
     private var doubts = ConfirmationDoubts()
@@ -89,8 +89,8 @@ public struct MCSServerSession: Sendable {
     /// How many more notifications may be sent before some are acknowledged.
     public var room: Int { max(0, configuration.windowLimit - window.count) }
 
-    /// The persistent ids of upstream messages that are durable and of which the device may not know that, in the order in
-    /// which they came; for the device's next login.
+    /// The persistent ids of upstream messages that are durable and of which the device may not know that, in the order
+    /// in which they came; for the device's next login.
     public var unprovenUpstream: [String] { doubts.names }
 
     /// The attempts (TTL 0) that were written and not acknowledged.
@@ -140,8 +140,8 @@ public struct MCSServerSession: Sendable {
 
     /// The login was checked.
     ///
-    /// - Parameter upstream: What ``unprovenUpstream`` said at the end of the device's last session. The device is told right
-    ///   after the answer, and sends again what is not among them.
+    /// - Parameter upstream: The value of ``unprovenUpstream`` at the end of the device's last session. The device
+    ///   receives it right after the response, and sends again whatever is not contained in it.
     public mutating func loginAnswered(
         _ answer: MCSLoginAnswer, upstream: [String] = [], at time: SessionTime
     ) -> [MCSServerDirective] {
@@ -165,7 +165,7 @@ public struct MCSServerSession: Sendable {
         response.heartbeatConfig.intervalMs = Int32(clamping: configuration.heartbeatInterval)
         emit(.loginResponse(response), into: &directives)
         isAgent = request.id == MCSLoginRequest.agentID
-        // Chromium holds back what it had sent before until it is told which of that came, even where none did.
+        // Chromium holds back its earlier messages until the server lists those received, even where the list is empty.
         if !upstream.isEmpty || request.id.hasPrefix("chrome-") {
             emit(.iq(MCSIqStanza(.selective(upstream))), into: &directives)
         }
@@ -177,7 +177,7 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
-    /// Says in a login's answer why it is refused; `nil` for a welcome.
+    /// Puts the reason of a refusal into a login's response; `nil` for a welcome.
     private static func refuse(
         _ answer: MCSLoginAnswer, in response: inout MCSLoginResponse
     ) -> MCSServerCloseReason? {
@@ -213,7 +213,7 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
-    /// What the packet of a stream id asked for is durable, or could not be made so.
+    /// The effects of the packet of a stream id are durable, or could not be made durable.
     ///
     /// Call it once for each directive that asks for it.
     public mutating func recorded(stream: Int32, durable: Bool, at time: SessionTime) -> [MCSServerDirective] {
@@ -234,10 +234,10 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
-    /// The upstream message of a stream id is refused for good: tells the device why, and confirms it.
+    /// The upstream message of a stream id is finally refused: sends the device the reason, and confirms it.
     ///
     /// Call it instead of ``recorded(stream:durable:at:)``.
-    /// - Parameter message: What is refused; those who are no agents of ours are told in FCM's words too, by `send_error`.
+    /// - Parameter message: The refused message; clients other than our agents also receive FCM's `send_error` for it.
     public mutating func refused(
         stream: Int32, persistentID: String, _ refusal: UpstreamRefusal, of message: UpstreamMessage? = nil
     ) -> [MCSServerDirective] {
@@ -264,9 +264,10 @@ public struct MCSServerSession: Sendable {
         return directives
     }
 
-    /// One notification is to be written, like ``send(_:at:)``, without the list.
+    /// Counts one notification that is to be written, like ``send(_:at:)``, but without the list.
     ///
-    /// - Returns: What its packet acknowledges; `nil` when the session is not live or its stream ids are used up.
+    /// - Returns: The last stream id that its packet acknowledges; `nil` when the session is not live or its stream ids
+    ///   are used up.
     public mutating func count(_ notification: OutgoingNotification) -> Int32? {
         guard isLive, owedVersion == nil, sentCount < .max else { return nil }
         let lastStreamID = confirmable
@@ -303,7 +304,7 @@ public struct MCSServerSession: Sendable {
 
     /// Ends the session from this side: a newer session, a stop, a store that does not answer, malformed bytes.
     ///
-    /// - Parameter error: What the device did wrong, to be told to it.
+    /// - Parameter error: The device's error, which is reported to it.
     public mutating func end(_ reason: MCSServerCloseReason, error: String? = nil) -> [MCSServerDirective] {
         guard !isClosed else { return [] }
         var directives: [MCSServerDirective] = []
@@ -361,7 +362,7 @@ extension MCSServerSession {
         case .relayed(let relayed):
             pingInterval = min(pingInterval, configuration.relayHeartbeatInterval)
             answerTimeout = min(answerTimeout, configuration.relayAnswerTimeout)
-            // Nobody repeats what was relayed, so its confirmation may wait for others.
+            // A relay frame is never repeated, so its confirmation may wait for others.
             pending.append(Pending(stream: receivedCount, isUrgent: false))
             let message = UpstreamMessage(persistentID: "", category: MCSUpstream.relayCategory, raw: relayed.frame)
             directives.append(.upstream(stream: receivedCount, message))
@@ -473,7 +474,7 @@ extension MCSServerSession {
         }
     }
 
-    /// Says goodbye where the peer can understand it (its version is known), and closes.
+    /// Sends a close packet where the peer can understand it (its version is known), and closes.
     private mutating func end(
         _ reason: MCSServerCloseReason, error: String? = nil, into directives: inout [MCSServerDirective]
     ) {

@@ -1,16 +1,16 @@
 import MCSWire
 import PushModel
 
-/// What a device said about itself at login.
+/// The contents of a device's login request.
 public struct MCSLogin: Hashable, Sendable {
-    /// The device's id, as it says.
+    /// The device's id, as claimed in the login.
     public var device: DeviceID
     /// The device's secret, not checked yet; never logged.
     @Secret public var secret: UInt64
-    /// What the device already has; names that are no notification's id are left out.
+    /// The notifications that the device already has; names that are no notification's id are left out.
     public var received: [NotificationID]
 
-    /// Takes what the login said; nothing is checked.
+    /// Takes the values of the login unchecked.
     public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
         self.device = device
         self.secret = secret
@@ -66,7 +66,7 @@ public enum MCSServerCloseReason: String, Sendable, CaseIterable {
     case stopping
 }
 
-/// What the shell of a server's session has to do, in order.
+/// An action for the owner of a server's session to carry out, in the order of the list.
 public enum MCSServerDirective: Hashable, Sendable {
     /// Write the version byte, before the first packet.
     case sendVersion(UInt8)
@@ -84,7 +84,7 @@ public enum MCSServerDirective: Hashable, Sendable {
     /// The device has acknowledged these attempts. They wait nowhere, so nothing has to be made durable.
     case attemptsAcknowledged([NotificationID])
     /// Have the message taken, then call ``MCSServerSession/recorded(stream:durable:at:)``, or
-    /// ``MCSServerSession/refused(stream:persistentID:_:)`` when nobody takes it. Nothing is confirmed before.
+    /// ``MCSServerSession/refused(stream:persistentID:_:)`` when it has no receiver. Nothing is confirmed before.
     case upstream(stream: Int32, UpstreamMessage)
     /// Flush what was sent, then close the connection; nothing follows.
     case close(MCSServerCloseReason)
@@ -94,12 +94,12 @@ public enum MCSServerDirective: Hashable, Sendable {
 public struct MCSServerConfiguration: Hashable, Sendable {
     /// How long a connection may take until it is logged in.
     public var loginTimeout: Int64 = 30_000
-    /// How often an otherwise silent device is told to send a heartbeat. The server sends its own when a quarter
+    /// The interval at which an otherwise silent device is to send a heartbeat. The server sends its own when a quarter
     /// more than that has passed in silence.
     public var heartbeatInterval: Int64 = 240_000
     /// How long a heartbeat of the server's may stay unanswered.
     public var answerTimeout: Int64 = 60_000
-    /// After how much silence a device is asked that relays to others, which are told soon when it is gone.
+    /// The silence after which a device that relays is probed, so that others soon learn that it is gone.
     public var relayHeartbeatInterval: Int64 = 30_000
     /// How long it may leave that unanswered: it is gone after two and a half intervals.
     public var relayAnswerTimeout: Int64 = 45_000
@@ -121,6 +121,6 @@ public struct MCSServerConfiguration: Hashable, Sendable {
     /// How many packets may follow a login before its answer.
     public var earlyPacketLimit = 64
 
-    /// The defaults, each as it stands at its property.
+    /// The defaults, as documented at each property.
     public init() {}
 }

@@ -37,7 +37,7 @@ struct SentWindow: Sendable {
 
     /// Takes out single notifications, wherever they are.
     ///
-    /// - Returns: Those that were in the window and are not stored.
+    /// - Returns: The removed ids whose notifications are not stored.
     mutating func remove(_ ids: Set<NotificationID>) -> [NotificationID] {
         entries.removeSubrange(..<head)
         head = 0

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The moment of an event, as the shell's clocks tell it.
+/// The moment of an event, by the owner's clocks.
 public struct SessionTime: Hashable, Sendable {
     /// Milliseconds of a clock that never goes back; only differences of it mean anything.
     public var uptime: Int64

@@ -1,10 +1,10 @@
 import PushModel
 
-/// Who a broadcast is for. A store keeps it as ``text``.
+/// The target audience of a broadcast. A store keeps it as ``text``.
 public enum Audience: Hashable, Sendable {
     /// The registrations of the team for which a condition over its topics holds; of one app alone, where it is named.
     case topics(Condition<TopicNumber>, of: AppID? = nil)
-    /// The registrations of a list that somebody else keeps.
+    /// The registrations of a list that is kept elsewhere.
     case list(RecipientList)
 
     /// The audience as a store keeps it.
@@ -36,7 +36,7 @@ public enum Audience: Hashable, Sendable {
             RecipientList(number: number, place: AppPlace(app: AppID(rawValue: app), environment: environment)))
     }
 
-    /// The topics under which the broadcast is found: whoever is in the audience is in one of them.
+    /// The topics under which the broadcast is found: every member of the audience is in one of them.
     public var entries: [TopicNumber] {
         switch self {
         case .topics(let condition, _):
@@ -45,7 +45,7 @@ public enum Audience: Hashable, Sendable {
         }
     }
 
-    /// Whether somebody who left a topic since the broadcast may look as if they were in now.
+    /// Whether a device that left a topic since the broadcast may seem to be in the audience now.
     public var dependsOnLeaving: Bool {
         switch self {
         case .topics(let condition, _): condition.steps.contains(.not)
@@ -54,10 +54,10 @@ public enum Audience: Hashable, Sendable {
     }
 }
 
-/// Registrations of one app, written down by whoever sends to them: those who were in at one moment. Who of them has left
-/// since is asked when the turn of each comes.
+/// A list of one app's registrations, recorded by its sender at one moment. Whether a registration has left since is
+/// checked when the broadcast reaches it.
 public struct RecipientList: Hashable, Sendable {
-    /// Its number, which its keeper never gives again.
+    /// The list's number, which its owner never uses again.
     public var number: Int64
     /// The app of its registrations, and their environment.
     public var place: AppPlace
@@ -69,21 +69,21 @@ public struct RecipientList: Hashable, Sendable {
     }
 }
 
-/// What the engine has to know of a broadcast.
+/// The properties of a broadcast that the engine needs.
 public struct Broadcast: Hashable, Sendable {
     /// The id by which its sender knows it.
     public var id: NotificationID
-    /// Its place among all joinings, leavings and broadcasts of the store.
+    /// The broadcast's position in the sequence of all joinings, leavings and broadcasts of the store.
     public var sequence: Int64
     /// The team that sent it.
     public var team: TeamID
-    /// Who it is for.
+    /// The target audience.
     public var audience: Audience
     /// When it was accepted.
     public var acceptedAt: Timestamp
     /// From this instant on it makes no copy any more.
     public var expiresAt: Timestamp
-    /// Whether it is for those alone who are connected, and is delivered once or never.
+    /// Whether it is for connected devices alone, and is delivered once or never.
     public var isAttempt: Bool
 
     /// The list that it is for; `nil` where it is for topics.
@@ -91,7 +91,7 @@ public struct Broadcast: Hashable, Sendable {
         if case .list(let list) = audience { list } else { nil }
     }
 
-    /// Makes a broadcast of its parts.
+    /// Creates an instance from its properties.
     public init(
         id: NotificationID, sequence: Int64, team: TeamID, audience: Audience, acceptedAt: Timestamp,
         expiresAt: Timestamp, isAttempt: Bool = false
@@ -131,7 +131,7 @@ public struct FanoutRegistration: Hashable, Sendable {
     /// When it was made.
     public var registeredAt: Timestamp
 
-    /// Makes a registration of its parts.
+    /// Creates an instance from its properties.
     public init(place: AppPlace, generation: UInt16, team: TeamID, registeredAt: Timestamp) {
         self.place = place
         self.generation = generation
@@ -153,7 +153,7 @@ public struct Membership: Hashable, Sendable {
     /// The sequence number of the leaving; `nil` while it lasts.
     public var left: Int64?
 
-    /// Makes a membership of its parts.
+    /// Creates an instance from its properties.
     public init(place: AppPlace, generation: UInt16, topic: TopicNumber, joined: Int64, left: Int64? = nil) {
         self.place = place
         self.generation = generation
@@ -163,9 +163,9 @@ public struct Membership: Hashable, Sendable {
     }
 }
 
-/// What a store holds of one device and its broadcasts.
+/// The stored state of one device and its broadcasts.
 public struct DeviceAudience: Hashable, Sendable {
-    /// What was looked at for the device: everything up to this sequence number.
+    /// The sequence number up to which everything was examined for the device.
     public var cursor: Int64
     /// The device's subscriptions; those that ended only where ``broadcasts`` are there.
     public var memberships: [Membership]
@@ -173,7 +173,7 @@ public struct DeviceAudience: Hashable, Sendable {
     public var registrations: [FanoutRegistration]
     /// The broadcasts beyond the cursor that may concern the device, in their order; only the first ones.
     public var broadcasts: [NotificationID]
-    /// Those of the ``broadcasts``' lists in which the device's registration is; `nil` where that is not known.
+    /// The lists of the ``broadcasts`` that contain the device's registration; `nil` where that is not known.
     public var lists: Set<Int64>? = []
 
     /// Makes what is known of a device.

@@ -1,12 +1,12 @@
-/// An expression over topics in reverse Polish notation: what is joined stands before what joins it.
+/// An expression over topics in reverse Polish notation: operands precede their operator.
 public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
-    /// One step of the evaluation.
+    /// A step of the evaluation.
     public enum Step: Hashable, Sendable {
-        /// Whether somebody is in a topic.
+        /// Whether the device is in a topic.
         case topic(Topic)
         /// Both of the two before it.
         case and
-        /// One of the two before it.
+        /// The disjunction of the two values before it.
         case or
         /// Not the one before it.
         case not
@@ -34,7 +34,7 @@ public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// Whether the condition holds for somebody who is in these topics.
+    /// Whether the condition holds for a device that is in these topics.
     public func holds(_ isIn: (Topic) -> Bool) -> Bool {
         var values: [Bool] = []
         for step in steps {
@@ -62,7 +62,7 @@ public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
         return found
     }
 
-    /// Whether it holds for somebody who is in none of its topics.
+    /// Whether it holds for a device that is in none of its topics.
     public var holdsForNone: Bool { holds { _ in false } }
 
     /// The same condition with other names for its topics.

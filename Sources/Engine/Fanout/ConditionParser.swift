@@ -4,8 +4,8 @@ extension Condition<TopicName> {
     /// How many characters a condition may have.
     public static var lengthLimit: Int { 8192 }
 
-    /// Reads a condition: terms `'NAME' in topics`, joined by `&&` and `||`, with `!` and parentheses. What stands in
-    /// parentheses goes first, everything else from left to right.
+    /// Reads a condition: terms `'NAME' in topics`, joined by `&&` and `||`, with `!` and parentheses. Parentheses are
+    /// evaluated first, everything else from left to right.
     ///
     /// - Throws: ``ConditionFault``, which points at the character.
     public init(parsing text: String) throws(ConditionFault) {
@@ -23,7 +23,7 @@ extension Condition<TopicName> {
 public struct ConditionFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place of the character at which reading stopped, counted from 1.
     public let position: Int
-    /// What is wrong there, and what would be right.
+    /// The fault at this position, and the expected input.
     public let reason: String
     public var description: String { "the condition cannot be read at character \(position): \(reason)" }
 }
@@ -35,7 +35,7 @@ private struct ConditionParser {
     private(set) var steps: [TopicCondition.Step] = []
     private var topics: Set<TopicName> = []
 
-    /// How deep parentheses may stand in each other.
+    /// The deepest nesting of parentheses.
     private static let depthLimit = 32
 
     init(_ text: String) { characters = Array(text) }

@@ -1,21 +1,23 @@
 import PushModel
 
-/// What a device has to get, decided from what is stored.
+/// The selection of the broadcasts that a device is to receive, from what is stored.
 public enum Fanout {
     /// The next broadcast that is looked at for a device, with the registrations that get a copy of it.
     public struct Turn: Hashable, Sendable {
         /// The broadcast's id.
         public var broadcast: NotificationID
-        /// Where the device's cursor is once the copies are stored.
+        /// The device's cursor once the copies are stored.
         public var cursor: Int64
         /// The registrations that get a copy; empty where it does not concern the device, or has expired.
         public var registrations: [FanoutRegistration]
     }
 
-    /// What a device has to get, in order. A broadcast that is not among `broadcasts` has ended. It ends before one for a list
-    /// where it is not known who is in lists.
+    /// The broadcasts that a device is to receive, in order.
     ///
-    /// - Parameter isConnected: Whether what is delivered once or never may be delivered now.
+    /// A broadcast that is not among `broadcasts` has ended. The result ends before a broadcast for a list where
+    /// membership of lists is not known.
+    ///
+    /// - Parameter isConnected: Whether notifications that are delivered once or never may be delivered now.
     public static func replay(
         _ device: DeviceAudience, of broadcasts: [NotificationID: Broadcast], isConnected: Bool, now: Timestamp
     ) -> [Turn] {
@@ -28,7 +30,7 @@ public enum Fanout {
         func isKnown(_ broadcast: Broadcast) -> Bool {
             if case .list = broadcast.audience { device.lists != nil } else { true }
         }
-        // Who is connected most often has one.
+        // A connected device most often has one.
         if device.broadcasts.count == 1 {
             guard let broadcast = broadcasts[device.broadcasts[0]], broadcast.sequence > device.cursor,
                 isKnown(broadcast)
@@ -39,9 +41,11 @@ public enum Fanout {
             .sorted { $0.sequence < $1.sequence }.prefix(while: isKnown).map(turn)
     }
 
-    /// Whether a registration was in the audience when the broadcast was accepted, and is in it with what it has left since.
+    /// Whether a registration was in the audience when the broadcast was accepted, and still is after its later
+    /// leavings.
     ///
-    /// Who joins a topic later is not in it for this broadcast, and who leaves one is not in it any more.
+    /// A registration that joins a topic later does not receive this broadcast, and neither does one that leaves a
+    /// topic.
     public static func isIn(
         _ broadcast: Broadcast, _ registration: FanoutRegistration, _ device: DeviceAudience
     ) -> Bool {

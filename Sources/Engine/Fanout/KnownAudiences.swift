@@ -1,9 +1,10 @@
 import PushModel
 
-/// What is known of connected devices' subscriptions and registrations, so that their turn reads nothing of them: a value.
+/// A cache of connected devices' subscriptions and registrations, so that a fan-out reads none of them from the store.
+/// A value.
 ///
-/// There is one entry at most for each connected device, of at most ``membershipLimit`` subscriptions and
-/// ``registrationLimit`` registrations; a device that has more is read each time.
+/// There is at most one entry for each connected device, with at most ``membershipLimit`` subscriptions and
+/// ``registrationLimit`` registrations. A device that has more is read each time.
 public struct KnownAudiences: Sendable {
     /// How many subscriptions are kept of a device.
     public static let membershipLimit = 64
@@ -14,10 +15,10 @@ public struct KnownAudiences: Sendable {
     /// The version of the register under which they were read.
     private var version: UInt64?
 
-    /// Nobody is known.
+    /// An empty cache.
     public init() {}
 
-    /// What is known of a device; without broadcasts.
+    /// The cached audience of a device, without broadcasts.
     public func audience(of device: DeviceID) -> DeviceAudience? { audiences[device] }
 
     /// Forgets everybody where the register has changed: apps or devices may have been taken out.

@@ -1,9 +1,9 @@
 import PushModel
 
-/// Which connected devices are in which topics, and which of them are due for a look at their broadcasts.
+/// The topics of connected devices, and the devices that are due to be examined for broadcasts.
 ///
-/// A device is due at most once at a time, and a topic too, however many broadcasts there are. What a device gets is
-/// decided from the store when its turn comes; what is kept here says whom to look at.
+/// A device is due at most once at a time, and so is a topic, however many broadcasts there are. The store decides what
+/// a device receives; this value only determines which devices are examined.
 public struct LiveAudience: Sendable {
     private var topics: [TopicNumber: Set<DeviceID>] = [:]
     private var devices: [DeviceID: Set<TopicNumber>] = [:]
@@ -36,13 +36,13 @@ public struct LiveAudience: Sendable {
         }
     }
 
-    /// Nobody is connected, nobody is due.
+    /// An audience without connected devices.
     public init() {}
 
     /// How many devices are connected.
     public var count: Int { devices.count }
 
-    /// Whether somebody is due.
+    /// Whether a device is due.
     public var hasDue: Bool { !chunk.isEmpty || walk != nil || !dueTopics.isEmpty || !dueDevices.isEmpty }
 
     /// A device is connected and in these topics; what was known of it before is forgotten.

@@ -37,7 +37,7 @@ public struct TopicName: Hashable, Sendable, CustomStringConvertible {
 
 /// Why a text is no name of a topic.
 public struct TopicNameFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, as a sentence for people.
+    /// The fault in the name, as a sentence for people.
     public let reason: String
     public var description: String { reason }
 }
@@ -49,9 +49,9 @@ public struct TopicNumber: Hashable, Sendable, RawRepresentable {
     /// Takes a number as it is.
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// Stands for all registrations, whatever topics they have: a broadcast that reaches those who are in no topic is
-    /// found under it.
+    /// The number of all registrations, whatever topics they have. A broadcast that reaches those who are in no topic
+    /// is found under it.
     public static let everyone = TopicNumber(rawValue: 0)
-    /// Stands for a topic that nobody has subscribed to.
+    /// The number of a topic without subscribers.
     public static let nobody = TopicNumber(rawValue: -1)
 }

@@ -6,13 +6,14 @@ extension CalendarPattern {
 
     /// The first match in a zone after an instant; `nil` when there is none.
     ///
-    /// - Skipped local times (a gap): a time with a fixed hour (the hour is given, or only fields of days are) matches once, at the
-    ///   first instant after the gap, if the gap is shorter than a day. That instant may be on the next day. Other skipped times do
-    ///   not match, and neither do days that do not exist, such as 29 February of most years.
+    /// - Skipped local times (a gap): a time with a fixed hour (the hour is given, or only fields of days are) matches
+    ///   once, at the first instant after the gap. The gap must be shorter than a day, and the instant may be on the
+    ///   next day. Other skipped times do not match, and neither do days that do not exist, such as 29 February of most
+    ///   years.
     /// - Repeated local times: a time with a fixed hour matches the first time only, other times match both times.
     ///
-    /// Searches forty years ahead, further only for a given year, and never past the year 9999. The result is later than
-    /// `after`, so that it can be passed as `after` for the following match.
+    /// Searches forty years ahead, further only for a given year, and never past the year 9999. The result is later
+    /// than `after`, so that it can be passed as `after` for the following match.
     public func nextFire(in zone: ZoneRules, after: Timestamp) -> Timestamp? {
         guard !isNever, after < Self.last else { return nil }
         var search = FireSearch(pattern: self, zone: zone, start: max(after, Self.earliest).adding(milliseconds: 1))
@@ -38,7 +39,7 @@ extension CalendarPattern {
     static let last = Timestamp(seconds: 253_402_300_800)
 }
 
-/// One search for the next match: visits the zone's offset periods one after the other.
+/// A search for the next match, which examines the zone's offset periods in order.
 private struct FireSearch {
     let pattern: CalendarPattern
     let zone: ZoneRules
@@ -46,7 +47,8 @@ private struct FireSearch {
     /// The earliest instant that may still match, in milliseconds.
     var at: Int64
     var period: ZoneRules.OffsetPeriod
-    /// The last search of local times: nothing matches between `from` and `found`; `nil` when nothing matches after `from`.
+    /// The last search of local times: nothing matches between `from` and `found`; `nil` when nothing matches after
+    /// `from`.
     var looked: (from: Int64, found: Int64?)?
 
     init(pattern: CalendarPattern, zone: ZoneRules, start: Timestamp) {
@@ -88,8 +90,8 @@ private struct FireSearch {
     /// Whether the search is at the first instant of the period, where a gap may end.
     private var isEntry: Bool { period.start != .min && at == period.start * 1000 }
 
-    /// Local times before the period: the latest one, and the one at the end of the period before; `nil` where they are too long
-    /// ago to be repeated.
+    /// Local times before the period: the latest one, and the one at the end of the period before; `nil` where they are
+    /// too long ago to be repeated.
     private func shownBefore() -> (latest: Int64, end: Int64)? {
         guard period.start != .min, at / 1000 - period.start <= ZoneRules.longestRepeat,
             let latest = zone.latestLocalTime(before: period)

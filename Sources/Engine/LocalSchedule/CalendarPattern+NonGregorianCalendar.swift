@@ -1,6 +1,6 @@
 extension CalendarPattern {
-    /// The number of the first matching day at or after a day; `nil` when there is none up to the end of a Gregorian year, or in
-    /// the given year.
+    /// The number of the first matching day at or after a day; `nil` when there is none up to the end of a Gregorian
+    /// year, or in the given year.
     func firstDay(in months: MonthTable, from start: Int, throughYear last: Int) -> Int? {
         var weeks = WeekYear(months)
         for days in days(in: months, from: start, throughYear: last) {

@@ -1,6 +1,6 @@
 extension CalendarPattern {
-    /// The first matching local time at or after a local time, both in milliseconds since 1970-01-01T00:00 local time; `nil` when
-    /// there is none up to the end of a year.
+    /// The first matching local time at or after a local time, both in milliseconds since 1970-01-01T00:00 local time;
+    /// `nil` when there is none up to the end of a year.
     func firstTime(from local: Int64, throughYear last: Int) -> Int64? {
         let day = local.floorDivided(by: GregorianCalendar.millisecondsPerDay)
         guard let found = firstDay(from: Int(day), throughYear: last) else { return nil }
@@ -39,7 +39,7 @@ extension CalendarPattern {
         return nil
     }
 
-    /// One unit of a time of day: hour, minute, second or millisecond.
+    /// A unit of the time of day: hour, minute, second or millisecond.
     private struct TimeUnit {
         var fixed: Int?
         var count: Int

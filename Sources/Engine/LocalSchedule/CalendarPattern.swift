@@ -2,17 +2,23 @@ import Foundation
 
 /// The date components of a calendar trigger, packed.
 ///
-/// A local time matches when all given fields match and the fields below the lowest given one have their least value:
-/// `minute: 30` is every hour at :30:00, `hour: 9` every day at 9:00:00, `weekday: 2` Mondays at 0:00, `month: 3` the
-/// first of March at 0:00, `weekOfYear: 10` the beginning of that week. Without a field nothing matches, and neither
-/// does a field beyond its range. Nanoseconds count to the millisecond.
+/// A local time matches when all given fields match and the fields below the lowest given one have their least value.
 ///
-/// Calendars with Gregorian months are computed here: gregorian, iso8601, buddhist, republicOfChina, and japanese from the
-/// Reiwa era on. The months of other calendars come from Foundation (``MonthTable``). A first search through forty years takes
-/// milliseconds, later ones microseconds.
+/// - `minute: 30` is every hour at :30:00.
+/// - `hour: 9` is every day at 9:00:00.
+/// - `weekday: 2` is Mondays at 0:00.
+/// - `month: 3` is the first of March at 0:00.
+/// - `weekOfYear: 10` is the beginning of that week.
+///
+/// Without a field nothing matches, and neither does a field beyond its range. Nanoseconds count to the millisecond.
+///
+/// Calendars with Gregorian months are computed here: gregorian, iso8601, buddhist, republicOfChina, and japanese from
+/// the Reiwa era on. The months of other calendars come from Foundation (``MonthTable``). A first search through forty
+/// years takes milliseconds, later ones microseconds.
 /// - A given month is the regular one, unless `isLeapMonth` is true. `isLeapMonth` alone matches nothing.
 /// - A quarter is three months by their numbers; the fourth quarter also has the thirteenth month.
-/// - For calendars whose days of the year Foundation does not know, such as the Hindu ones, only weekdays and times match.
+/// - For calendars whose days of the year Foundation does not know, such as the Hindu ones, only weekdays and times
+///   match.
 public struct CalendarPattern: Hashable, Sendable {
     /// How weeks of a year and of a month are numbered.
     struct Weeks: Hashable, Sendable {
@@ -88,8 +94,8 @@ public struct CalendarPattern: Hashable, Sendable {
     /// Whether the fields select a week, a month or a year, of which the first day matches.
     var isPeriod: Bool { given.isDisjoint(with: Fields.time.union(.singleDay)) }
 
-    /// Packs date components. Their calendar counts, their time zone does not. Without a calendar they are Gregorian, weeks begin
-    /// on Sunday, and the first week of a year or month is the one with its first day.
+    /// Packs date components. Their calendar counts, their time zone does not. Without a calendar they are Gregorian,
+    /// weeks begin on Sunday, and the first week of a year or month is the one with its first day.
     public init(_ components: DateComponents) {
         guard let system = CalendarSystem(components) else { return }
         weeks = system.weeks

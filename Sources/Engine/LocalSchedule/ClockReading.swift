@@ -1,7 +1,7 @@
 import Foundation
 import Timestamps
 
-/// What the system's clocks say at one moment.
+/// A reading of the system's clocks at one moment.
 public struct ClockReading: Hashable, Sendable {
     /// The wall clock, CLOCK_REALTIME: people and network time set it.
     public var wall: Timestamp
@@ -26,7 +26,7 @@ public struct ClockReading: Hashable, Sendable {
     }
 }
 
-/// What happens to an occurrence that is noticed more than a minute late.
+/// The policy for an occurrence that is noticed more than a minute late.
 public enum MissedPolicy: Hashable, Sendable, Codable {
     /// It fires if it is no later than so many milliseconds.
     case deliver(within: Int64)

@@ -1,5 +1,5 @@
-/// A binary heap of slots, the earliest deadline on top. Slots are found by index, so that one can be moved and removed in
-/// logarithmic time.
+/// A binary heap of slots, the earliest deadline on top. Slots are found by index, so that one can be moved and removed
+/// in logarithmic time.
 struct IndexedHeap: Sendable {
     struct Node: Sendable {
         var deadline: Int64

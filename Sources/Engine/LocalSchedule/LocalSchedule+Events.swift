@@ -54,17 +54,18 @@ extension LocalSchedule {
         return directives
     }
 
-    /// What the owner must store before an occurrence is reported, since the occurrence is by the clock as it is now.
+    /// The change that the owner must store before an occurrence is reported, since the occurrence depends on the
+    /// present clock.
     private mutating func storeFirst(_ index: UInt32, now: ClockReading) -> Directive? {
         let key = slots[Int(index)].key
         return corrected.remove(key) == nil ? anchored(key, now: now) : correction(of: index, now: now)
     }
 
-    /// The wall clock was set by no more than ``largestPlausibleStep``, or the machine has slept. `timePassed` reports what
-    /// is due by the clock as it is now.
+    /// The wall clock was set by no more than ``largestPlausibleStep``, or the machine has slept. `timePassed` reports
+    /// what is due by the clock as it is now.
     ///
-    /// What the clock was set past is due; occurrences before an entry was added are not, since there the clock was wrong.
-    /// Intervals stay where they are.
+    /// What the clock was set past is due; occurrences before an entry was added are not, since there the clock was
+    /// wrong. Intervals stay where they are.
     public mutating func clockChanged(now: ClockReading) {
         // Two readings of an unchanged clock may differ a little.
         let isSetBack = now.wallOffset < greatestWallOffset.saturatingDifference(1000)
@@ -83,8 +84,8 @@ extension LocalSchedule {
         }
     }
 
-    /// The machine is in another zone, or zones have new rules. Deadlines in these zones are looked up again; what local
-    /// time jumped over is due.
+    /// The machine is in another zone, or zones have new rules. Deadlines in these zones are looked up again; what
+    /// local time jumped over is due.
     ///
     /// - Parameters:
     ///   - zone: The machine's zone.
@@ -199,7 +200,7 @@ extension LocalSchedule {
         return added.milliseconds(since: slot.added).magnitude >= 1000 ? added : nil
     }
 
-    /// What the owner must store of an entry from the future that was corrected.
+    /// The change that the owner must store for an entry that was dated in the future and corrected.
     private mutating func correction(of index: UInt32, now: ClockReading) -> Directive {
         if let directive = anchored(slots[Int(index)].key, now: now) { return directive }
         let slot = slots[Int(index)]

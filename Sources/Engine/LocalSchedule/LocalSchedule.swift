@@ -1,21 +1,22 @@
 import AgentWire
 import Timestamps
 
-/// All requests that wait for a time, of all apps: when each is next due, and what happens to what was missed.
+/// All requests that wait for a time, of all apps: the next time of each, and the handling of missed ones.
 ///
 /// A value without a clock: the owner passes the clock's reading with each event, and follows the directives.
-/// - An occurrence fires once: none at or before the last one that was reported is reported again, whatever the clock does.
+/// - An occurrence fires once: none at or before the last one that was reported is reported again, whatever the clock
+///   does.
 /// - An entry leaves the schedule by `remove` or with a directive that says so.
-/// - An interval counts on CLOCK_BOOTTIME during the boot in which it was added, and on the wall clock after that. Fields of
-///   a calendar are looked up in their zone, by the wall clock.
-/// - The wall clock may be set by up to ``largestPlausibleStep`` (`clockChanged`). After a larger jump the owner makes a new
-///   schedule of what it has stored.
+/// - An interval counts on CLOCK_BOOTTIME during the boot in which it was added, and on the wall clock after that.
+///   Fields of a calendar are looked up in their zone, by the wall clock.
+/// - The wall clock may be set by up to ``largestPlausibleStep`` (`clockChanged`). After a larger jump the owner makes
+///   a new schedule of what it has stored.
 public struct LocalSchedule: Sendable {
     /// The largest step of the wall clock that is taken as it is, in milliseconds: 25 hours. It is also the largest
     /// difference between the local times of two zones (UTC-11 and UTC+14).
     public static let largestPlausibleStep: Int64 = 90_000_000
 
-    /// What makes an entry due.
+    /// The trigger that makes an entry due.
     public enum Trigger: Hashable, Sendable {
         /// So much time after the entry was added, once or repeatedly.
         case interval(IntervalPattern)
@@ -25,16 +26,16 @@ public struct LocalSchedule: Sendable {
 
     /// A request that waits, as the owner stores it.
     public struct Entry: Hashable, Sendable {
-        /// What makes it due.
+        /// The trigger that makes the entry due.
         public var trigger: Trigger
         /// The clock's reading when it was added, or the one of the last `anchored` directive.
         public var added: ClockReading
-        /// The machine's offset when it was added, in seconds east of UTC; `nil` where it is not known: then the offset of
-        /// the machine's present zone counts.
+        /// The machine's offset when it was added, in seconds east of UTC; `nil` where it is not known: then the offset
+        /// of the machine's present zone counts.
         public var addedOffset: Int?
         /// The occurrence of the last directive; `nil` when there was none.
         public var lastFired: Timestamp?
-        /// What happens to an occurrence that is noticed too late.
+        /// The policy for an occurrence that is noticed too late.
         public var missed: MissedPolicy
 
         /// An entry that is to wait.
@@ -55,7 +56,7 @@ public struct LocalSchedule: Sendable {
         }
     }
 
-    /// What became of an entry that was added.
+    /// The result of adding an entry.
     public enum Addition: Hashable, Sendable {
         /// It waits. When the instant has passed already, the next `timePassed` reports it.
         case waits(until: Timestamp)
@@ -63,7 +64,7 @@ public struct LocalSchedule: Sendable {
         case never
     }
 
-    /// What the owner must do. `isLast` says that the entry has left the schedule.
+    /// An action for the owner. `isLast` means that the entry has left the schedule.
     public enum Directive: Hashable, Sendable {
         /// Show it, and store the occurrence as its `lastFired`. `lateBy` is in milliseconds.
         case fire(key: RequestKey, occurrence: Timestamp, lateBy: Int64, isLast: Bool)
@@ -86,8 +87,8 @@ public struct LocalSchedule: Sendable {
     var floating: ZoneRules
     /// The last reading of the clocks.
     var clock: ClockReading?
-    /// The greatest offset of the wall clock from CLOCK_BOOTTIME since the deadlines were last looked up. While the offset is
-    /// no smaller, no deadline has become earlier.
+    /// The greatest offset of the wall clock from CLOCK_BOOTTIME since the deadlines were last looked up. While the
+    /// offset is no smaller, no deadline has become earlier.
     var greatestWallOffset = Int64.min
     /// Intervals whose `added` is to be stored anew, since the wall clock was set.
     var unanchored: [RequestKey] = []
@@ -139,8 +140,8 @@ public struct LocalSchedule: Sendable {
             IndexedHeap.Node(deadline: slot.deadline, slot: index), offset: slot.isOnBootClock ? listingOffset : 0)
     }
 
-    /// The offset by which deadlines on CLOCK_BOOTTIME are listed. The greatest one, since the offset of two readings may
-    /// differ by a millisecond, and a list that is read in pages must keep its order.
+    /// The offset by which deadlines on CLOCK_BOOTTIME are listed. The greatest one, since the offset of two readings
+    /// may differ by a millisecond, and a list that is read in pages must keep its order.
     private var listingOffset: Int64 {
         greatestWallOffset == .min || greatestWallOffset == .max ? clock?.wallOffset ?? 0 : greatestWallOffset
     }
@@ -150,7 +151,7 @@ public struct LocalSchedule: Sendable {
             instant: Timestamp(rawValue: node.deadline.saturatingSum(offset)), key: slots[Int(node.slot)].key)
     }
 
-    /// A page of all deadlines, the earliest first. Visits each entry once.
+    /// A page of all deadlines, the earliest first. Examines each entry once.
     ///
     /// - Parameters:
     ///   - last: The last deadline of the page before; `nil` for the first page.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The months of a non-Gregorian calendar, by day number. Foundation is the source.
 ///
-/// The table is filled in blocks of 1,024 days, on first use: Foundation is asked for about two days of each month. 64 blocks are
-/// kept. There is one table for each calendar of the process.
+/// The table is filled in blocks of 1,024 days, on first use: Foundation is asked for about two days of each month. 64
+/// blocks are kept. There is one table for each calendar of the process.
 final class MonthTable: Sendable {
     /// Consecutive days of one month with consecutive numbers.
     struct Segment: Sendable {
@@ -58,8 +58,8 @@ final class MonthTable: Sendable {
         self.source = source
     }
 
-    /// The numbers of the years with this name that end at or after a day: one, or the next two of a calendar that numbers
-    /// its years in cycles.
+    /// The numbers of the years with this name that end at or after a day: one, or the next two of a calendar that
+    /// numbers its years in cycles.
     func numbers(ofYear year: Int, era: Int?, from day: Int) -> [Int] {
         guard let cycle = source.cycle else { return [year] }
         guard let now = segment(at: day) else { return [] }

@@ -48,7 +48,8 @@ struct NonGregorianCalendar: Sendable {
         cycle = calendar.maximumRange(of: .year).flatMap { $0.lowerBound == 1 && $0.count < 1000 ? $0.count : nil }
     }
 
-    /// Whether its dates are those of the Gregorian calendar, which Foundation uses for calendars that it does not know.
+    /// Whether its dates are those of the Gregorian calendar, which Foundation uses for calendars that it does not
+    /// know.
     var isGregorian: Bool {
         [0, 10_000, 20_000].allSatisfy { number in
             let date = GregorianCalendar.date(ofDay: number)
@@ -94,8 +95,8 @@ struct NonGregorianCalendar: Sendable {
 
     /// The first day after the segment of a day.
     private func beginning(after day: Day) -> Day? {
-        // A day of the next month says where that month begins, unless days before it are left out or misnumbered: Foundation
-        // numbers a few days "0". Every month has 29 days at least.
+        // A day of the next month gives the beginning of that month, unless days before it are left out or misnumbered:
+        // Foundation numbers a few days "0". Every month has 29 days at least.
         if let guess = self[day.number - day.day + Self.beyondMonth]?.first, guess.number > day.number,
             guess.number - day.number < Self.beyondMonth, !guess.isInOneMonth(with: day),
             guess.number - day.number + day.day == 30 || self[guess.number - 1]?.isInOneRow(with: day) == true

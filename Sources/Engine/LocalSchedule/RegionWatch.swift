@@ -1,14 +1,15 @@
 import AgentWire
 import Foundation
 
-/// Which circular regions the machine is inside of, and when it crosses their edges.
+/// Tracks which circular regions the machine is in, and reports when it crosses their edges.
 ///
-/// A value: positions and times come in, crossings come out. A crossing counts when the position is beyond the edge by more than
-/// its accuracy, or by half of the radius where that is less, for 20 seconds. A position whose accuracy is worse than the
-/// diameter and than 100 m can only show that the machine is outside. The first known side of a region is no crossing.
+/// A value: positions and times come in, crossings come out. A crossing counts when, for 20 seconds, the position is
+/// beyond the edge by more than its accuracy, or by half of the radius where that is less. A position whose accuracy is
+/// worse than the diameter and than 100 m can only show that the machine is outside. The first known side of a region
+/// is no crossing.
 public struct RegionWatch: Sendable {
-    /// The side of the edge on which the machine is. The owner stores it and passes it to `add`, so that a crossing is noticed
-    /// that happened meanwhile.
+    /// The side of the edge on which the machine is. The owner stores it and passes it to `add`, so that a crossing is
+    /// noticed that happened meanwhile.
     public enum State: String, Hashable, Sendable, Codable {
         /// No position has shown it yet.
         case unknown
@@ -24,7 +25,8 @@ public struct RegionWatch: Sendable {
         public var key: RequestKey
         /// The side on which the machine is now; the owner stores it.
         public var state: State
-        /// Whether the request fires: not for the first known side, nor for a direction that the region does not ask for.
+        /// Whether the request fires: not for the first known side, nor for a direction that the region does not ask
+        /// for.
         public var fires: Bool
 
         /// A crossing of the edge of one region.
@@ -57,7 +59,7 @@ public struct RegionWatch: Sendable {
     }
 
     private var watched: [RequestKey: Watched] = [:]
-    /// Crossings that do not count yet, by region. Few regions have one, so that events need not visit them all.
+    /// Crossings that do not count yet, by region. Few regions have one, so that events need not examine them all.
     private var dwelling: [RequestKey: (state: State, since: Int64)] = [:]
     /// The last position, for regions that are added later.
     private var last: (latitude: Double, longitude: Double, accuracy: Double, since: Int64)?
@@ -74,7 +76,8 @@ public struct RegionWatch: Sendable {
     /// The known side of a region; `nil` for a region that is not watched.
     public func state(of key: RequestKey) -> State? { watched[key]?.state }
 
-    /// When `timePassed` next has something to report, in milliseconds of CLOCK_BOOTTIME; `nil` when no crossing dwells.
+    /// When `timePassed` next has something to report, in milliseconds of CLOCK_BOOTTIME; `nil` when no crossing
+    /// dwells.
     public var nextDeadline: Int64? {
         dwelling.values.map { $0.since.saturatingSum(Self.dwell) }.min()
     }
@@ -82,8 +85,8 @@ public struct RegionWatch: Sendable {
     /// The keys of all regions.
     public var keys: some Collection<RequestKey> { watched.keys }
 
-    /// A crossing that does not count yet: the new side, and since when in milliseconds of CLOCK_BOOTTIME; `nil` when there is
-    /// none.
+    /// A crossing that does not count yet: the new side, and since when in milliseconds of CLOCK_BOOTTIME; `nil` when
+    /// there is none.
     public func crossing(of key: RequestKey) -> (state: State, since: Int64)? { dwelling[key] }
 
     /// Whether the position of the machine is known.
@@ -100,8 +103,8 @@ public struct RegionWatch: Sendable {
         dwelling = dwelling.mapValues { (state: $0.state, since: sinceBoot) }
     }
 
-    /// Watches a region, from its stored side on and by the last position. It replaces the region with the same key; an equal
-    /// region goes on unchanged.
+    /// Watches a region, from its stored side on and by the last position. It replaces the region with the same key; an
+    /// equal region goes on unchanged.
     public mutating func add(
         _ key: RequestKey, _ region: NotificationTrigger.Region, state: State = .unknown
     ) -> Refusal? {
@@ -179,8 +182,9 @@ public struct RegionWatch: Sendable {
 
     /// The side on which a position certainly is; `unknown` for one too near to the edge.
     ///
-    /// The uncertainty of a position whose accuracy is within the diameter, or within 100 m, counts as half of the radius at most,
-    /// so that small regions can be entered. A less accurate position is outside when all of its uncertainty is.
+    /// The uncertainty of a position whose accuracy is within the diameter, or within 100 m, counts as half of the
+    /// radius at most, so that small regions can be entered. A less accurate position is outside when all of its
+    /// uncertainty is.
     private static func side(
         of region: NotificationTrigger.Region, _ latitude: Double, _ longitude: Double, _ accuracy: Double
     ) -> State {

@@ -1,6 +1,6 @@
-/// The number of a request that waits, given by whoever keeps it.
+/// The number of a pending request, assigned by its store.
 ///
-/// Guarantees: numbers are compared and told apart, nothing else; a request that was kept later has a greater one.
+/// Guarantees: numbers are only compared; a request that was stored later has a greater one.
 public struct RequestKey: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number.
     public let rawValue: Int64

@@ -1,6 +1,6 @@
 import Timestamps
 
-/// One entry as the schedule keeps it: a value without a heap object of its own, so that a million entries fit into memory.
+/// An entry as the schedule keeps it: a value without a heap object, so that a million entries fit into memory.
 struct ScheduleSlot: Sendable {
     enum Timing: Sendable {
         /// Without a zone the fields are in the machine's zone.
@@ -54,9 +54,9 @@ struct ScheduleSlot: Sendable {
         return Timestamp(rawValue: start.saturatingSum(now.wallOffset))
     }
 
-    /// Corrects what is more than ``LocalSchedule/largestPlausibleStep`` in the future: it was stored while the wall clock
-    /// was ahead. Such an `added` or `lastFired` becomes now, and the interval counts on CLOCK_BOOTTIME. An interval that does
-    /// so already has its times moved with the wall clock first: they are no mistake.
+    /// Corrects what is more than ``LocalSchedule/largestPlausibleStep`` in the future: it was stored while the wall
+    /// clock was ahead. Such an `added` or `lastFired` becomes now, and the interval counts on CLOCK_BOOTTIME. An
+    /// interval that does so already has its times moved with the wall clock first: they are no mistake.
     ///
     /// - Returns: Whether there was anything to correct.
     mutating func correctFuture(now: ClockReading) -> Bool {
@@ -85,8 +85,8 @@ struct ScheduleSlot: Sendable {
         return true
     }
 
-    /// When it was added, as it counts for fields of a calendar: occurrences up to then never fire. For floating fields it
-    /// is the local time at which it was added, taken in the machine's present zone.
+    /// When it was added, as it counts for fields of a calendar: occurrences up to then never fire. For floating fields
+    /// it is the local time at which it was added, taken in the machine's present zone.
     func addedByWallClock(floating: ZoneRules) -> Timestamp {
         guard case .calendar(_, nil) = timing else { return added }
         return added.adding(milliseconds: (Int64(addedOffset) - Int64(floating.offset(at: added))) * 1000)

@@ -4,8 +4,8 @@ import Timestamps
 extension Timestamp {
     /// A date, rounded down to milliseconds and saturated; a date that is not a number becomes ``distantPast``.
     public init(_ date: Date) {
-        // A date is a floating-point number of seconds since 2001, which most milliseconds are not exactly: a tenth of a
-        // millisecond is tolerated.
+        // A date is a floating-point number of seconds since 2001, which most milliseconds are not exactly: a tenth of
+        // a millisecond is tolerated.
         let value = (date.timeIntervalSince1970 * 1000 + 0.1).rounded(.down)
         let milliseconds: Int64 =
             if value >= 0x1p63 {

@@ -9,8 +9,8 @@ public enum ZoneChoice: Hashable, Sendable {
     /// A fixed offset in seconds east of UTC.
     case fixed(secondsFromGMT: Int)
 
-    /// The choice of a trigger's `timeZone`. `nil` and `TimeZone.autoupdatingCurrent` float; `TimeZone.current` is the zone of
-    /// this moment. Zones that Foundation makes of an offset are fixed offsets.
+    /// The choice of a trigger's `timeZone`. `nil` and `TimeZone.autoupdatingCurrent` float; `TimeZone.current` is the
+    /// zone of this moment. Zones that Foundation makes of an offset are fixed offsets.
     public init(_ zone: TimeZone?) {
         guard let zone, zone != .autoupdatingCurrent else {
             self = .floating

@@ -1,7 +1,7 @@
 extension ZoneRules {
     /// Why a zone file or a TZ string could not be read.
     public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong with it, in English.
+        /// The fault in the file, in English.
         public let description: String
     }
 
@@ -12,8 +12,8 @@ extension ZoneRules {
 
     /// Reads a zone file in the format TZif, version 1 to 4 (RFC 8536, RFC 9636).
     ///
-    /// Throws `Unreadable` for other formats, and for files with leap seconds, which the system's clock does not count. Of a
-    /// file with 64-bit data only these are read.
+    /// Throws `Unreadable` for other formats, and for files with leap seconds, which the system's clock does not count.
+    /// Of a file with 64-bit data only these are read.
     public init(file bytes: [UInt8]) throws {
         guard bytes.count <= Self.largestFile else {
             throw Unreadable(description: "the zone file has more than \(Self.largestFile) bytes")

@@ -4,8 +4,8 @@ import Timestamps
 public enum LocalTimeMatch: Hashable, Sendable {
     /// Once, as nearly always.
     case once(Timestamp)
-    /// Never: clocks are set over it. The gap ends at `end`; `shifted` is as far behind its end as the local time is behind
-    /// its beginning.
+    /// Never: clocks are set over it. The gap ends at `end`; `shifted` is as far behind its end as the local time is
+    /// behind its beginning.
     case skipped(end: Timestamp, shifted: Timestamp)
     /// Twice: clocks are set back to before it.
     case twice(first: Timestamp, second: Timestamp)
@@ -14,8 +14,8 @@ public enum LocalTimeMatch: Hashable, Sendable {
 extension ZoneRules {
     /// When it is that local time here.
     ///
-    /// - Parameter local: The local time as seconds since 1970, counted as if it were UTC. What is further than about 280
-    ///   million years from then is taken for the nearest that is not.
+    /// - Parameter local: The local time as seconds since 1970, counted as if it were UTC. What is further than about
+    ///   280 million years from then is taken for the nearest that is not.
     public func match(local: Int64) -> LocalTimeMatch {
         let bound: Int64 = 1 << 53
         let local = Swift.min(Swift.max(local, -bound), bound)

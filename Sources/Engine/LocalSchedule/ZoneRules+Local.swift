@@ -1,8 +1,8 @@
 import Timestamps
 
 extension ZoneRules {
-    /// The longest gap, and the longest time between two instants with the same local time, in seconds: the difference between the
-    /// smallest and the largest offset.
+    /// The longest gap, and the longest time between two instants with the same local time, in seconds: the difference
+    /// between the smallest and the largest offset.
     static let longestRepeat: Int64 = 2 * largestOffset
 
     /// The latest local time before a period, in seconds; `nil` for the first period.
@@ -21,8 +21,8 @@ extension ZoneRules {
 }
 
 extension ZoneRules {
-    /// A zone whose offsets come from another source, sampled every four days between two instants. Before and after these the
-    /// first and the last offset count.
+    /// A zone whose offsets come from another source, sampled every four days between two instants. Before and after
+    /// these the first and the last offset count.
     ///
     /// Two transitions within four days may be missed. Offsets are clamped to 26 hours.
     public static func sampled(

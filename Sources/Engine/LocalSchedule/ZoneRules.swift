@@ -2,7 +2,8 @@ import Timestamps
 
 /// The offsets from UTC of one time zone: the transitions of a zone file, and the rule of its footer for later times.
 ///
-/// A value of one reference: copies share their tables. Two values are equal when their offsets are; the name does not count.
+/// A value of one reference: copies share their tables. Two values are equal when their offsets are; the name does not
+/// count.
 public struct ZoneRules: Hashable, Sendable {
     /// A period with a constant offset, in seconds since 1970; the offset is in seconds east of UTC.
     struct OffsetPeriod {
@@ -21,7 +22,8 @@ public struct ZoneRules: Hashable, Sendable {
 
     private let table: Table
 
-    /// The zone's name in the zone files, such as Europe/Berlin; `nil` for rules without a name, such as a fixed offset.
+    /// The zone's name in the zone files, such as Europe/Berlin; `nil` for rules without a name, such as a fixed
+    /// offset.
     public var name: String? { table.name }
 
     /// The same rules with a name.

@@ -15,7 +15,7 @@ struct AppQueue: Sendable {
         var isGone = false
     }
 
-    /// Whose notifications a shelf holds.
+    /// The app, environment and lane of the notifications in a queue.
     struct Name: Hashable, Sendable {
         var app: AppID
         var environment: PushEnvironment

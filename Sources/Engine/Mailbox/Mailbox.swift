@@ -1,8 +1,8 @@
 import PushModel
 
-/// What waits for one device, in order, per app, environment and lane.
+/// The queued notifications of one device, in order, by app, environment and lane.
 public struct Mailbox: Sendable {
-    /// One waiting notification, as the owner's store keeps it.
+    /// A queued notification, as the owner's store keeps it.
     public struct Entry: Hashable, Sendable {
         /// The notification's internal id, and its place in the order.
         public var id: NotificationID
@@ -12,7 +12,7 @@ public struct Mailbox: Sendable {
         public var environment: PushEnvironment
         /// The lane in which it waits.
         public var lane: Lane
-        /// Its collapse id; `nil` where it replaces nothing.
+        /// The collapse id; `nil` where the notification replaces none.
         public var collapseID: String?
         /// The instant from which it is expired.
         public var expiresAt: Timestamp
@@ -31,24 +31,24 @@ public struct Mailbox: Sendable {
         }
     }
 
-    /// What the owner must do.
+    /// An action for the owner to carry out.
     public enum Directive: Hashable, Sendable {
         /// Delete the row of this id and record why it left.
         case remove(NotificationID, NotificationState)
-        /// Keep this, in place of an earlier one of the same app, environment and lane, and tell the device of it.
+        /// Store this, in place of an earlier one of the same app, environment and lane, and send it to the device.
         case tombstone(Tombstone)
         /// Delete the tombstone of this id: the device knows of it, or its app is gone.
         case removeTombstone(NotificationID)
-        /// Keep this, and tell the device of it.
+        /// Store this, and send it to the device.
         case recall(Recall)
         /// Delete the recall of this id: the device knows of it, or too many wait.
         case removeRecall(NotificationID)
     }
 
     var shelves: [AppQueue] = []
-    /// What the device is to be told was cleared.
+    /// The records of cleared notifications that are to be sent to the device.
     public private(set) var tombstones: [Tombstone]
-    /// What the device is to be told was withdrawn, in order.
+    /// The recalls of withdrawn notifications that are to be sent to the device, in order.
     public internal(set) var recalls: [Recall]
 
     /// Takes over what a store holds for the device, ordered by id.
@@ -94,12 +94,13 @@ public struct Mailbox: Sendable {
 
     // MARK: Events
 
-    /// A notification was accepted and waits from now on.
+    /// Queues an accepted notification.
     ///
-    /// - Parameter tombstoneID: An id between all earlier ones and the entry's, for what a policy that clears leaves.
+    /// - Parameter tombstoneID: An id between all earlier ones and the entry's, for the tombstone of a policy that
+    ///   clears.
     /// - Precondition: `entry.id` is greater than every id that was appended before; a policy that clears has a
     ///   `tombstoneID`.
-    /// - Returns: what gives way to it.
+    /// - Returns: The directives for the notifications that it replaces or displaces.
     public mutating func appended(
         _ entry: Entry, policy: MailboxPolicy, tombstoneID: NotificationID? = nil, now: Timestamp
     ) -> [Directive] {
@@ -164,7 +165,7 @@ public struct Mailbox: Sendable {
         directives.append(.tombstone(tombstone))
     }
 
-    /// Makes room for a collapse id that does not wait yet.
+    /// Makes space for a collapse id that is not queued yet.
     private mutating func makeRoom(
         for entry: Entry, in place: Int, _ limit: Int, now: Timestamp, _ directives: inout [Directive]
     ) {

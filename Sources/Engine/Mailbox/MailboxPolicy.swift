@@ -1,10 +1,10 @@
-/// How many of an app's notifications may wait for one device in one lane, and what gives way when there are more.
+/// The limit on an app's notifications for one device in one lane, and the behaviour when it is exceeded.
 public struct MailboxPolicy: Hashable, Sendable {
-    /// What happens when the limit is reached.
+    /// The behaviour when the limit is reached.
     public enum Overflow: String, Sendable, CaseIterable {
         /// The oldest leaves as `dropped(overflow)`.
         case dropOldest
-        /// All that waits leaves as `dropped(overflow)`, and a tombstone says how many they were.
+        /// All queued notifications leave as `dropped(overflow)`, and a tombstone contains their number.
         case clear
         /// Only the newest waits, as with APNs; the earlier ones leave as `replaced`.
         case keepNewest
@@ -12,7 +12,7 @@ public struct MailboxPolicy: Hashable, Sendable {
 
     /// How many notifications may wait; at least 1.
     public var limit: Int
-    /// What gives way when the limit is reached.
+    /// The behaviour when the limit is reached.
     public var overflow: Overflow
     /// How many collapse ids may wait; at least 1. ``limit`` then counts only notifications without a collapse id. One
     /// collapse id more makes the one with the oldest notification leave as `dropped(overflow)`, without a tombstone.

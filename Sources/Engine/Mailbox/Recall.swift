@@ -1,16 +1,16 @@
 import PushModel
 
 extension Mailbox {
-    /// A word to the device that a notification was withdrawn which it may have: it is to take it off its screen.
+    /// A request to the device to remove a withdrawn notification, which it may have, from its screen.
     public struct Recall: Hashable, Sendable {
-        /// Its place in the device's order, and the name under which the device acknowledges it.
+        /// The recall's position in the device's queue, and the id under which the device acknowledges it.
         public var id: NotificationID
         /// The notification that was withdrawn.
         public var notification: NotificationID
         /// When it was withdrawn.
         public var at: Timestamp
 
-        /// Makes the word of one withdrawal.
+        /// Makes the recall of one withdrawal.
         public init(id: NotificationID, notification: NotificationID, at: Timestamp) {
             self.id = id
             self.notification = notification
@@ -21,7 +21,7 @@ extension Mailbox {
     /// How many recalls wait at most; of more the oldest leave, and the device goes on showing what they name.
     public static var recallLimit: Int { 1000 }
 
-    /// The device is to be told of a withdrawal. One recall waits at most for each notification.
+    /// Queues a recall for the device. At most one is queued for each notification.
     ///
     /// - Precondition: `recall.id` is greater than every id that was given before.
     public mutating func recalled(_ recall: Recall) -> [Directive] {

@@ -12,7 +12,7 @@ public struct SentLines: Sendable {
     /// The ids in the order of their lines; those that were written since are passed over.
     private var order: [(id: NotificationID, at: Timestamp)] = []
     private var head = 0
-    /// What the transaction that is under way has taken.
+    /// The lines taken by the current transaction.
     private var taken: [(id: NotificationID, at: Timestamp)] = []
 
     /// No line waits.
@@ -26,14 +26,14 @@ public struct SentLines: Sendable {
         for id in ids where lines.updateValue(now, forKey: id) == nil { order.append((id, now)) }
     }
 
-    /// The line of a notification that changes, for the transaction that is under way; `nil` when it is written.
+    /// Takes the line of a notification that changes, for the current transaction; `nil` when it is written.
     public mutating func take(_ id: NotificationID) -> TimelineEntry? {
         guard !lines.isEmpty, let at = lines.removeValue(forKey: id) else { return nil }
         taken.append((id, at))
         return TimelineEntry(at: at, state: .sent, source: .server)
     }
 
-    /// What has waited long enough.
+    /// The notifications whose line has been queued for ``patience``.
     public mutating func due(at now: Timestamp) -> [NotificationID] {
         var due: [NotificationID] = []
         // A clock that was set back makes everything due: a line is worth more than the wait for company.

@@ -1,12 +1,12 @@
 import PushModel
 
 extension Mailbox {
-    /// What is left of notifications that a full lane was cleared of: the device is to be told of it.
+    /// A record of notifications that were cleared from a full lane, to be reported to the device.
     ///
-    /// There is one at most for each app, environment and lane. One that takes the place of an earlier one keeps its
-    /// ``since`` and counts what that one counted too, also while the earlier one is in flight.
+    /// There is at most one for each app, environment and lane. A tombstone that replaces an earlier one keeps its
+    /// ``since`` and adds its count, also while the earlier one is in flight.
     public struct Tombstone: Hashable, Sendable {
-        /// Its place in the device's order, and the name under which the device acknowledges it.
+        /// The tombstone's position in the device's queue, and the id under which the device acknowledges it.
         public var id: NotificationID
         /// The app whose notifications were cleared.
         public var app: AppID

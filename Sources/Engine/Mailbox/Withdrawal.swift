@@ -1,13 +1,15 @@
 import PushModel
 
 extension Mailbox {
-    /// What becomes of notifications that their provider takes back.
+    /// The result of withdrawing notifications for their provider.
     public struct Withdrawal: Hashable, Sendable {
-        /// What the owner must do: those that waited leave as `withdrawn`, those in flight too.
+        /// The actions for the owner: queued notifications leave as `withdrawn`, those in flight too.
         public var directives: [Directive] = []
-        /// Those that left in flight: the device may have them, and is to be asked to take them off its screen.
+        /// The withdrawn notifications that were in flight: the device may have them, and is to remove them from its
+        /// screen.
         public var inFlight: [NotificationID] = []
-        /// Those that did not wait: the device has them, or they left otherwise, as the owner's store knows.
+        /// The notifications that were not queued: the device has them, or they left otherwise, as the owner's store
+        /// knows.
         public var absent: [NotificationID] = []
 
         /// A withdrawal that has taken back nothing yet.

@@ -1,10 +1,10 @@
 import Crypto
 
-/// What a handshake gives: a cipher for each direction, and a name of the session that both sides have.
+/// The result of a handshake: a cipher for each direction, and a session id that both sides share.
 public struct NoiseSession: Sendable {
-    /// Seals what this side says.
+    /// The cipher that seals this side's messages.
     public var sending: NoiseCipher
-    /// Opens what the other side says.
+    /// The cipher that opens the other side's messages.
     public var receiving: NoiseCipher
     /// The hash of the handshake: the same on both sides, and on no others.
     public let handshakeHash: [UInt8]
@@ -34,7 +34,7 @@ public struct NoiseInitiator: Sendable {
         state.mix(remote)
     }
 
-    /// The first message: `e, es, s, ss`. Its payload is secret from all but the other side; somebody may send it again.
+    /// The first message: `e, es, s, ss`. Only the other side can read its payload; an attacker may replay it.
     public mutating func first(_ payload: [UInt8]) throws(NoiseFault) -> [UInt8] {
         let ephemeral = Array(ephemeralKey.publicKey.rawRepresentation)
         state.mix(ephemeral)
@@ -69,7 +69,7 @@ public struct NoiseResponder: Sendable {
     private let remoteKey: Curve25519.KeyAgreement.PublicKey
     /// The other side's static public key, which it has proven to have. Whose that is, is for the caller to know.
     public let remote: [UInt8]
-    /// What the first message carried.
+    /// The payload of the first message.
     public let payload: [UInt8]
 
     /// Reads the first message of a handshake.

@@ -30,7 +30,7 @@ public struct NoiseLimit: Hashable, Sendable {
     public static let standard = NoiseLimit(messages: 1 << 24, bytes: 1 << 30)
 }
 
-/// One direction's cipher: ChaCha20-Poly1305 with a counter (Noise, 5.1).
+/// The cipher of one direction: ChaCha20-Poly1305 with a counter (Noise, 5.1).
 public struct NoiseCipher: Sendable {
     private var key: SymmetricKey
     /// How many messages it has carried.
@@ -49,8 +49,8 @@ public struct NoiseCipher: Sendable {
         sinceNewKey.messages >= limit.messages || sinceNewKey.bytes >= limit.bytes
     }
 
-    /// Takes a new key that follows from this one (Noise, 11.3); the other side does so after the same message. The counter
-    /// goes on.
+    /// Takes a new key that follows from this one (Noise, 11.3); the other side does so after the same message. The
+    /// counter goes on.
     public mutating func rekey() throws(NoiseFault) {
         var bytes = [UInt8](repeating: 0, count: 4)
         bytes += [UInt8](repeating: 0xff, count: 8)
@@ -74,9 +74,9 @@ public struct NoiseCipher: Sendable {
         return bytes
     }
 
-    /// The message as it goes on its way.
+    /// Seals a message.
     ///
-    /// - Parameter context: What both sides know, and the message is bound to.
+    /// - Parameter context: The associated data, known to both sides, to which the message is bound.
     public mutating func seal(_ message: [UInt8], context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
         let bytes = try nonce(count)
         guard let nonce = try? ChaChaPoly.Nonce(data: bytes),
@@ -87,8 +87,8 @@ public struct NoiseCipher: Sendable {
         return Array(box.combined.dropFirst(Self.nonceLength))
     }
 
-    /// The message that came next, or one after it where those between were lost. One that is not authentic, or came before,
-    /// changes nothing.
+    /// The message that came next, or one after it where those between were lost. One that is not authentic, or came
+    /// before, changes nothing.
     ///
     /// - Parameter place: The message's number; `nil` for the next.
     public mutating func open(
@@ -133,7 +133,7 @@ struct NoiseState {
     ) throws(NoiseFault) {
         guard let shared = try? own.sharedSecretFromKeyAgreement(with: other) else { throw .unusableKey }
         let secret = shared.withUnsafeBytes { Array($0) }
-        // A key of small order gives the same secret with any other: somebody who has neither knows it.
+        // A key of small order gives the same secret with any other: an attacker with neither key knows it.
         guard secret.contains(where: { $0 != 0 }) else { throw .unusableKey }
         let (first, second) = Self.derive(chainingKey, secret)
         chainingKey = first

@@ -1,7 +1,7 @@
-/// Which devices have begun accounts of late: a value.
+/// The devices that have created accounts lately. A value.
 ///
-/// Guarantees: a device begins at most ``limit`` accounts in ``period``, since each has room of its own on the server's disk. What is kept
-/// is of the devices that have begun one in that time.
+/// Guarantees: a device creates at most ``limit`` accounts in ``period``, since each reserves space on the server's
+/// disk. Only devices that have created one in that time are remembered.
 struct AccountFounders: Sendable {
     /// How many accounts one device begins.
     static let limit = 32

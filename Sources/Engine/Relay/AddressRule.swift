@@ -2,7 +2,7 @@ import TextDirection
 
 /// Which addresses other devices may have opened here.
 public enum AddressRule {
-    /// What becomes of an address.
+    /// The decision about an address.
     public enum Verdict: Hashable, Sendable {
         /// It may be opened; its scheme in lower case.
         case allowed(scheme: String)
@@ -14,7 +14,7 @@ public enum AddressRule {
     public static let never: Set<String> = [
         "file", "data", "javascript", "vbscript", "blob", "about", "view-source", "jar",
     ]
-    /// Schemes that need nobody's word.
+    /// Schemes that are always allowed.
     public static let always: Set<String> = ["http", "https"]
     /// The longest address, in bytes.
     public static let longest = 8192
@@ -71,7 +71,7 @@ public enum AddressRule {
         return nil
     }
 
-    /// Why an app cannot say that it opens addresses of a scheme; `nil` where it can. `*` stands for all.
+    /// The reason why an app cannot offer to open addresses of a scheme; `nil` where it can. `*` means all schemes.
     public static func fault(ofOffered scheme: String) -> String? {
         scheme == "*" ? nil : fault(ofRule: scheme.lowercased(), isAllowed: true)
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The commands that a device has taken from others, so that one which comes twice is carried out once: a value.
+/// The commands that a device has received from others, so that a repeated one is carried out once. A value.
 ///
-/// An id is remembered for ten minutes; at most 1,024 of them, and 4 MiB of answers. Nothing is remembered of the time before the device's
-/// agent began: a command that says it was given then, too, is not taken for a new one.
+/// An id is remembered for ten minutes; at most 1,024 of them, and 4 MiB of responses. Nothing is remembered of the
+/// time before the device's agent started: a command that was first sent before then is not taken for a new one.
 public struct AnsweredCommands: Sendable {
     /// How long an id is remembered, in milliseconds.
     public static let age: Int64 = 600_000
@@ -11,10 +11,10 @@ public struct AnsweredCommands: Sendable {
     public static let limit = 1024
     /// How many bytes of answers are kept.
     public static let answerLimit = 4 << 20
-    /// By how much the clocks of two devices may differ, in milliseconds.
+    /// The largest difference assumed between the clocks of two devices, in milliseconds.
     public static let clockDifference: Int64 = 5_000
 
-    /// What is known of a command that comes.
+    /// The classification of a command that arrives.
     public enum Arrival: Hashable, Sendable {
         /// It is new: it is to be carried out.
         case new
@@ -22,7 +22,7 @@ public struct AnsweredCommands: Sendable {
         case underWay
         /// It was carried out, with this answer; `nil` where that is not kept any more.
         case answered([UInt8]?)
-        /// It was given before, at a time of which not all is remembered: nobody knows whether it was carried out.
+        /// It was sent before, at a time of which not everything is remembered: whether it was carried out is unknown.
         case forgotten
     }
 
@@ -38,9 +38,9 @@ public struct AnsweredCommands: Sendable {
     }
 
     private var entries: [Key: Entry] = [:]
-    /// By arrival. A slice, as ``kept``: its first one goes without moving the others.
+    /// The commands by arrival. A slice, as ``kept``, so that removing the first one does not move the others.
     private var order: ArraySlice<Key> = []
-    /// Those whose answers are kept, the oldest first; among them such as are forgotten.
+    /// The commands whose responses are kept, the oldest first, including some already forgotten.
     private var kept: ArraySlice<Key> = []
     private var size = 0
     /// From when on every command is remembered; `nil` while none can have come.
@@ -49,7 +49,7 @@ public struct AnsweredCommands: Sendable {
     /// Nothing has come.
     public init() {}
 
-    /// Commands can come from now on; what is said again changes nothing.
+    /// Begins to remember commands; a repeated call changes nothing.
     public mutating func begin(at now: Int64) { rememberedSince = rememberedSince ?? now }
 
     /// A command has come.

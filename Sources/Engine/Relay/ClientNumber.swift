@@ -1,6 +1,6 @@
-/// Who says something about relaying to a device: one connection of an app or a terminal.
+/// The client of a relay request: one connection of an app or a terminal.
 ///
-/// A number of the process, by which what is kept for the connection is found; it means nothing elsewhere.
+/// The number identifies the connection's state in this process; it means nothing elsewhere.
 ///
 /// ```swift
 /// let client = ClientNumber(ObjectIdentifier(connection))
@@ -8,7 +8,7 @@
 public struct ClientNumber: Hashable, Sendable, ExpressibleByIntegerLiteral {
     private let number: Int
 
-    /// The number of an object that stands for the connection, as long as it lives.
+    /// The number of an object that represents the connection, as long as it lives.
     public init(_ object: ObjectIdentifier) { number = Int(bitPattern: object) }
 
     /// A number by itself, as a test gives it.

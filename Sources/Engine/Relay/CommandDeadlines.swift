@@ -24,7 +24,7 @@ struct CommandDeadlines: Sendable {
         }
     }
 
-    /// Forgets what has ended, where that stands first or is more than what has not.
+    /// Removes ended commands that are first, and the others where they are the larger part.
     ///
     /// - Parameters:
     ///   - count: How many have not ended.

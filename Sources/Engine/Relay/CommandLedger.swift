@@ -1,18 +1,18 @@
 import Foundation
 import RelayWire
 
-/// The commands that a device has given to others: where each stands, and what came of it. A value.
+/// The commands that a device has sent to others, with the state and the outcome of each. A value.
 ///
-/// Guarantees: every command that was begun ends once, with a status that tells "did not arrive" from "nobody knows";
-/// what has ended can be asked for during a day. What exceeds a limit waits for room (``CommandQueue``).
+/// Guarantees: every command that was begun ends once, with a status that tells "not delivered" from "outcome unknown".
+/// Ended commands can be queried for a day. Commands beyond a limit are queued (``CommandQueue``).
 public struct CommandLedger: Sendable {
     private static var historyLimit: Int { 1024 }
     /// In milliseconds.
     private static var historyAge: Int64 { 86_400_000 }
 
-    /// One command under way.
+    /// A command in progress.
     public struct Command: Hashable, Sendable {
-        /// Who gave it, and under which number.
+        /// The client that sent the command.
         public var client: ClientNumber
         /// The number that the client gave it.
         public var request: Int64
@@ -20,7 +20,7 @@ public struct CommandLedger: Sendable {
         public var device: String
         /// When it is given up, in milliseconds since 1970.
         public var deadline: Int64
-        /// Where it stands.
+        /// The state of the command.
         public var life: RelayLife = .requesting
         /// How often it has left this device.
         public internal(set) var sendings = 0
@@ -30,7 +30,7 @@ public struct CommandLedger: Sendable {
         public var connection: UUID?
         /// The app that gave it.
         public var asker = ""
-        /// What it is, in words without contents.
+        /// A description of the command, without its contents.
         public var what = ""
         /// When it was given, in milliseconds since 1970.
         public var givenAt: Int64 = 0
@@ -38,9 +38,10 @@ public struct CommandLedger: Sendable {
         public internal(set) var firstGivenAt: Int64?
         /// Whether the server keeps it for a device that is away.
         public var waits = false
-        /// What tells it from another command of its id; a number of this process alone.
+        /// A hash that tells the command from another one of its id. It is meaningless outside this process.
         public var mark = 0
-        /// Whether it is a letter, which waits for the server's word alone: whether its device is there means nothing to it.
+        /// Whether it is a queued message, which only waits for the server's confirmation: the presence of its device
+        /// is irrelevant.
         public var isLetter = false
 
         /// A command that has not left yet.
@@ -61,34 +62,34 @@ public struct CommandLedger: Sendable {
                 && left.deadline == right.deadline && left.life == right.life
         }
 
-        /// Hashes what tells commands apart.
+        /// Hashes the values that distinguish commands.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(client)
             hasher.combine(request)
         }
     }
 
-    /// A command as it stands, or ended.
+    /// A command in progress, or ended.
     public struct Entry: Hashable, Sendable {
         /// The command's id.
         public var id: UUID
         /// The device that it was for.
         public var device: String
-        /// What it was, in words without contents.
+        /// A description of the command, without its contents.
         public var what: String
         /// When it was given, in milliseconds since 1970.
         public var givenAt: Int64
-        /// Where it stands.
+        /// The state of the command.
         public var life: RelayLife
-        /// How it ended; `nil` while it is under way.
+        /// The outcome; `nil` while the command is in progress.
         public var status: RelayStatus?
         /// More about its end, for people.
         public var detail: String?
-        /// What tells the command from another of its id.
+        /// A hash that tells the command from another one of its id.
         var mark = 0
         /// The app that gave it.
         public var asker = ""
-        /// Until when the server keeps it; `nil` where it is no letter that waits.
+        /// The time until which the server keeps it; `nil` where it is no queued message.
         var keptUntil: Int64?
         /// When it ended.
         var endedAt: Int64 = 0
@@ -106,7 +107,7 @@ public struct CommandLedger: Sendable {
 
     private var open: [UUID: Command] = [:]
     private var ended: [UUID: Entry] = [:]
-    /// What has ended, the oldest first. A slice, whose first one goes without moving the others.
+    /// The ended commands, the oldest first. A slice, so that removing the first one does not move the others.
     private var order: ArraySlice<UUID> = []
     private var queue = CommandQueue()
     private var deadlines = CommandDeadlines()
@@ -114,16 +115,16 @@ public struct CommandLedger: Sendable {
     /// A ledger without commands.
     public init() {}
 
-    /// The commands under way.
+    /// The number of commands in progress.
     public var count: Int { open.count }
 
-    /// When the next command is to be given up; `nil` when none is under way.
+    /// The time at which the next command is given up; `nil` when none is in progress.
     public var deadline: Int64? { deadlines.first }
 
-    /// Notes a new command, which may have to wait for room before it leaves (``isWaiting(_:)``).
+    /// Adds a new command, which may be queued before it is sent (``isWaiting(_:)``).
     ///
-    /// - Parameter size: How many bytes are kept while it waits.
-    /// - Returns: Why it cannot be begun; `nil` when it is.
+    /// - Parameter size: How many bytes are kept while it is queued.
+    /// - Returns: The reason why it cannot be begun; `nil` when it is.
     public mutating func begin(_ id: UUID, _ command: Command, size: Int = 0) -> RelayOutcome? {
         if let refusal = refusal(of: id, command.mark) { return refusal }
         let entry = queue.enter(id, of: command.client, for: command.device, over: command.connection, size: size)
@@ -137,10 +138,12 @@ public struct CommandLedger: Sendable {
         return nil
     }
 
-    /// Why a command of an id cannot be given; `nil` where it can: for the first time, as the same after it has ended, or where what had the
-    /// id was not carried out for certain.
+    /// The reason why a command of an id cannot be sent; `nil` where it can.
     ///
-    /// - Parameter mark: The command's.
+    /// It can for the first time, as the same command after it has ended, or where the earlier command of the id was
+    /// certainly not carried out.
+    ///
+    /// - Parameter mark: The command's hash.
     public func refusal(of id: UUID, _ mark: Int) -> RelayOutcome? {
         if open[id] != nil { return RelayOutcome(.failed, detail: "a command of this id is under way") }
         guard let entry = ended[id], entry.mark != mark, entry.mayBeDoneSince != nil || entry.keptUntil != nil else {
@@ -149,7 +152,8 @@ public struct CommandLedger: Sendable {
         return RelayOutcome(.failed, detail: "another command had this id, “\(entry.what)”; each has one of its own")
     }
 
-    /// Notes a command that was refused before it left. What was given under its id before may have been carried out all the same.
+    /// Notes a command that was refused before it left. What was given under its id before may have been carried out
+    /// all the same.
     public mutating func refused(_ id: UUID, _ command: Command, _ outcome: RelayOutcome, at now: Int64) {
         guard open[id] == nil, ended[id]?.keptUntil == nil else { return }
         note(id, command, outcome.status, outcome.detail, firstGivenAt: firstGiven(id, to: command.device), at: now)
@@ -158,7 +162,7 @@ public struct CommandLedger: Sendable {
     /// Whether a command waits for others to end before it leaves.
     public func isWaiting(_ id: UUID) -> Bool { queue.isWaiting(id) }
 
-    /// What waits to be asked over a connection, in order.
+    /// The commands queued for a connection, in order.
     public func waiting(of client: ClientNumber, for device: String, over connection: UUID) -> [UUID] {
         queue.waiting(of: client, for: device, over: connection)
     }
@@ -166,7 +170,7 @@ public struct CommandLedger: Sendable {
     /// The next command that has waited and may leave now; `nil` where none may.
     public mutating func next() -> UUID? { queue.next() }
 
-    /// How a command ends whose deadline has come: one that waited for room until then was too much.
+    /// The outcome of a command whose deadline has passed. A command that was queued until then exceeded a limit.
     public func outcomeAtDeadline(of id: UUID) -> RelayOutcome {
         if let limit = queue.limit(of: id) {
             return RelayOutcome(.resourceLimits, detail: "\(limit.words), and none ended before the deadline")
@@ -175,12 +179,13 @@ public struct CommandLedger: Sendable {
         return RelayOutcome(hasLeft ? .outcomeUnknown : .expired, detail: "no answer came before the deadline")
     }
 
-    /// When a command of this id was given to a device for the first time, where it has ended and may have been carried out.
+    /// When a command of this id was given to a device for the first time, where it has ended and may have been carried
+    /// out.
     public func firstGiven(_ id: UUID, to device: String) -> Int64? {
         ended[id].flatMap { $0.device == device ? $0.mayBeDoneSince : nil }
     }
 
-    /// The command of an id that is under way.
+    /// The command of an id that is in progress.
     public subscript(id: UUID) -> Command? { open[id] }
 
     /// It has left this device.
@@ -195,9 +200,9 @@ public struct CommandLedger: Sendable {
         if keptLetter(id)?.device == device { ended[id]?.life = .executing }
     }
 
-    /// It has ended.
+    /// Ends a command.
     ///
-    /// - Returns: The command; `nil` when it had ended before, or another device says so.
+    /// - Returns: The command; `nil` when it had ended before, or another device reports the end.
     public mutating func end(
         _ id: UUID, _ status: RelayStatus, detail: String? = nil, from device: String? = nil, at now: Int64
     ) -> Command? {
@@ -241,12 +246,13 @@ public struct CommandLedger: Sendable {
 
     // MARK: Letters
 
-    /// How long after a letter's deadline its end may still be told, in milliseconds.
+    /// How long after a queued message's deadline its outcome may still arrive, in milliseconds.
     static var letterGrace: Int64 { 60_000 }
 
-    /// The server keeps a letter until a moment: its app's command has ended well, and what comes of the letter is told later.
+    /// The server keeps a message until a moment: its app's command has succeeded, and the message's outcome is
+    /// reported later.
     ///
-    /// - Returns: The command; `nil` where none of this id is under way.
+    /// - Returns: The command; `nil` where none of this id is in progress.
     public mutating func kept(_ id: UUID, until deadline: Int64, at now: Int64) -> Command? {
         guard let command = end(id, .success, at: now) else { return nil }
         ended[id]?.life = .sent
@@ -255,10 +261,10 @@ public struct CommandLedger: Sendable {
         return command
     }
 
-    /// A letter that the server keeps has ended.
+    /// A message that the server keeps has ended.
     ///
-    /// - Parameter device: The device that says so; `nil` for the server.
-    /// - Returns: The letter as it ended; `nil` where none of this id waits, or another device says so.
+    /// - Parameter device: The device that reports the end; `nil` for the server.
+    /// - Returns: The ended message; `nil` where none of this id is queued, or another device reports the end.
     public mutating func letterEnded(
         _ id: UUID, _ status: RelayStatus, detail: String? = nil, from device: String? = nil
     ) -> Entry? {
@@ -272,10 +278,11 @@ public struct CommandLedger: Sendable {
         return ended[id]
     }
 
-    /// A letter that the server keeps, as far as is known here.
+    /// A message that the server keeps, as far as is known here.
     public func keptLetter(_ id: UUID) -> Entry? { ended[id].flatMap { $0.keptUntil == nil ? nil : $0 } }
 
-    /// Where a command stands, and how it ended. Of a letter that nobody has told of long after its deadline nobody knows.
+    /// The state and the outcome of a command. The outcome of a queued message without a report long after its deadline
+    /// is unknown.
     public func life(of id: UUID, at now: Int64) -> (life: RelayLife, status: RelayStatus?, detail: String?)? {
         if let command = open[id] { return (command.life, nil, nil) }
         guard let entry = ended[id] else { return nil }
@@ -283,7 +290,7 @@ public struct CommandLedger: Sendable {
         return (entry.life, entry.status, entry.detail)
     }
 
-    /// The last commands: those under way, and then those that have ended, the newest first.
+    /// The latest commands: those in progress, and then those that have ended, the newest first.
     public func last(_ count: Int) -> [Entry] {
         let running = open.map { id, command in
             Entry(
@@ -293,7 +300,7 @@ public struct CommandLedger: Sendable {
         return Array((running + order.suffix(count).reversed().compactMap { ended[$0] }).prefix(count))
     }
 
-    /// The commands under way to a device, or to any.
+    /// The commands in progress to a device, or to any.
     public func underWay(to device: String? = nil) -> [UUID] {
         open.filter { device == nil || $0.value.device == device }.map(\.key)
     }

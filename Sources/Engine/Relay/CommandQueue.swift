@@ -1,21 +1,22 @@
 import Foundation
 
-/// Which commands may be under way, and which wait until others have ended. A value.
+/// A queue that limits how many commands are in progress, and holds the others until some have ended. A value.
 ///
-/// Guarantees: no more are under way than ``Limit`` allows; what waits leaves in its order among what one client asks of one device
-/// by itself, and among what it asks over one connection; clients whose commands wait for the same take turns; at most
-/// ``waitingLimit`` commands of one client wait, with ``sizeLimit`` bytes. A step costs the same however many wait.
+/// Guarantees: no more commands are in progress than ``Limit`` allows. Queued commands keep their order among a
+/// client's separate commands for one device, and among those over one connection. Clients whose commands are held by
+/// the same limit are served in rotation. At most ``waitingLimit`` commands of one client are queued, with
+/// ``sizeLimit`` bytes. A step costs the same however many are queued.
 public struct CommandQueue: Sendable {
-    /// What bounds how many commands are under way.
+    /// A limit on the number of commands in progress.
     public enum Limit: Hashable, Sendable {
-        /// Those of one client.
+        /// The limit on the commands of one client.
         case client(ClientNumber)
-        /// Those for one device.
+        /// The limit on the commands for one device.
         case device(String)
-        /// Those over one connection.
+        /// The limit on the commands over one connection.
         case connection(UUID)
 
-        /// How many may be under way.
+        /// The most commands in progress.
         public var most: Int {
             switch self {
             case .client: 64
@@ -24,7 +25,7 @@ public struct CommandQueue: Sendable {
             }
         }
 
-        /// The limit in words, for who waits for it.
+        /// The limit in words, for the client that is held by it.
         public var words: String {
             switch self {
             case .client: "this app has \(most) commands under way"
@@ -34,9 +35,9 @@ public struct CommandQueue: Sendable {
         }
     }
 
-    /// What comes of a command that is entered.
+    /// The result of entering a command.
     public enum Entry: Hashable, Sendable {
-        /// It is under way.
+        /// The command is in progress.
         case begun
         /// It waits until ``next()`` names it.
         case waits
@@ -51,7 +52,7 @@ public struct CommandQueue: Sendable {
     /// How many bytes of all clients' commands wait at most.
     public static var totalSizeLimit: Int { 64 << 20 }
 
-    /// What is to leave in its order.
+    /// The key of commands that keep their order.
     private struct Lane: Hashable {
         var client: ClientNumber
         /// The device, for what is asked by itself.
@@ -61,7 +62,7 @@ public struct CommandQueue: Sendable {
 
     private struct Ticket: Hashable {
         var id: UUID
-        /// Tells a command from an earlier one of the same id, which waits no more.
+        /// The number that distinguishes a command from an earlier one of the same id, which is no longer queued.
         var number: Int64
     }
 
@@ -70,23 +71,23 @@ public struct CommandQueue: Sendable {
         var tickets: ArraySlice<Ticket> = []
         /// How many of them wait.
         var count = 0
-        /// What the first one waits for.
+        /// The limit that holds the first one.
         var limit: Limit
     }
 
     private struct Place {
         var lane: Lane
         var size: Int
-        /// The ticket's number while it waits; `nil` for one that is under way.
+        /// The ticket's number while the command is queued; `nil` for one in progress.
         var number: Int64?
     }
 
     private var places: [UUID: Place] = [:]
     private var counts: [Limit: Int] = [:]
     private var lanes: [Lane: Waiting] = [:]
-    /// Whose first command waits for a limit, by turns.
+    /// The lanes whose first command is held by a limit, in the order in which they are served.
     private var blocked: [Limit: ArraySlice<Lane>] = [:]
-    /// Where something has ended, and others may go on.
+    /// The limits under which a command has ended, so that others may start.
     private var freed: ArraySlice<Limit> = []
     private var waitingOf: [ClientNumber: (count: Int, size: Int)] = [:]
     private var totalSize = 0
@@ -101,13 +102,13 @@ public struct CommandQueue: Sendable {
     /// Whether a command waits.
     public func isWaiting(_ id: UUID) -> Bool { places[id]?.number != nil }
 
-    /// What waits of a lane's commands, in order.
+    /// The queued commands of a lane, in order.
     func waiting(of client: ClientNumber, for device: String, over connection: UUID) -> [UUID] {
         let lane = Lane(client: client, device: device, connection: connection)
         return lanes[lane]?.tickets.filter { places[$0.id]?.number == $0.number }.map(\.id) ?? []
     }
 
-    /// What a command waits for; `nil` for one that does not wait.
+    /// The limit that holds a command; `nil` for one that is not queued.
     public func limit(of id: UUID) -> Limit? {
         places[id].flatMap { $0.number == nil ? nil : lanes[$0.lane]?.limit }
     }
@@ -141,7 +142,7 @@ public struct CommandQueue: Sendable {
         return .waits
     }
 
-    /// A command has ended, whether it waited or was under way.
+    /// A command has ended, whether it was queued or in progress.
     public mutating func leave(_ id: UUID) {
         guard let place = places.removeValue(forKey: id) else { return }
         guard place.number != nil else {
@@ -160,7 +161,7 @@ public struct CommandQueue: Sendable {
         }
     }
 
-    /// The next command that may leave now, which is under way from then on; `nil` where none may.
+    /// The next command that may be sent, which is in progress from then on; `nil` where none may.
     public mutating func next() -> UUID? {
         while let limit = freed.first {
             guard let lane = blocked[limit]?.first, counts[limit, default: 0] < limit.most else {

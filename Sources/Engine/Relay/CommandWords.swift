@@ -1,7 +1,7 @@
 import RelayWire
 
 extension RelayContent {
-    /// What a command is, for the log: no address, and nothing of a message.
+    /// A summary of the command for the log, without an address and without a message's contents.
     public var summary: String {
         switch self {
         case .launch(let launch): "open \(launch.uri.prefix { $0 != ":" }.prefix(32))"

@@ -1,36 +1,36 @@
 import Foundation
 import RelayWire
 
-/// A letter by its sender and its id, among those of one device.
+/// The key of a queued message, among those of one device: its sender and its id.
 public struct LetterKey: Hashable, Sendable {
     /// The device that posted it.
     public var sender: String
     /// The id that the sender gave it.
     public var id: UUID
 
-    /// Names a letter.
+    /// Makes the key of a message.
     public init(sender: String, id: UUID) {
         self.sender = sender
         self.id = id
     }
 }
 
-/// A letter as the server keeps it.
+/// A queued message as the server keeps it.
 public struct KeptLetter: Hashable, Sendable {
     /// The account of both devices.
     public var account: RelayDirectory.AccountID
     /// The device that it is for.
     public var device: String
-    /// Its sender and id.
+    /// The message's sender and id.
     public var key: LetterKey
     /// When it is of no use any more, in milliseconds since 1970.
     public var deadline: Int64
-    /// What only the two devices read.
+    /// The sealed contents, which only the two devices can read.
     public var body: [UInt8]
-    /// Its place in the order in which letters were kept; what keeps it gives it that.
+    /// The message's position in the order of storage, assigned by the store.
     public var number: Int64 = 0
 
-    /// Describes a letter.
+    /// Describes a message.
     public init(account: RelayDirectory.AccountID, device: String, key: LetterKey, deadline: Int64, body: [UInt8]) {
         self.account = account
         self.device = device
@@ -40,21 +40,23 @@ public struct KeptLetter: Hashable, Sendable {
     }
 }
 
-/// How letters go from where they are kept to the devices that are there: a value.
+/// The flow of queued messages from the store to the devices that are present. A value.
 ///
-/// Guarantees: a device is given its letters in the order in which they were kept, each once a session; of one device's letters at most
-/// ``countLimit`` are read or under way, and no more than ``sizeLimit`` bytes beside one letter.
+/// Guarantees: a device receives its messages in the order in which they were stored, each once a session. Of one
+/// device's messages at most ``countLimit`` are read or in transit, and no more than ``sizeLimit`` bytes beside one
+/// message.
 public struct LetterFlow: Sendable {
-    /// How many letters may be under way to a device that it has not taken for good.
+    /// The most messages in transit to a device that it has not durably taken.
     public static let countLimit = 32
     /// How many bytes of them.
     public static let sizeLimit = 1 << 20
 
-    /// What is to be done.
+    /// A step for the caller to carry out.
     public enum Step: Hashable, Sendable {
-        /// Read what is kept for a session's device beyond a number, and tell by ``LetterFlow/read(_:isAll:for:)``.
+        /// Read the stored messages of a session's device beyond a number, and report them by
+        /// ``LetterFlow/read(_:isAll:for:)``.
         case read(RelaySession, RelayDirectory.AccountID, after: Int64, count: Int, bytes: Int)
-        /// Write a letter to a session, and tell by ``LetterFlow/written(_:to:)``.
+        /// Write a message to a session, and report it by ``LetterFlow/written(_:to:)``.
         case write(KeptLetter, to: RelaySession)
     }
 
@@ -64,7 +66,7 @@ public struct LetterFlow: Sendable {
         /// Up to which number it was read.
         var cursor: Int64 = 0
         var ready: [KeptLetter] = []
-        /// What is being written, or could not be.
+        /// The message that is being written, or could not be.
         var writing: KeptLetter?
         var underWay: [LetterKey: Int] = [:]
         var isReading = false
@@ -77,10 +79,10 @@ public struct LetterFlow: Sendable {
 
     private var lanes: [String: Lane] = [:]
 
-    /// Nobody is there.
+    /// A flow without sessions.
     public init() {}
 
-    /// A device is there; what is said again of one session changes nothing.
+    /// A device is present; repeated calls for one session change nothing.
     public mutating func begin(_ session: RelaySession, _ account: RelayDirectory.AccountID) -> [Step] {
         if let lane = lanes[session.device], lane.session == session, lane.account == account { return [] }
         lanes[session.device] = Lane(session: session, account: account)
@@ -92,14 +94,14 @@ public struct LetterFlow: Sendable {
         if lanes[session.device]?.session == session { lanes[session.device] = nil }
     }
 
-    /// A letter was kept for a device.
+    /// A message was stored for a device.
     public mutating func kept(for device: String) -> [Step] {
         lanes[device]?.mayHaveMore = true
         lanes[device]?.hasNews = true
         return steps(device)
     }
 
-    /// What was read for a session.
+    /// The messages that were read for a session.
     public mutating func read(_ letters: [KeptLetter], isAll: Bool, for session: RelaySession) -> [Step] {
         guard var lane = lanes[session.device], lane.session == session else { return [] }
         lane.isReading = false
@@ -110,7 +112,7 @@ public struct LetterFlow: Sendable {
         return steps(session.device)
     }
 
-    /// A letter was written to a session, or could not be: it is tried again by ``again(_:)``.
+    /// A message was written to a session, or could not be: it is tried again by ``again(_:)``.
     public mutating func written(_ isWritten: Bool, to session: RelaySession) -> [Step] {
         guard isWritten, lanes[session.device]?.session == session else { return [] }
         lanes[session.device]?.writing = nil
@@ -123,12 +125,12 @@ public struct LetterFlow: Sendable {
         return [.write(letter, to: session)]
     }
 
-    /// Whether a letter is on its way to its device.
+    /// Whether a message is in transit to its device.
     public func isUnderWay(_ key: LetterKey, to device: String) -> Bool {
         lanes[device]?.underWay[key] != nil
     }
 
-    /// A letter is kept no longer: its device has taken it, or it has ended otherwise.
+    /// A message is stored no longer: its device has taken it, or it has ended otherwise.
     public mutating func ended(_ key: LetterKey, for device: String) -> [Step] {
         lanes[device]?.underWay[key] = nil
         lanes[device]?.ready.removeAll { $0.key == key }

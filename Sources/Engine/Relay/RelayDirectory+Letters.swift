@@ -1,8 +1,8 @@
 import RelayWire
 
-/// Letters: who may post one for whom, and devices that are woken for one.
+/// Queued messages: the permission to post them, and the devices that are woken for them.
 extension RelayDirectory {
-    /// What becomes of a letter that a device posts.
+    /// The decision about a message that a device posts.
     public enum Posting: Hashable, Sendable {
         /// It is to be kept for a device of this account.
         case keep(AccountID)
@@ -10,7 +10,7 @@ extension RelayDirectory {
         case refuse(RelayUndelivered)
     }
 
-    /// A device posts a letter for another of its account, whether that is there or not.
+    /// Decides about a message that a device posts for another of its account, whether that is present or not.
     public func posting(_ letter: RelayLetter, from session: RelaySession, at now: Int64) -> Posting {
         guard let id = accountOf[session], let account = accounts[id] else { return .refuse(.notJoined) }
         guard account.entries[letter.peer] != nil, letter.peer != session.device else {
@@ -24,7 +24,7 @@ extension RelayDirectory {
         return .keep(id)
     }
 
-    /// A letter is kept for a device, which is woken where it is away and can be.
+    /// Wakes a device for which a message was stored, where it is away and can be woken.
     public mutating func wake(_ device: String, of id: AccountID, until deadline: Int64, at now: Int64) -> RelayPush? {
         guard canWake, let entry = accounts[id]?.entries[device], entry.session == nil, let channel = entry.wake,
             entry.pushedAt.map({ now >= $0 + Self.pushPause }) ?? true
@@ -33,10 +33,10 @@ extension RelayDirectory {
         return RelayPush(device: device, account: id, channel: channel, until: deadline)
     }
 
-    /// Whose a session's device is; `nil` before its hello.
+    /// The account of a session's device; `nil` before its hello.
     public func account(of session: RelaySession) -> AccountID? { accountOf[session] }
 
-    /// The session in which a device has said hello; `nil` while it is away.
+    /// The session in which a device has sent its hello; `nil` while it is away.
     public func session(of device: String) -> RelaySession? { homes[device] }
 
     /// The sessions in which devices of an account are there; none where none is.

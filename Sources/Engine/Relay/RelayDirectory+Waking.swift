@@ -5,7 +5,7 @@ import RelayWire
 public struct RelayPush: Hashable, Sendable {
     /// The device.
     public var device: String
-    /// Whose it is.
+    /// The account that the device belongs to.
     public var account: RelayDirectory.AccountID
     /// How it is woken.
     public var channel: RelayWakeChannel
@@ -23,7 +23,7 @@ public struct RelayPush: Hashable, Sendable {
 
 /// A device of an account, as it was kept.
 public struct KeptDevice: Hashable, Sendable {
-    /// What it told of itself.
+    /// The device's description of itself.
     public var device: RelayDevice
     /// When it was there last, in milliseconds since 1970.
     public var seen: Int64
@@ -40,8 +40,8 @@ public struct KeptDevice: Hashable, Sendable {
 
 /// Devices that have no session, and can be woken by a push.
 ///
-/// Guarantees: a device is woken for what has a deadline and is no piece of something large; at most once in ``pushPause``, however much
-/// waits for it; that it could not be is told to all who wait for nothing else.
+/// Guarantees: a device is woken for a message that has a deadline and is no piece of something large; at most once in
+/// ``pushPause``, however many are queued. A failure to wake it is reported to all senders that wait for nothing else.
 extension RelayDirectory {
     /// How long after a push for a device there is no other, in milliseconds.
     public static let pushPause: Int64 = 2_000
@@ -77,7 +77,7 @@ extension RelayDirectory {
 
     /// A device could not be woken.
     ///
-    /// - Parameter isDead: Whether its channel is of no use any more, by the push service's word.
+    /// - Parameter isDead: Whether its channel is invalid, according to the push service.
     public mutating func notWoken(_ push: RelayPush, isDead: Bool) -> [Directive] {
         guard var account = accounts[push.account], let entry = account.entries[push.device],
             entry.wake == push.channel, entry.session == nil

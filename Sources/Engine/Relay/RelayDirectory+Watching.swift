@@ -1,20 +1,20 @@
 import RelayWire
 
-/// How the devices of an account hear of each other's changes.
+/// The notification of an account's devices about each other's changes.
 ///
-/// Guarantees: the first change of a quiet time is told at once, what follows it within ``changePause`` together; a device hears of
-/// another one before anything that this says comes to it.
+/// Guarantees: the first change after a pause is sent at once, later ones within ``changePause`` together. A device is
+/// notified of another one before it receives any frame from it.
 extension RelayDirectory {
-    /// For how long after a change was told the next ones are collected, in milliseconds.
+    /// How long changes are collected after one was sent, in milliseconds.
     public static let changePause: Int64 = 100
     /// How many removed devices of an account are remembered.
     static let removedLimit = 64
 
-    /// What a session was told.
+    /// The state of the account that a session was sent.
     struct Watcher {
-        /// The state of which it knows all but what it said itself.
+        /// The revision up to which it knows all changes except its own.
         var told: Int64
-        /// Whether it says what it knows, and takes changes.
+        /// Whether it reports the state it knows, and accepts changes.
         var takesChanges: Bool
     }
 
@@ -32,7 +32,7 @@ extension RelayDirectory {
         if account.removed.count > removedLimit { account.forgotten = account.removed.removeFirst().revision }
     }
 
-    /// Tells what is new, or has it told in a moment where something was told just before.
+    /// Sends the changes, or schedules that where some were sent just before.
     mutating func tellChanges(_ account: inout Account, _ id: AccountID, at now: Int64) -> [Directive] {
         if now >= account.quietAt {
             let directives = Self.tellChanges(&account)
@@ -45,7 +45,7 @@ extension RelayDirectory {
         return [.wake(at: account.quietAt)]
     }
 
-    /// Tells what was collected.
+    /// Sends the collected changes.
     mutating func tellDue(at now: Int64) -> [Directive] {
         var directives: [Directive] = []
         while let next = untold.first, next.at <= now {
@@ -59,7 +59,7 @@ extension RelayDirectory {
         return directives
     }
 
-    /// What a device is to be told before something of another one comes to it: mostly nothing.
+    /// The changes that a device must receive before a frame of another one: mostly none.
     ///
     /// - Parameter session: A session of the account, the one device's or the other's.
     public mutating func tellBefore(_ sender: String, to receiver: String, by session: RelaySession) -> [Directive] {
@@ -78,9 +78,9 @@ extension RelayDirectory {
         }
     }
 
-    /// Tells each device, or one of them, what it does not know yet.
+    /// Sends each device, or one of them, the changes that it does not know yet.
     static func tellChanges(_ account: inout Account, to only: String? = nil) -> [Directive] {
-        // Most were told the same.
+        // Most devices know the same revision.
         var news: [Int64: News] = [:]
         var directives: [Directive] = []
         for (id, entry) in account.entries where only == nil || id == only {
@@ -99,7 +99,7 @@ extension RelayDirectory {
         return directives
     }
 
-    /// What changed in an account since a state.
+    /// The changes in an account since a state.
     struct News {
         /// The devices that are new or others, by the revision.
         var devices: [(device: RelayDevice, revision: Int64)]
@@ -107,7 +107,7 @@ extension RelayDirectory {
         let since: Int64
         let revision: Int64
         let epoch: Int64
-        /// What devices that take changes are told.
+        /// The frames for devices that accept changes.
         private(set) var changes: [RelayFrame] = []
 
         init(_ account: Account, since: Int64) {
@@ -122,7 +122,7 @@ extension RelayDirectory {
 
         var isEmpty: Bool { devices.isEmpty && removed.isEmpty }
 
-        /// The same for a device that does not hear of itself.
+        /// The same changes, for a device that is not notified of its own.
         func without(_ device: String) -> News {
             var rest = self
             rest.devices.removeAll { $0.device.id == device }
@@ -130,7 +130,7 @@ extension RelayDirectory {
             return rest
         }
 
-        /// What devices are told that know no changes.
+        /// The frames for devices that do not accept changes.
         var frames: [RelayFrame] {
             removed.map { .removed(revision: $0.revision, device: $0.device) }
                 + devices.map { .changed(revision: $0.revision, $0.device) }

@@ -1,16 +1,17 @@
 import RelayWire
 
-/// The devices of an account, as a session is told them.
+/// The devices of an account, as they are sent to a session.
 ///
-/// Guarantees: each frame can be written, however much the devices tell of themselves; every device stands in the first one, so that
-/// what it says can be read from then on; a device that knows an earlier state is told what changed, where that can be told.
+/// Guarantees: each frame can be written, however large the descriptions are. The first frame contains every device, so
+/// that its messages can be read from then on. A device that knows an earlier state receives the changes, where these
+/// are known.
 extension RelayDirectory {
     /// How large the descriptions are at most that go in one frame.
     static let welcomeRoom = RelayDevice.Weight(bytes: 192 << 10, values: 6000)
 
-    /// What a session is told when it joins.
+    /// The frames that a session receives when it joins.
     ///
-    /// - Parameter known: What the device says that it knows; `nil` for one that says nothing.
+    /// - Parameter known: The state that the device reports to know; `nil` where it reports none.
     static func welcome(_ session: RelaySession, _ account: inout Account, knows known: RelayKnown?) -> [Directive] {
         account.entries[session.device]?.watcher = Watcher(told: account.revision, takesChanges: known != nil)
         if let known, known.epoch == account.epoch, known.revision >= account.forgotten,
@@ -27,7 +28,7 @@ extension RelayDirectory {
         return all(session, account, takesChanges: known != nil)
     }
 
-    /// All devices. Those that are there come first with what there is on them; where the rest has no room, it follows.
+    /// All devices. Present ones come first, with their apps; those that do not fit are described later.
     private static func all(_ session: RelaySession, _ account: Account, takesChanges: Bool) -> [Directive] {
         var devices = account.entries.values.map(\.device).sorted { $0.id < $1.id }
         var sum = RelayDevice.Weight(bytes: 0, values: 0)
@@ -54,7 +55,7 @@ extension RelayDirectory {
         return [.send(frame, to: session)] + (ids.isEmpty ? [] : [.describe(ids, to: session)])
     }
 
-    /// What a session is told anew that missed something; nothing for one that belongs to no account.
+    /// The frames that bring a session up to date after it missed some; none for one that belongs to no account.
     public mutating func snapshot(for session: RelaySession) -> [Directive] {
         guard let id = accountOf[session], var account = accounts[id], let entry = account.entries[session.device],
             entry.session == session
@@ -65,7 +66,8 @@ extension RelayDirectory {
         return directives
     }
 
-    /// One of the devices of ``Directive/describe(_:to:)`` as it is at this moment; `nil` where there is none of this id any more.
+    /// The present description of a device of ``Directive/describe(_:to:)``; `nil` where no device has this id any
+    /// more.
     public func description(of device: String, for session: RelaySession) -> RelayFrame? {
         guard let id = accountOf[session], let account = accounts[id], let entry = account.entries[device] else {
             return nil

@@ -1,6 +1,6 @@
 import RelayWire
 
-/// One session of a device with the server.
+/// A session of a device with the server.
 public struct RelaySession: Hashable, Sendable {
     /// The device's id.
     public let device: String
@@ -14,14 +14,14 @@ public struct RelaySession: Hashable, Sendable {
     }
 }
 
-/// Which devices are whose, and which of them are there: the server's side of relaying, as a value.
+/// The directory of devices by account, and of their presence: the server's side of relaying. A value.
 ///
-/// Guarantees: a device hears of, and reaches, the devices of its own account and no others; one that ended its session and
-/// begins another within the grace was never away for the others; what is sent to a device that is not there is answered,
-/// never lost in silence. What it keeps is bounded by the sessions, and by ``deviceLimit`` absent devices for each account
-/// that has a session.
+/// Guarantees: a device is notified of, and reaches, only the devices of its own account. One that ends its session and
+/// begins another within the grace period stays present for the others. A message to an absent device is answered,
+/// never lost silently. Memory is bounded by the sessions, and by ``deviceLimit`` absent devices for each account that
+/// has a session.
 public struct RelayDirectory: Sendable {
-    /// How long a device may be without a session before the others hear of it, in milliseconds.
+    /// How long a device may be without a session before the others are notified, in milliseconds.
     public static let grace: Int64 = 5_000
     /// How many devices an account has at most.
     public static let deviceLimit = 64
@@ -29,18 +29,18 @@ public struct RelayDirectory: Sendable {
     /// An account, by what its devices prove that they belong to it.
     public typealias AccountID = [UInt8]
 
-    /// What is to be done.
+    /// An action for the caller to carry out.
     public enum Directive: Hashable, Sendable {
         /// Send a frame to a session.
         case send(RelayFrame, to: RelaySession)
-        /// Send what one device says to another; where that cannot be done, the sender is told.
+        /// Forward a message from one device to another; where that is impossible, the sender is notified.
         case forward(RelayRoute, to: RelaySession, from: RelaySession)
         /// Send a session the description of each of these devices, one after the other as it takes them
         /// (``RelayDirectory/description(of:for:)``); takes the place of what was left of an earlier list.
         case describe([String], to: RelaySession)
-        /// Keep a device of an account, with when it was there last, until it is told of again.
+        /// Store a device of an account, with the time when it was last present, until it changes again.
         case keep(KeptDevice, AccountID)
-        /// Have a device woken, and tell by ``RelayDirectory/notWoken(_:isDead:)`` where that cannot be.
+        /// Have a device woken, and report by ``RelayDirectory/notWoken(_:isDead:)`` where that is impossible.
         case push(RelayPush)
         /// Keep a device no more.
         case forget(device: String)
@@ -51,7 +51,7 @@ public struct RelayDirectory: Sendable {
     struct Entry {
         var device: RelayDevice
         var session: RelaySession?
-        /// Until when its absence is not told; `nil` when it is there, or was told to be away.
+        /// The time until which its absence is not reported; `nil` when it is present, or was reported as away.
         var graceEnd: Int64?
         /// When it went away.
         var since: Int64
@@ -61,7 +61,7 @@ public struct RelayDirectory: Sendable {
         var pushedAt: Int64?
         /// The state of the account in which it became what it is.
         var changedAt: Int64 = 0
-        /// What its session was told of the others.
+        /// The state of the other devices that its session was sent.
         var watcher: Watcher?
     }
 
@@ -91,11 +91,11 @@ public struct RelayDirectory: Sendable {
     /// The account in memory of which each device is.
     private var belongs: [String: AccountID] = [:]
     private var founders = AccountFounders()
-    /// The session in which each device has said hello.
+    /// The session in which each device has sent its hello.
     var homes: [String: RelaySession] = [:]
     var waiting = WaitingRoutes()
 
-    /// Which accounts have collected changes, by when these are told: all pauses are of one length.
+    /// The accounts with collected changes, by the time at which these are sent: all pauses have the same length.
     var untold: ArraySlice<(at: Int64, account: AccountID)> = []
     private var lastEpoch: Int64
 
@@ -104,13 +104,14 @@ public struct RelayDirectory: Sendable {
 
     /// A directory without devices.
     ///
-    /// - Parameter epoch: Before the numbers of this directory's countings; drawn at random, so that no earlier directory's are the same.
+    /// - Parameter epoch: Before the numbers of this directory's countings; drawn at random, so that no earlier
+    ///   directory's are the same.
     public init(epoch: Int64 = 0) { lastEpoch = epoch }
 
     /// An account that comes into memory counts anew.
     private mutating func newAccount() -> Account {
         lastEpoch &+= 1
-        // 0 is what a device says that knows nothing.
+        // 0 is reserved for a device that knows no state.
         if lastEpoch == 0 { lastEpoch = 1 }
         return Account(epoch: lastEpoch)
     }
@@ -120,7 +121,7 @@ public struct RelayDirectory: Sendable {
 
     // MARK: Who is there
 
-    /// A device says whose it is, and what there is on it.
+    /// Adds a device to the account that it names, with its description.
     public mutating func hello(
         _ session: RelaySession, account id: AccountID, _ described: RelayDevice, wake: RelayWakeChannel? = nil,
         knows state: RelayKnown? = nil, at now: Int64
@@ -154,7 +155,7 @@ public struct RelayDirectory: Sendable {
         let isNew = known?.session != session
         let replaced = isNew ? known?.session : nil
         if let replaced {
-            // Nobody has said that the older one is over; what was under way to it may be lost.
+            // The older session has not been closed; messages in transit over it may be lost.
             directives += Self.tell(.interrupted(device: device.id), account, but: replaced)
             directives += leave(replaced)
         }
@@ -164,7 +165,7 @@ public struct RelayDirectory: Sendable {
         belongs[device.id] = id
         accountOf[session] = id
         homes[session.device] = session
-        // Who heard of an interruption hears that it is over, also where nothing else is new.
+        // Devices that were notified of an interruption are notified of its end, also where nothing else is new.
         let isBack = known.map { $0.session == nil } ?? false || replaced != nil
         if known?.device != device || known?.wake != wake {
             directives.append(.keep(KeptDevice(device: device, seen: now, wake: wake), id))
@@ -191,7 +192,8 @@ public struct RelayDirectory: Sendable {
         return parted + remove(session.device, &account, id)
     }
 
-    /// A device is of another account now, which it said in another session: the one that it was of hears that it has left.
+    /// Moves a device to another account, which it named in another session: the previous account is notified that it
+    /// left.
     private mutating func depart(_ device: String, from id: AccountID) -> [Directive] {
         guard var account = accounts[id], let entry = account.entries[device] else { return [] }
         let parted = entry.session.map { leave($0) } ?? []
@@ -206,8 +208,8 @@ public struct RelayDirectory: Sendable {
         return directives + [.forget(device: device)]
     }
 
-    /// A device takes another from its account. Whoever knows the account's key may come back: the devices that stay need
-    /// another key.
+    /// A device removes another from its account. A device that knows the account's key may join again: the devices
+    /// that stay need another key.
     public mutating func dismiss(_ device: String, by session: RelaySession) -> [Directive] {
         guard let id = accountOf[session], var account = accounts[id], let entry = account.entries[device] else {
             return []
@@ -282,7 +284,7 @@ public struct RelayDirectory: Sendable {
         return parted + directives + [.wake(at: end)]
     }
 
-    /// Tells of devices whose grace is over.
+    /// Reports devices whose grace period is over as away.
     public mutating func due(at now: Int64) -> [Directive] {
         var directives: [Directive] = []
         while let absence = absences.first, absence.end <= now {
@@ -327,7 +329,7 @@ public struct RelayDirectory: Sendable {
             let host = homes[device], let id = accountOf[host], id != own,
             let seen = accounts[id]?.entries[device]?.device.seenByOthers
         else { return nothing }
-        // The host has heard of a visitor that it has already.
+        // The host has been notified of this device already.
         let isKnown = visits.partner(of: session, device) == host
         let ended = visits.begin(session, host).map {
             Directive.send(.removed(revision: 0, device: $0.lost), to: $0.session)
@@ -336,7 +338,7 @@ public struct RelayDirectory: Sendable {
         return ended + visited + [.send(.found(seen), to: session)]
     }
 
-    /// A session belongs to no account any more; those who talked with it hear of that.
+    /// Takes a session from its account; devices that communicated with it are notified.
     private mutating func leave(_ session: RelaySession) -> [Directive] {
         accountOf[session] = nil
         if homes[session.device] == session { homes[session.device] = nil }

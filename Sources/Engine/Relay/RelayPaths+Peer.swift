@@ -2,7 +2,7 @@ import Foundation
 import RelayWire
 
 extension RelayPaths {
-    /// What is known of one device.
+    /// The state of the paths to one device.
     struct Peer {
         /// The connection that can be used.
         var connection: UUID?
@@ -13,7 +13,7 @@ extension RelayPaths {
         /// How many numbers were given, and which messages under them are without an answer.
         var sent: Int64 = 0
         var unanswered: ArraySlice<(number: Int64, route: RelayRoute?)> = []
-        /// What waits for the count, or for the other device to be ready.
+        /// The messages that are held until the other device's count arrives, or until that device is ready.
         var held: [RelayRoute] = []
         var bytes = 0
         /// How many numbers have come.
@@ -32,7 +32,7 @@ extension RelayPaths {
 }
 
 extension RelayPaths.Peer {
-    /// What is sent counts from 1 again.
+    /// Resets the outgoing state, so that messages are counted from 1 again.
     mutating func begin() {
         sent = 0
         unanswered = []

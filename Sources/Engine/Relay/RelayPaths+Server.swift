@@ -1,16 +1,16 @@
 import Foundation
 import RelayWire
 
-/// Whether there is a way by the server, and what follows where there is none.
+/// Whether there is a path through the server, and the steps where there is none.
 extension RelayPaths {
-    /// There is a session with the server, by whose word these devices have none.
+    /// There is a session with the server, according to which these devices have none.
     public mutating func sessionOpened(without absent: Set<String>, at now: Int64) -> [Step] {
         isOpen = true
         away = absent
         return absent.sorted().flatMap { serverLost($0, at: now) }
     }
 
-    /// The session with the server is over: what was under way by it is lost.
+    /// The session with the server is over: messages in transit through it are lost.
     public mutating func sessionClosed(at now: Int64) -> [Step] {
         isOpen = false
         away = []
@@ -20,7 +20,8 @@ extension RelayPaths {
     /// A device has a session with the server.
     public mutating func isThere(_ name: String) { away.remove(name) }
 
-    /// A device has no session with the server any more, or another one: what was under way to it by the server is lost.
+    /// A device has no session with the server any more, or another one: messages in transit to it through the server
+    /// are lost.
     public mutating func isAway(_ name: String, at now: Int64) -> [Step] {
         away.insert(name)
         return serverLost(name, at: now)

@@ -1,19 +1,21 @@
 import Foundation
 import RelayWire
 
-/// By which way a device sends to each of the others: by the server, or over a connection of the two devices' own. A value.
+/// Chooses the path by which a device sends to each of the others: through the server, or over a direct connection. A
+/// value.
 ///
-/// The server's way comes first, where there is one. When there is a connection, it is announced by the server, and what is said from
-/// then on waits until the other device has said that all which went by the server before has come. When it breaks, each side tells the
-/// other by the server how much of it had come; the rest goes by the server, before anything that was said since. While either device
-/// has no session with the server a connection is used at once, and what was under way when it breaks is lost.
+/// The server's path has precedence, where there is one. A new direct connection is announced through the server.
+/// Messages sent from then on are held until the other device confirms that it has received everything sent through the
+/// server before. When the connection breaks, each side reports through the server how much it had received; the rest
+/// goes through the server, before any newer message. While either device has no session with the server a direct
+/// connection is used at once, and messages in transit are lost when it breaks.
 ///
-/// Guarantees: what is sent to one device comes there once at most, and in its order, whichever way it goes; all of it comes while both
-/// devices have their sessions with the server, and what may not have is told (``Step/lost(peer:)``). What was under way by the
-/// server when a session ended may come after what was said since. Of one connection at most ``limit`` messages and ``byteLimit``
-/// bytes are waited for.
+/// Guarantees: each message arrives at most once, and those to one device in order, whichever path they take. All of
+/// them arrive while both devices have their sessions with the server, and a possible loss is reported
+/// (``Step/lost(peer:)``). Messages in transit through the server when a session ended may arrive after newer ones. For
+/// one connection at most ``limit`` messages and ``byteLimit`` bytes are unconfirmed.
 public struct RelayPaths: Sendable {
-    /// How many messages to one device may be without the other's word, and how many bytes of them.
+    /// The most messages to one device that it has not confirmed, and the most bytes of them.
     public static let limit = 1024, byteLimit = 8 << 20
     /// After how many milliseconds without any sign a connection counts as broken.
     public static let patience: Int64 = 500
@@ -24,7 +26,7 @@ public struct RelayPaths: Sendable {
     /// How long the other device's count is waited for, in milliseconds.
     public static let countPatience: Int64 = 10_000
 
-    /// What is to be done, in order.
+    /// A step for the caller to carry out, in the order of the list.
     public enum Step: Hashable, Sendable {
         /// Send it by the server.
         case relay(RelayRoute)
@@ -47,7 +49,7 @@ public struct RelayPaths: Sendable {
     var peers: [String: Peer] = [:]
     var owners: [UUID: String] = [:]
     private var wakesAt: Int64?
-    /// Whether there is a session with the server, and which devices have none that it says are known.
+    /// Whether there is a session with the server, and which devices have none according to it.
     var isOpen = false
     var away: Set<String> = []
     /// How much had come over connections that have ended, the oldest first.
@@ -68,7 +70,7 @@ public struct RelayPaths: Sendable {
     /// Something is to be sent to another device.
     public mutating func send(_ route: RelayRoute, at now: Int64) -> [Step] {
         guard var peer = peers[route.peer], peer.ending != nil || peer.connection != nil else {
-            // Where the device is away the server says so, and may keep it.
+            // Where the device is away the server reports it, and may queue the message.
             return isOpen ? [.relay(route)] : [.refuse(.undelivered(id: route.id, .unavailable))]
         }
         guard peer.count < Self.limit, peer.bytes + route.body.count <= Self.byteLimit else {
@@ -87,7 +89,7 @@ public struct RelayPaths: Sendable {
 
     // MARK: Connections
 
-    /// A connection can be used: both devices have proven who they are.
+    /// A connection can be used: both devices have proven their identity.
     public mutating func opened(_ connection: UUID, with name: String, at now: Int64) -> [Step] {
         var steps: [Step] = []
         if let old = peers[name]?.connection { steps += closed(old, at: now) }
@@ -168,7 +170,7 @@ public struct RelayPaths: Sendable {
         if wasOpen { steps += breakOff(connection, at: now, isAnswer: true) }
         if peers[name]?.ending?.connection == connection { return steps + settle(name, received, at: now) }
         guard !isAnswer, !wasOpen else { return steps }
-        // It was never of use here, or broke while there was no way to say so.
+        // It was never used here, or broke while there was no path by which to report that.
         let count = ended.first { $0.connection == connection }?.received ?? 0
         return steps + notice(.pathEnded(connection: connection, received: count, isAnswer: true), to: name)
     }

@@ -1,9 +1,9 @@
 import RelayWire
 
-/// Devices that ask for what devices of other persons offer to anyone: a value.
+/// The pairs of sessions by which devices of different users communicate. A value.
 ///
-/// Guarantees: only two of which one has asked for the other can say something to each other; each has at most ``limit`` of them, the
-/// oldest gives way; a visit ends with either session.
+/// Guarantees: only two devices of which one has asked for the other can exchange messages. Each has at most ``limit``
+/// partners, of which the oldest is replaced; a pair ends with either session.
 struct RelayVisits: Sendable {
     /// How many devices of other persons one device talks with.
     static let limit = 32
@@ -32,7 +32,7 @@ struct RelayVisits: Sendable {
         partners[session]?.first { $0.device == device }
     }
 
-    /// A session is over; those who talked with it are returned.
+    /// Removes a session that is over, and returns those that communicated with it.
     mutating func end(_ session: RelaySession) -> [RelaySession] {
         let all = partners[session] ?? []
         for other in all { part(session, other) }

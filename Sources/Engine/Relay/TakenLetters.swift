@@ -1,29 +1,30 @@
 import Foundation
 import RelayWire
 
-/// A letter that a device has taken for good, and what came of it.
+/// A queued message that a device has durably taken, and its outcome.
 public struct TakenLetter: Hashable, Sendable {
-    /// Its sender and id.
+    /// The message's sender and id.
     public var key: LetterKey
     /// Until when it is remembered, in milliseconds since 1970.
     public var until: Int64
-    /// What came of it.
+    /// The outcome of the message.
     public var status: RelayStatus
 
-    /// Describes a letter.
+    /// Describes a message.
     public init(key: LetterKey, until: Int64, status: RelayStatus) {
         self.key = key
         self.until = until
         self.status = status
     }
 
-    /// How long after its deadline a letter is remembered, in milliseconds: its sender may give it again.
+    /// How long after its deadline a message is remembered, in milliseconds: its sender may repeat it.
     public static let memory: Int64 = AnsweredCommands.age
 }
 
-/// The letters that a device has taken, so that one which comes again is not given to its app again: a value.
+/// The queued messages that a device has taken, so that a repeated one is not delivered to its app again. A value.
 ///
-/// Guarantees: a letter is remembered until ten minutes after its deadline; of more than ``limit`` the oldest are forgotten.
+/// Guarantees: a message is remembered until ten minutes after its deadline; of more than ``limit`` the oldest are
+/// forgotten.
 public struct TakenLetters: Sendable {
     /// How many are remembered at most.
     public static let limit = 8192
@@ -31,16 +32,16 @@ public struct TakenLetters: Sendable {
     private var entries: [LetterKey: TakenLetter] = [:]
     private var order: ArraySlice<LetterKey> = []
 
-    /// None was taken.
+    /// An empty record.
     public init() {}
 
     /// How many are remembered.
     public var count: Int { entries.count }
 
-    /// What came of a letter that was taken; `nil` for one that is new.
+    /// The outcome of a message that was taken; `nil` for one that is new.
     public subscript(key: LetterKey) -> RelayStatus? { entries[key]?.status }
 
-    /// A letter was taken.
+    /// Adds a message that was taken.
     public mutating func add(_ letter: TakenLetter, at now: Int64) {
         if entries.updateValue(letter, forKey: letter.key) == nil { order.append(letter.key) }
         while let first = order.first, order.count > Self.limit || (entries[first]?.until ?? .min) < now {

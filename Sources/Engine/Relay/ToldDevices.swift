@@ -1,21 +1,21 @@
 import RelayWire
 
-/// The devices of this device's account as the server told them last, on the device: a value.
+/// The latest list of the account's devices from the server, kept on a device. A value.
 ///
-/// Guarantees: what the server tells as changes comes out as what it would have told all anew; a device says that it knows a state only
-/// when nothing of it is missing. It outlives sessions, not the agent.
+/// Guarantees: changes have the same result as a complete list. A device reports a state only when it knows all of it.
+/// The value outlives sessions, not the agent.
 public struct ToldDevices: Sendable {
-    /// Whose devices they are.
+    /// The access token of the account that the devices belong to.
     private var token: [UInt8] = []
     private var known = RelayKnown()
     private var devices: [String: RelayDevice] = [:]
-    /// Those whose apps are still to come.
+    /// The devices whose apps have not been received yet.
     private var undescribed: Set<String> = []
 
-    /// Nothing was told yet.
+    /// An empty list.
     public init() {}
 
-    /// A frame as it is sent: a hello says what is known.
+    /// A frame as it is sent: a hello reports the known state.
     public mutating func outgoing(_ frame: RelayFrame) -> RelayFrame {
         switch frame {
         case .hello(let token, let device, let wake, _):
@@ -30,7 +30,7 @@ public struct ToldDevices: Sendable {
         }
     }
 
-    /// What a frame of the server says, in the frames that need no memory.
+    /// The equivalent of a server's frame in frames that depend on no earlier state.
     public mutating func incoming(_ frame: RelayFrame) -> [RelayFrame] {
         switch frame {
         case .changes(let changes): return take(changes)
@@ -38,7 +38,7 @@ public struct ToldDevices: Sendable {
             replace(all, rest)
             known = RelayKnown()
         case .changed(_, let device):
-            // What it says is of its time; which state that is only changes tell.
+            // The frame describes the present device; only changes name the state.
             devices[device.id] = device
             undescribed.remove(device.id)
         case .removed(_, let device):
@@ -65,7 +65,7 @@ public struct ToldDevices: Sendable {
             devices[device.id] = device
             undescribed.remove(device.id)
         }
-        // Where something between was lost, all is told anew in the next session.
+        // Where changes in between were lost, the next session receives everything again.
         known = follows ? RelayKnown(epoch: changes.epoch, revision: changes.revision) : RelayKnown()
         if let own = changes.device {
             let all = devices.values.sorted { $0.id < $1.id }

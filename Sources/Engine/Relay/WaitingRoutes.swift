@@ -1,10 +1,10 @@
 import Foundation
 import RelayWire
 
-/// What waits for devices that are away, until its deadline: a value.
+/// The messages queued for devices that are away, until their deadlines. A value.
 ///
-/// Guarantees: for one device at most ``countLimit`` messages and ``sizeLimit`` bytes wait, for all of them ``totalLimit``, each for
-/// ``patience`` at most; what waited in vain is told to its sender.
+/// Guarantees: for one device at most ``countLimit`` messages and ``sizeLimit`` bytes are queued, for all of them
+/// ``totalLimit`` bytes, each for at most ``patience``. The sender is notified of an undelivered message.
 struct WaitingRoutes: Sendable {
     static let countLimit = 32
     static let sizeLimit = 512 << 10
@@ -22,7 +22,7 @@ struct WaitingRoutes: Sendable {
         /// Whether it waits for the device to be woken.
         var isForWaking: Bool
 
-        /// What it counts: its bytes, and what is kept beside them.
+        /// The bytes that count against the limits: the body, and ``WaitingRoutes/weight``.
         var size: Int { route.body.count + WaitingRoutes.weight }
     }
 
@@ -51,7 +51,7 @@ struct WaitingRoutes: Sendable {
         return low
     }
 
-    /// What waited does not any more.
+    /// Removes the sizes and deadlines of messages that are no longer queued.
     private mutating func gone(_ waiting: [Waiting], _ device: String) {
         for waiting in waiting {
             total -= waiting.size
@@ -81,7 +81,7 @@ struct WaitingRoutes: Sendable {
         return true
     }
 
-    /// What waited for a device that has come.
+    /// Takes the messages for a device that has come online.
     mutating func take(
         for session: RelaySession, _ account: RelayDirectory.AccountID, at now: Int64
     ) -> [RelayDirectory.Directive] {
@@ -101,13 +101,13 @@ struct WaitingRoutes: Sendable {
         routes[device] = rest.isEmpty ? nil : rest
     }
 
-    /// What has waited in vain.
+    /// Takes the messages whose deadline has passed.
     mutating func due(at now: Int64) -> [RelayDirectory.Directive] {
         var directives: [RelayDirectory.Directive] = []
         while let next = ends.first, next.at <= now {
             let all = routes[next.device] ?? []
             let late = all.filter { $0.until <= now }
-            // Each turn takes an end away, so that there is a last one.
+            // Each iteration removes an end, so that the loop terminates.
             guard !late.isEmpty else {
                 ends.removeFirst()
                 continue

@@ -1,16 +1,17 @@
-/// What the server tells a device about notifications, in the place of one. It has an id of the device's order, and the
-/// device acknowledges it like a notification.
+/// A message of the server to a device about notifications, delivered in place of one. It has an id in the device's
+/// order, and the device acknowledges it like a notification.
 public enum DeviceNotice: Hashable, Sendable {
-    /// So many notifications of an app were cleared from its mailbox, the first of them at this moment; they do not come.
+    /// A number of notifications of an app were cleared from its mailbox, the first of them at this time; they are not
+    /// delivered.
     case deleted(count: Int, since: Timestamp)
-    /// The provider took this notification back, which the device may have: it is to be taken off the screen.
+    /// The provider withdrew this notification, which the device may have: it must be removed from the screen.
     case withdrawn(NotificationID)
 }
 
 extension OutgoingNotification {
-    /// Makes what carries a notice. It never expires, and has no payload.
+    /// Creates the notification that contains a notice. It never expires, and has no payload.
     ///
-    /// - Parameter at: When the notice was made.
+    /// - Parameter at: The time at which the notice was made.
     public init(
         _ notice: DeviceNotice, id: NotificationID, team: TeamID, topic: Topic, environment: PushEnvironment,
         lane: Lane, at: Timestamp

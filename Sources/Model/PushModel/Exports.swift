@@ -1,2 +1,2 @@
-// Whoever works with the model works with its instants.
+// Code that uses the model uses its timestamps.
 @_exported import Timestamps

@@ -1,41 +1,42 @@
-/// How a notification's way through its app's service extension ended. The names are in the timeline and in counts.
+/// The outcome of a notification's app service extension. The names are in the timeline and in counts.
 public enum ExtensionOutcome: String, Sendable, CaseIterable {
-    /// The extension changed it.
+    /// The extension changed the notification.
     case changed
-    /// The extension gave back what it was given.
+    /// The extension returned the notification unchanged.
     case unchanged
-    /// What the extension gave back shows no text.
+    /// The extension returned content without text.
     case emptied
-    /// An attachment is not one that can be taken.
+    /// An attachment was refused.
     case attachmentRefused
-    /// What the extension gave back is no content that can be sent or stored.
+    /// The extension returned content that cannot be sent or stored.
     case unsendable
-    /// It did not answer within its time.
+    /// The extension did not respond within its time.
     case timedOut
-    /// Its process ended, or left the agent, before it answered.
+    /// The extension's process ended, or disconnected from the agent, before it responded.
     case crashed
-    /// Its process took more memory than it may.
+    /// The extension's process exceeded its memory limit.
     case tooMuchMemory
-    /// Its process could not be started.
+    /// The extension's process could not be started.
     case notStarted
-    /// Too many waited before it, or for too long.
+    /// The queue before it was too long or too slow.
     case busy
-    /// The app, or its extension, was taken away or installed anew meanwhile.
+    /// The app, or its extension, was removed or reinstalled meanwhile.
     case interrupted
 
-    /// Whether the person sees what the extension made of it, or would have made no different.
+    /// Whether the person sees the extension's result, or it would have been the same.
     public var isSuccess: Bool { self == .changed || self == .unchanged }
 
-    /// What the timeline's state `extended` says: `changed, 412 ms`.
+    /// The text in the timeline's state `extended`: `changed, 412 ms`.
     public func text(milliseconds: Int64) -> String { "\(rawValue), \(max(0, milliseconds)) ms" }
 
-    /// What the timeline's note says after `note`, the outcome's own: the version of the extension.
+    /// The text of the timeline's note: `note`, the outcome's own, followed by the version of the extension.
     public static func note(_ note: String?, version: String?) -> String? {
         let notes = [note, version.map { "version \($0.prefix(32))" }].compactMap(\.self)
         return notes.isEmpty ? nil : notes.joined(separator: "; ")
     }
 
-    /// The version that ``note(_:version:)`` wrote, where it is printable ASCII of at most 32 characters; else `nil`.
+    /// The version in a text of ``note(_:version:)``, where it is printable ASCII of at most 32 characters; otherwise
+    /// `nil`.
     public static func version(note: String?) -> String? {
         guard let last = note?.split(separator: "; ").last, last.hasPrefix("version ") else { return nil }
         let version = last.dropFirst("version ".count)
@@ -45,6 +46,6 @@ public enum ExtensionOutcome: String, Sendable, CaseIterable {
         return String(version)
     }
 
-    /// Reads what ``text(milliseconds:)`` wrote; `nil` for another text.
+    /// Parses a text of ``text(milliseconds:)``; `nil` for any other text.
     public init?(text: String) { self.init(rawValue: String(text.prefix { $0 != "," })) }
 }

@@ -1,11 +1,11 @@
-/// A device: one agent with its own id and secret. The id is the MCS device id.
+/// The id of a device: one agent with its own id and secret. It is the MCS device id.
 ///
-/// Always in `1 ... Int64.max`, so that it fits an SQLite integer and is never the protocol's "no id".
+/// It is always in `1 ... Int64.max`, so that it fits an SQLite integer and is never the protocol's "no id".
 public struct DeviceID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The id as a number, `1 ... Int64.max`.
     public let rawValue: UInt64
 
-    /// Makes an id of a number from outside; `nil` when the number is 0 or beyond `Int64.max`.
+    /// Creates an id from an untrusted number; `nil` when the number is 0 or beyond `Int64.max`.
     public init?(_ rawValue: UInt64) {
         guard rawValue != 0, rawValue <= UInt64(Int64.max) else { return nil }
         self.rawValue = rawValue
@@ -16,20 +16,20 @@ public struct DeviceID: Hashable, Comparable, Sendable, CustomStringConvertible 
     public static func < (left: DeviceID, right: DeviceID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The number of an app in the server's register; it is what a device token carries instead of the topic.
+/// The number of an app in the server's register, which device tokens contain instead of the topic.
 public struct AppID: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
-    /// The number as the register and the token hold it; any 32 bits.
+    /// The number in the register and the token; any 32 bits.
     public let rawValue: UInt32
-    /// Takes a number of the register; whether an app has it is not checked.
+    /// Creates an id from a number of the register; whether an app has it is not checked.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     public var description: String { String(rawValue) }
 }
 
-/// A team: it owns apps and provider keys. Ten characters `A-Z0-9`, as Apple's are.
+/// The id of a team, which owns apps and provider keys. Ten characters `A-Z0-9`, like Apple's.
 public struct TeamID: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
-    /// The id as text; ``hasShape(_:)`` says whether a text can be one.
+    /// The id as text; ``hasShape(_:)`` checks whether a text can be one.
     public let rawValue: String
-    /// Takes a text as it is. A text from outside is checked with ``hasShape(_:)`` first.
+    /// Creates an id from a text without a check. An untrusted text is checked with ``hasShape(_:)`` first.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
@@ -40,15 +40,16 @@ public struct TeamID: Hashable, Sendable, RawRepresentable, CustomStringConverti
     }
 }
 
-/// A provider key's id. Ten characters `A-Z0-9`, as Apple's are; the register has it once, over all teams.
+/// The id of a provider key. Ten characters `A-Z0-9`, like Apple's; unique over all teams.
 public struct KeyID: Hashable, Comparable, Sendable, RawRepresentable, CustomStringConvertible {
-    /// The id as text; ``hasShape(_:)`` says whether a text can be one.
+    /// The id as text; ``hasShape(_:)`` checks whether a text can be one.
     public let rawValue: String
-    /// Takes a text as it is. A text from outside is checked with ``hasShape(_:)`` first, or looked up.
+    /// Creates an id from a text without a check. An untrusted text is checked with ``hasShape(_:)`` first, or looked
+    /// up.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Whether the text has the shape of a key id: that of a team's.
+    /// Whether the text has the shape of a key id, which is that of a team's.
     public static func hasShape(_ text: String) -> Bool { TeamID.hasShape(text) }
 
     public static func < (left: KeyID, right: KeyID) -> Bool { left.rawValue < right.rawValue }
@@ -58,12 +59,12 @@ public struct KeyID: Hashable, Comparable, Sendable, RawRepresentable, CustomStr
 public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
     /// The bundle id as text, in the case in which it was written.
     public let rawValue: String
-    /// Takes a text as it is. A text from outside is checked with `hasShape` first.
+    /// Creates a topic from a text without a check. An untrusted text is checked with `hasShape` first.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
-    /// Whether the text can be a topic: 1 to 255 bytes of letters, digits, `.`, `-` and `_`. It does not begin
-    /// with a dot, so that it can be a file's name too.
+    /// Whether the text can be a topic: 1 to 255 bytes of letters, digits, `.`, `-` and `_`. It does not begin with a
+    /// dot, so that it can also be a file's name.
     public static func hasShape(_ text: String) -> Bool { hasShape(ArraySlice(text.utf8)) }
 
     /// Whether the bytes can be a topic, as ``hasShape(_:)-(String)``.
@@ -85,17 +86,17 @@ public struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConvertib
 
 /// The two environments of device tokens; a token of one is a `BadDeviceToken` in the other.
 public enum PushEnvironment: String, Sendable, CaseIterable {
-    /// For apps under development; Apple's development environment.
+    /// The environment for apps under development; Apple's development environment.
     case sandbox
-    /// For apps as people use them.
+    /// The environment for released apps.
     case production
 }
 
-/// The two lanes of a mailbox. A limit counts within one lane; ids rise through both.
+/// The two lanes of a mailbox. A limit applies to one lane; ids rise through both.
 public enum Lane: UInt8, Sendable, CaseIterable {
-    /// What came through the APNs provider API.
+    /// Notifications of the APNs provider API.
     case apns = 0
-    /// What came as an FCM message.
+    /// Messages of FCM's API.
     case fcm = 1
 }
 
@@ -103,14 +104,14 @@ public enum Lane: UInt8, Sendable, CaseIterable {
 ///
 /// It is the persistent id on the device channel and the key of the timeline.
 public struct NotificationID: Hashable, Comparable, Sendable, RawRepresentable, CustomStringConvertible {
-    /// The id as a number: positive for what a provider sent. The agent gives an app's own notifications negative
+    /// The id as a number: positive for a provider's notification. The agent gives an app's own notifications negative
     /// ones.
     public let rawValue: Int64
-    /// Takes a number as it is, without a check.
+    /// Creates an id from a number, without a check.
     public init(rawValue: Int64) { self.rawValue = rawValue }
     public var description: String { String(rawValue) }
 
-    /// Reads the decimal form; `nil` for anything else, for 0 and for negative numbers.
+    /// Parses the decimal form; `nil` for any other text, for 0 and for negative numbers.
     public init?(text: some StringProtocol) {
         guard let value = Int64(text), value > 0 else { return nil }
         self.rawValue = value
@@ -119,13 +120,13 @@ public struct NotificationID: Hashable, Comparable, Sendable, RawRepresentable, 
     public static func < (left: NotificationID, right: NotificationID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The UUID by which a provider knows a notification: `apns-id`, in the case in which it was written.
+/// The UUID by which a provider identifies a notification: `apns-id`, in the case in which it was written.
 ///
-/// Two that differ in case are the same to a provider; what looks one up, or keeps it to be looked up, takes ``lookUpKey``.
+/// UUIDs that differ in case are the same to a provider; look-ups use ``lookUpKey``.
 public struct APNsID: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
     /// The UUID's text.
     public let rawValue: String
-    /// Takes a text as it is, without a check.
+    /// Creates an id from a text, without a check.
     public init(rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
@@ -133,20 +134,20 @@ public struct APNsID: Hashable, Sendable, RawRepresentable, CustomStringConverti
     public var lookUpKey: String { rawValue.lowercased() }
 }
 
-/// One registration of an app on a device: what a device token stands for once it is opened.
+/// A registration of an app on a device: the decoded form of a device token.
 public struct TokenSubject: Hashable, Sendable {
-    /// The cell of servers that keeps the device's mailbox; 0 where there is one server.
+    /// The cell of servers that has the device's mailbox; 0 where there is one server.
     public var cell: UInt16
     /// The device whose agent registered the app.
     public var device: DeviceID
     /// The app that was registered.
     public var app: AppID
-    /// The environment in which the token counts.
+    /// The environment in which the token is valid.
     public var environment: PushEnvironment
-    /// Counts how often the token was renewed; 15 bits, `0 ... 32767`.
+    /// The number of renewals of the token; 15 bits, `0 ... 32767`.
     public var generation: UInt16
 
-    /// Makes the subject of one token. Only the low 15 bits of `generation` are sealed into it.
+    /// Creates the subject of one token. Only the low 15 bits of `generation` are sealed into it.
     public init(cell: UInt16, device: DeviceID, app: AppID, environment: PushEnvironment, generation: UInt16) {
         self.cell = cell
         self.device = device

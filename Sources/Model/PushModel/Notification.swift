@@ -4,27 +4,27 @@ public enum PushType: String, Sendable, CaseIterable {
     case alert
     /// A notification that wakes its app and shows nothing.
     case background
-    /// Asks a location push extension where the device is.
+    /// A request to a location push extension for the device's location.
     case location
-    /// Tells of an incoming call.
+    /// An incoming call.
     case voip
-    /// Updates a complication of a watch face.
+    /// An update of a complication of a watch face.
     case complication
-    /// Tells a file provider extension of changes.
+    /// Changes for a file provider extension.
     case fileprovider
-    /// Has a managed device contact its management server.
+    /// A request to a managed device to contact its management server.
     case mdm
-    /// Begins, updates or ends a Live Activity.
+    /// The beginning, update or end of a Live Activity.
     case liveactivity
-    /// Updates a Push to Talk session.
+    /// An update of a Push to Talk session.
     case pushtotalk
-    /// Reloads widgets.
+    /// A request to reload widgets.
     case widgets
-    /// Reloads controls.
+    /// A request to reload controls.
     case controls
 }
 
-/// How urgent a notification is: APNs' three priorities.
+/// The priority of a notification, one of APNs' three.
 public enum Priority: UInt8, Sendable, CaseIterable {
     /// Never wakes a device.
     case low = 1
@@ -34,24 +34,24 @@ public enum Priority: UInt8, Sendable, CaseIterable {
     case immediate = 10
 }
 
-/// Until when delivery makes sense: the three things that `apns-expiration` can say.
+/// The time until which a notification is delivered: the three meanings of `apns-expiration`.
 public enum Expiry: Hashable, Sendable {
     /// The header was absent: the policy's default, 30 days.
     case policyDefault
     /// `0`: one attempt, never stored.
     case once
-    /// Store and retry until then, 30 days at most.
+    /// Stored and retried until then, 30 days at most.
     case until(Timestamp)
 }
 
-/// What a notification carries, in the form of the service whose API brought it.
+/// The content of a notification, in the form of the service whose API accepted it.
 public enum PushContent: Hashable, Sendable {
     /// A payload of APNs, verbatim: a JSON object.
     case apns([UInt8])
-    /// A message of FCM, as the bytes that travel to the device.
+    /// A message of FCM, as the bytes that are sent to the device.
     case fcm([UInt8])
 
-    /// The lane of the mailbox in which it waits.
+    /// The lane of the mailbox in which it is queued.
     public var lane: Lane {
         switch self {
         case .apns: .apns
@@ -59,7 +59,7 @@ public enum PushContent: Hashable, Sendable {
         }
     }
 
-    /// The bytes, as stores and device wires carry them beside the lane.
+    /// The bytes, as stores and device wires keep them in addition to the lane.
     public var bytes: [UInt8] {
         switch self {
         case .apns(let bytes), .fcm(let bytes): bytes
@@ -67,24 +67,24 @@ public enum PushContent: Hashable, Sendable {
     }
 }
 
-/// What a provider asked to be carried to one device token: headers and content, already checked.
+/// A provider's notification for one device token: headers and content, already checked.
 public struct Notification: Hashable, Sendable {
-    /// `apns-id` exactly as the provider sent it; `nil` when the server makes one.
+    /// The `apns-id` exactly as the provider sent it; `nil` when the server makes one.
     public var apnsID: APNsID?
-    /// The app's own topic; a suffix that the push type adds is taken off.
+    /// The app's own topic, without a suffix that the push type adds.
     public var topic: Topic
-    /// `apns-push-type`; `nil` when the provider did not say, and no suffix of the topic implied one.
+    /// The `apns-push-type`; `nil` when the provider sent none, and no suffix of the topic implied one.
     public var pushType: PushType?
-    /// `apns-priority`.
+    /// The `apns-priority`.
     public var priority: Priority
-    /// `apns-expiration`.
+    /// The `apns-expiration`.
     public var expiry: Expiry
-    /// At most 64 bytes; the same id replaces what waits and what is shown.
+    /// The collapse id, at most 64 bytes; it replaces the queued and the shown notification with the same id.
     public var collapseID: String?
-    /// The body, in the form of the entry that accepted it.
+    /// The body, in the form of the endpoint that accepted it.
     public var content: PushContent
 
-    /// Makes a notification of checked parts. The defaults are those of absent header fields.
+    /// Creates a notification from checked parts. The defaults are those of absent header fields.
     public init(
         apnsID: APNsID? = nil, topic: Topic, pushType: PushType? = nil, priority: Priority = .immediate,
         expiry: Expiry = .policyDefault, collapseID: String? = nil, content: PushContent
@@ -99,36 +99,36 @@ public struct Notification: Hashable, Sendable {
     }
 }
 
-/// A notification on its way to a device: what a device wire puts into one packet.
+/// A notification for a device, as a device wire writes it in one packet.
 public struct OutgoingNotification: Hashable, Sendable {
     /// The internal id, which the device acknowledges.
     public var id: NotificationID
-    /// As the provider sent it, else the one that the server made.
+    /// The provider's `apns-id`, or the one that the server made.
     public var apnsID: APNsID
     /// The team that owns the app.
     public var team: TeamID
-    /// The topic of the app that it is for.
+    /// The topic of its app.
     public var topic: Topic
     /// The environment of the device token that it was sent to.
     public var environment: PushEnvironment
-    /// The lane of the mailbox in which it waits.
+    /// The lane of the mailbox in which it is queued.
     public var lane: Lane
-    /// The kind of push, where the provider said one or the topic implied it.
+    /// The kind of push, where the provider sent one or the topic implied it.
     public var pushType: PushType?
-    /// How urgent it is.
+    /// The priority.
     public var priority: Priority
-    /// At most 64 bytes; on the device it replaces what was shown under the same id.
+    /// The collapse id, at most 64 bytes; on the device it replaces the shown notification with the same id.
     public var collapseID: String?
-    /// When it was accepted.
+    /// The time at which it was accepted.
     public var acceptedAt: Timestamp
-    /// The last instant at which delivery makes sense; `nil` for one attempt (never stored).
+    /// The last instant at which it may be delivered; `nil` for one attempt (never stored).
     public var expiresAt: Timestamp?
     /// The provider's body, verbatim: a JSON object.
     public var payload: [UInt8]
-    /// What the device is told instead of a notification; `nil` for a notification.
+    /// The notice that is delivered in place of a notification; `nil` for a notification.
     public internal(set) var notice: DeviceNotice?
 
-    /// Makes what a wire writes; it checks nothing.
+    /// Creates a notification for a device; nothing is checked.
     public init(
         id: NotificationID, apnsID: APNsID, team: TeamID, topic: Topic, environment: PushEnvironment,
         lane: Lane, pushType: PushType?, priority: Priority, collapseID: String?, acceptedAt: Timestamp,

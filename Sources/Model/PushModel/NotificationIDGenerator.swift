@@ -1,8 +1,8 @@
-/// Makes notification ids: 41 bits of milliseconds since 2024, 9 bits of node, 13 bits of counter.
+/// A generator of notification ids: 41 bits of milliseconds since 2024, 9 bits of node, 13 bits of counter.
 ///
-/// Guarantees: every id is greater than the one before, also when the clock steps back. No id is greater than the
+/// Guarantees: every id is greater than the one before, even when the clock steps back. No id is greater than the
 /// ceiling, which the owner makes durable before it raises it here. So a generator that begins above the last durable
-/// ceiling repeats no id, also after a crash. When the clock has passed the ceiling, the generator goes on counting
+/// ceiling repeats no id, even after a crash. When the clock has passed the ceiling, the generator continues counting
 /// below it.
 public struct NotificationIDGenerator: Sendable {
     /// 2024-01-01 UTC; the 41 bits last until 2093.
@@ -14,10 +14,10 @@ public struct NotificationIDGenerator: Sendable {
     private var last: Int64
     private var ceiling: Int64
 
-    /// A generator that goes on above what the last run made durable.
+    /// Creates a generator that continues above the last run's durable ceiling.
     ///
     /// - Parameters:
-    ///   - node: This server's number, `0 ... 511`; its low nine bits count.
+    ///   - node: This server's number, `0 ... 511`; only its low nine bits are used.
     ///   - highWater: The ceiling that the last run made durable; `0` on a new store.
     public init(node: UInt16, highWater: Int64) {
         self.node = Int64(node & 0x1FF)
@@ -31,12 +31,12 @@ public struct NotificationIDGenerator: Sendable {
         return elapsed << Int64(Self.nodeBits + Self.counterBits) | node << Int64(Self.counterBits)
     }
 
-    /// About when an id was made: of an id that a clock behind the others made, an earlier or later instant.
+    /// The approximate time at which an id was made; an id from an inaccurate clock yields an earlier or later instant.
     public static func instant(of id: NotificationID) -> Timestamp {
         epoch.adding(milliseconds: id.rawValue >> Int64(nodeBits + counterBits))
     }
 
-    /// The ceiling to make durable next, so that ids last until `instant`.
+    /// The ceiling to make durable next, so that ids suffice until `instant`.
     public func ceiling(until instant: Timestamp) -> Int64 { max(floor(at: instant), last + (1 << 24)) }
 
     /// Allows ids up to `newCeiling`, which the owner has made durable. A lower one changes nothing.
@@ -45,7 +45,7 @@ public struct NotificationIDGenerator: Sendable {
     /// The next id, or `nil` when no id is left below the ceiling: the owner must raise it first.
     public mutating func next(now: Timestamp) -> NotificationID? {
         let start = floor(at: now)
-        // A clock that jumped past the ceiling must not use up the room below it at once.
+        // A clock that jumped past the ceiling must not use up the ids below it at once.
         let candidate = start > ceiling ? successor : max(successor, start)
         guard candidate <= ceiling else { return nil }
         last = candidate

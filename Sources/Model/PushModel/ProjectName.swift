@@ -1,4 +1,4 @@
-/// A team as FCM's project number, which is also its sender id: the base-36 value of the team id's ten characters, in
+/// A team's FCM project number, which is also its sender id: the base-36 value of the team id's ten characters, in
 /// decimal. It is stable, and below 2^52.
 package struct ProjectNumber: Hashable, Sendable, CustomStringConvertible {
     /// The number.
@@ -10,7 +10,7 @@ package struct ProjectNumber: Hashable, Sendable, CustomStringConvertible {
         rawValue = value
     }
 
-    /// The team of a number; `nil` for a number that is no team's.
+    /// The team with a number; `nil` for a number that is no team's.
     package static func team(of text: String) -> TeamID? {
         guard text.utf8.allSatisfy({ (48...57).contains($0) }), let value = UInt64(text) else { return nil }
         let digits = String(value, radix: 36).uppercased()
@@ -21,9 +21,9 @@ package struct ProjectNumber: Hashable, Sendable, CustomStringConvertible {
     package var description: String { String(rawValue) }
 }
 
-/// A team as FCM's project: its id in lower case. A request may write it in either case, or as the project number.
+/// A team's FCM project: its id in lower case. A request may contain it in either case, or as the project number.
 package enum ProjectName {
-    /// The team that a project's id or number names. Ten digits are a number, unless that is no team's.
+    /// The team of a project's id or number. Ten digits are a number, unless that is no team's.
     package static func team(_ name: String) -> TeamID? {
         let upper = name.uppercased()
         if TeamID.hasShape(upper), upper.contains(where: \.isLetter) { return TeamID(rawValue: upper) }
@@ -39,7 +39,7 @@ package enum ProjectName {
         text.uppercased() == team.rawValue || ProjectNumber(team)?.description == text
     }
 
-    /// The name of a message, by which its provider knows it.
+    /// The name of a message, by which its provider identifies it.
     package static func message(_ id: NotificationID, of team: TeamID) -> String {
         "projects/\(self.id(of: team))/messages/\(id)"
     }

@@ -1,17 +1,17 @@
-/// A value that no text of a program shows: neither interpolation, nor `dump`, nor a mirror of what holds it.
+/// A value that appears in no text of a program: neither in interpolation, nor in `dump`, nor in a mirror of its owner.
 ///
-/// As a wrapper (`@Secret var key: String`) it leaves the property's type as it is. Whoever reads the value keeps it
-/// out of logs, errors and descriptions. `==` takes a different time for different values: a proof from outside is
+/// As a wrapper (`@Secret var key: String`) it leaves the property's type as it is. Code that reads the value must keep
+/// it out of logs, errors and descriptions. `==` takes a different time for different values: an untrusted proof is
 /// compared in constant time elsewhere.
 @propertyWrapper
 public struct Secret<Value: Sendable>: Sendable {
     /// The value itself.
     public var wrappedValue: Value
 
-    /// Hides a property's value.
+    /// Wraps a property's value.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
-    /// Hides a value.
+    /// Wraps a value.
     public init(_ value: Value) { wrappedValue = value }
 }
 

@@ -1,67 +1,68 @@
-/// A state of one notification, from the provider's door to the person's answer.
+/// A state of one notification, from its acceptance to the person's response.
 ///
-/// The text form (``text``) is what stores, receipts and the API carry: `sent`, `dropped(offline)`.
+/// The text form (``text``) is used in stores, receipts and the API: `sent`, `dropped(offline)`.
 public enum NotificationState: Hashable, Sendable {
-    /// The durable yes to the provider.
+    /// The notification was durably accepted from the provider.
     case accepted
-    /// It waits in a mailbox.
+    /// The notification is queued in a mailbox.
     case stored
-    /// It was written to a device's connection.
+    /// The notification was written to a device's connection.
     case sent
-    /// The device has stored it.
+    /// The device has stored the notification.
     case acked
-    /// The device opened its encrypted payload.
+    /// The device decrypted the payload.
     case decrypted
-    /// The device could not open its encrypted payload, or would not show it twice; the text is a reason code.
+    /// The device could not decrypt the payload, or refused to show it twice; the text is a reason code.
     case undecryptable(String)
-    /// A service extension changed it, or why it did not.
+    /// A service extension changed the notification, or the reason why it did not.
     case extended(String)
-    /// It was shown on the screen, or put into the list; the note says which.
+    /// The notification was shown on the screen, or put into the list; the note contains which.
     case presented
-    /// The app's handler returned, and what it asked for has been done.
+    /// The app's handler returned, and the actions that it requested have been performed.
     case handed
-    /// A person opened it.
+    /// A person opened the notification.
     case opened
-    /// An action of its category was chosen.
+    /// A person chose an action of its category.
     case action(String)
-    /// A person dismissed it.
+    /// A person dismissed the notification.
     case dismissed
-    /// Its expiration passed before it arrived, or before its app took it.
+    /// The expiration passed before it arrived, or before its app took it.
     case expired
-    /// A later one with the same collapse id took its place.
+    /// A later notification with the same collapse id replaced it.
     case replaced
-    /// The provider took it back.
+    /// The provider withdrew the notification.
     case withdrawn
-    /// The device has it and did not show it, or did not wake its app for it.
+    /// The device has the notification and did not show it, or did not wake its app for it.
     case suppressed(Suppression)
-    /// It was given up before it arrived, or before its app took it; not because it expired.
+    /// The notification was dropped before it arrived, or before its app took it, for a reason other than its
+    /// expiration.
     case dropped(DropReason)
-    /// It was refused or could not go on; the text is a reason code.
+    /// The notification was refused or failed; the text is a reason code.
     case failed(String)
 
-    /// Why a device did not show a notification.
+    /// The reason why a device did not show a notification.
     public enum Suppression: String, Sendable, CaseIterable {
-        /// The person, or a policy, does not let the app notify.
+        /// The person's settings, or a policy, forbid the app's notifications.
         case settings
-        /// The app had used up what it may be woken in the background.
+        /// The app had used up its budget of background wake-ups.
         case budget
     }
 
-    /// Why a notification was given up.
+    /// The reason why a notification was dropped.
     public enum DropReason: String, Sendable, CaseIterable {
-        /// More waited for the app than may wait.
+        /// The app's queue was full.
         case overflow
         /// The device was away for too long.
         case inactive
         /// The app's registration ended, or the device does not have the app.
         case unregistered
-        /// It was to be attempted once, and the device was not connected.
+        /// The notification was to be attempted once, and the device was not connected.
         case offline
     }
 }
 
 extension NotificationState {
-    /// The state's name and, in parentheses, what it carries.
+    /// The state's name and, in parentheses, its argument.
     public var text: String {
         switch self {
         case .accepted: "accepted"
@@ -85,7 +86,7 @@ extension NotificationState {
         }
     }
 
-    /// Reads the text form; `nil` for a name or an argument that is not in the list.
+    /// Parses the text form; `nil` for an unknown name or argument.
     public init?(text: some StringProtocol) {
         let open = text.firstIndex(of: "(")
         let name = String(open.map { text[..<$0] } ?? text[...])
@@ -122,30 +123,30 @@ extension NotificationState {
     }
 }
 
-/// Who saw a state happen.
+/// The source that observed a state.
 public enum TimelineSource: String, Sendable, CaseIterable {
     /// The server.
     case server
     /// The agent of the device.
     case agent
-    /// The app, by what it answered to the agent.
+    /// The app, by its response to the agent.
     case app
-    /// The desktop's notification server, or the person at it.
+    /// The desktop's notification server, or the person who uses it.
     case desktop
 }
 
-/// One line of a timeline.
+/// A line of a timeline.
 public struct TimelineEntry: Hashable, Sendable {
-    /// When its source saw the state, by the source's own clock.
+    /// The time at which its source observed the state, by the source's own clock.
     public var at: Timestamp
     /// The state that was reached.
     public var state: NotificationState
-    /// Who saw it happen.
+    /// The source that observed the state.
     public var source: TimelineSource
-    /// What was wrong and where, or how it was shown; never a secret, never a payload.
+    /// The fault and its place, or the form in which it was shown; never a secret, never a payload.
     public var note: String?
 
-    /// Makes a line; the note is for people.
+    /// Creates a line; the note is for people.
     public init(at: Timestamp, state: NotificationState, source: TimelineSource, note: String? = nil) {
         self.at = at
         self.state = state
@@ -154,14 +155,14 @@ public struct TimelineEntry: Hashable, Sendable {
     }
 }
 
-/// What a device reports about one notification.
+/// A device's report about one notification.
 public struct Receipt: Hashable, Sendable {
-    /// Which notification it is about.
+    /// The id of the notification.
     public var id: NotificationID
     /// The line for its timeline.
     public var entry: TimelineEntry
 
-    /// Makes the report of one state of one notification.
+    /// Creates the report of one state of one notification.
     public init(id: NotificationID, entry: TimelineEntry) {
         self.id = id
         self.entry = entry

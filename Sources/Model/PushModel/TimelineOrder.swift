@@ -1,12 +1,13 @@
 extension TimelineEntry {
-    /// How far apart two clocks, or a state and its record, may be before time decides over cause.
+    /// The distance of two clocks, or of a state and its record, beyond which time determines the order instead of
+    /// cause.
     static let tolerance = Duration.seconds(2)
 
-    /// Orders lines by time; where two lie close together, by the order of a notification's life.
+    /// Orders lines by time; lines that are close together are ordered by a notification's sequence of states.
     ///
-    /// Lines come from two machines, and an acknowledgement is noted when the server has heard of it: the app's
-    /// answer may bear an earlier time by then. A line whose effect is recorded up to two seconds before it is
-    /// put before that effect; the times themselves stay as they were seen.
+    /// Lines come from two machines, and an acknowledgement is recorded when the server receives it: the app's response
+    /// may have an earlier time by then. A line whose effect is recorded up to two seconds before it is placed before
+    /// that effect. The times themselves stay unchanged.
     public static func ordered(_ entries: [TimelineEntry]) -> [TimelineEntry] {
         let keyed = entries.enumerated().map { offset, entry in
             let effects = entries.lazy
@@ -20,7 +21,7 @@ extension TimelineEntry {
 }
 
 extension NotificationState {
-    /// The state's place in a notification's life, for lines of the same millisecond.
+    /// The state's position in a notification's sequence of states, for lines of the same millisecond.
     fileprivate var order: Int {
         switch self {
         case .accepted: 0

@@ -1,27 +1,27 @@
-/// What a device sends over its connection, to the server or through it.
+/// A message that a device sends over its connection, to the server or through it.
 ///
-/// It comes from outside: lengths are bounded by the wire's packets and by nothing else.
+/// It is untrusted: only the wire's packets bound the lengths.
 public struct UpstreamMessage: Hashable, Sendable {
-    /// The device's own name for it, under which it comes again until it is confirmed.
+    /// The device's own id for it, under which it is sent again until it is confirmed.
     public var persistentID: String
-    /// What it is of; says who takes it.
+    /// The category, which determines the receiver.
     public var category: String
-    /// Who sends it, as the device says; proves nothing.
+    /// The sender according to the device, without proof.
     public var sender: String
-    /// Whom it is for.
+    /// The recipient.
     public var recipient: String
-    /// Keys and values; of a key that came twice the first value.
+    /// The keys and values; of a repeated key the first value.
     public var appData: [String: String]
     /// The content, as the device sent it.
     public var raw: [UInt8]
-    /// The name that the sending app gave it; empty where there is none.
+    /// The id that the sending app gave it; empty where there is none.
     public var messageID: String
-    /// For how many seconds after it was said it is worth delivering; 0 where the device does not say.
+    /// The seconds after its sending for which it may be delivered; 0 where the device specifies none.
     public var timeToLive: Int64
-    /// How many of those seconds had gone when the device wrote it to the connection.
+    /// The seconds of these that had passed when the device wrote it to the connection.
     public var queued: Int64
 
-    /// A message of parts that were not checked.
+    /// Creates a message from unchecked parts.
     public init(
         persistentID: String, category: String, sender: String = "", recipient: String = "",
         appData: [String: String] = [:], raw: [UInt8] = [], messageID: String = "", timeToLive: Int64 = 0,
@@ -39,14 +39,14 @@ public struct UpstreamMessage: Hashable, Sendable {
     }
 }
 
-/// Why an ``UpstreamMessage`` is not taken, and will not be when it comes again.
+/// The reason why an ``UpstreamMessage`` is refused, and will be refused if it is sent again.
 public struct UpstreamRefusal: Hashable, Sendable {
-    /// With the meaning that HTTP gives the number: 400 malformed, 404 nobody takes it.
+    /// The status code, with HTTP's meaning: 400 malformed, 404 without a receiver.
     public var code: Int32
-    /// What is wrong, for the device's developer; at most 255 characters travel.
+    /// The fault, for the device's developer; at most 255 characters are sent.
     public var reason: String
 
-    /// A refusal with its reason.
+    /// Creates a refusal with its reason.
     public init(code: Int32, reason: String) {
         self.code = code
         self.reason = reason

@@ -1,13 +1,13 @@
-/// An instant as whole milliseconds since 1970-01-01 UTC: what stores and wires carry.
+/// An instant as whole milliseconds since 1970-01-01 UTC, the form of stores and wires.
 ///
-/// Arithmetic saturates at the ends of `Int64`, so that no number from outside can trap.
+/// Arithmetic saturates at the ends of `Int64`, so that no untrusted number can trap.
 public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
     /// Milliseconds since 1970-01-01 UTC, negative before; any number.
     public let rawValue: Int64
-    /// The instant of so many milliseconds since 1970-01-01 UTC.
+    /// Creates an instant from milliseconds since 1970-01-01 UTC.
     public init(rawValue: Int64) { self.rawValue = rawValue }
 
-    /// The instant `seconds` after 1970, saturated.
+    /// Creates the instant `seconds` after 1970, saturated.
     public init(seconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         rawValue = overflow ? (seconds < 0 ? .min : .max) : product
@@ -34,7 +34,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
     public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        // The rest of a second has the sign of the seconds.
+        // The remainder of a second has the sign of the seconds.
         guard !overflow else { return Timestamp(rawValue: seconds < 0 ? .min : .max) }
         return instant.adding(milliseconds: product).adding(milliseconds: attoseconds / 1_000_000_000_000_000)
     }
@@ -42,19 +42,18 @@ public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
     /// The instant a duration earlier, in whole milliseconds, saturated.
     public static func - (instant: Timestamp, duration: Duration) -> Timestamp { instant + (.zero - duration) }
 
-    /// The first instant there is.
+    /// The earliest instant.
     public static let distantPast = Timestamp(rawValue: .min)
-    /// The last instant there is; an expiration that is never reached.
+    /// The latest instant; an expiration that is never reached.
     public static let distantFuture = Timestamp(rawValue: .max)
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// ISO 8601 in UTC with milliseconds, `2026-11-21T04:05:06.789Z`; proleptic Gregorian, any year.
+    /// The text in ISO 8601, in UTC with milliseconds, `2026-11-21T04:05:06.789Z`; proleptic Gregorian, any year.
     public var description: String {
         let day: Int64 = 86_400_000
         let days = rawValue >= 0 ? rawValue / day : -((-(rawValue + 1)) / day) - 1
-        // Near `Int64.min` the product overflows; the difference is right all the same, since it is within a
-        // day.
+        // Near `Int64.min` the product overflows; the difference is still correct, since it is within a day.
         let inDay = rawValue &- days &* day
         // Days to civil date, counted in 400-year eras that begin on 1 March.
         let shifted = days + 719_468

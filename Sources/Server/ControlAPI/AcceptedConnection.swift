@@ -3,10 +3,10 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// A connection that was accepted, until somebody serves it.
+/// An accepted connection that is not yet served.
 ///
-/// Where a listener ends, connections that wait to be served are dropped. NIO ends the process when a `NIOAsyncChannel` is
-/// dropped that nobody has finished; this one is closed.
+/// When a listener ends, connections that wait to be served are dropped. NIO crashes the process when an unfinished
+/// `NIOAsyncChannel` is dropped; this one is closed instead.
 final class AcceptedConnection: ServerChildChannelValue {
     private let accepted: HTTP1Channel.Value
     private let isServed = Atomic<Bool>(false)
@@ -15,7 +15,7 @@ final class AcceptedConnection: ServerChildChannelValue {
 
     var channel: any Channel { accepted.channel }
 
-    /// Serves it; whoever does so finishes it.
+    /// Serves the connection; the closure must finish it.
     func serve(_ body: (HTTP1Channel.Value) async -> Void) async {
         isServed.store(true, ordering: .relaxed)
         await body(accepted)

@@ -22,7 +22,7 @@ struct AdmittedChannel: ServerChildChannel {
             guard limiter.admit(channel) else { throw ChannelError.operationUnsupported }
             if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls())) }
         }.flatMap { base.setup(channel: channel, logger: logger) }
-            // The server lets go of a connection that was not set up, and closes none.
+            // The server library drops a connection whose setup failed, without closing it.
             .always { if case .failure = $0 { channel.close(promise: nil) } }
     }
 

@@ -10,9 +10,9 @@ import RegisterCore
 import ServerCore
 import SwiftProtobuf
 
-/// `POST /checkin`: gives a new device an id and a secret, and answers a known one with its own.
+/// The route `POST /checkin`: returns an id and a secret for a new device, and a known device's own.
 ///
-/// Takes the protobuf form (Android, Chromium) and the JSON form (the iOS library); answers in the same.
+/// Accepts the protobuf form (Android, Chromium) and the JSON form (the iOS library); responds in the same.
 struct CheckinRoute: Sendable {
     let enrolment: any EnrolmentService
     let admission: EnrolmentAdmission
@@ -22,7 +22,7 @@ struct CheckinRoute: Sendable {
         let body = try await request.wholeBody(upTo: FormFields.longest)
         let isJSON = request.headers[.contentType]?.lowercased().hasPrefix("application/json") == true
         let known = isJSON ? try Self.readJSON(body) : try Self.readProtobuf(body)
-        // Libraries that cannot be told to send a header can be told another address.
+        // Some libraries cannot send a custom header, but can use another URL.
         let key =
             EnrolmentAdmission.key(ofHeader: request.headers[.authorization])
             ?? request.uri.queryParameters["key"].map { String($0) }
@@ -30,7 +30,7 @@ struct CheckinRoute: Sendable {
             throw ControlError.notAuthorized(refusal)
         }
         guard let credentials = try await enrolment.checkIn(known: known) else {
-            // Who hears 401 enrols anew; a device that is blocked is not to.
+            // A client that receives 401 enrols anew; a blocked device must not.
             if let known, try await admission.isBlocked(known.device) {
                 throw ControlError(status: .forbidden, code: "blocked", message: "the device is blocked")
             }
@@ -40,7 +40,7 @@ struct CheckinRoute: Sendable {
         return isJSON ? json(credentials) : try protobuf(credentials)
     }
 
-    /// What the device says it is; `nil` when it is new.
+    /// The credentials that the device sends; `nil` when it is new.
     static func credentials(id: UInt64, token: UInt64) throws -> DeviceCredentials? {
         if id == 0, token == 0 { return nil }
         guard let device = DeviceID(id) else {
@@ -84,7 +84,7 @@ struct CheckinRoute: Sendable {
                 time_msec: clock().rawValue))
     }
 
-    /// The JSON form's keys as the iOS library writes them.
+    /// The members of the JSON form, as the iOS library writes them.
     private struct JSONForm: Decodable {
         var android_id: LooseNumber?
         var id: LooseNumber?
@@ -99,7 +99,7 @@ struct CheckinRoute: Sendable {
     }
 }
 
-/// A whole number that may also come as a text of digits.
+/// An integer that may also be a text of digits.
 private struct LooseNumber: Decodable {
     var value: UInt64
 

@@ -9,17 +9,16 @@ import ServerCore
 import ServiceLifecycle
 import Synchronization
 
-/// One listener of the control API, as a service: it runs until it is asked to stop, and then lets open requests
-/// finish.
+/// A listener of the control API, as a service: it runs until it is asked to stop, and then lets open requests finish.
 public struct ControlListener: Service, CustomStringConvertible {
-    /// Which interface a listener offers.
+    /// The interface that a listener offers.
     public enum Interface: Sendable {
-        /// Enrolment and timelines over TLS; a timeline needs a provider token. `tls` is asked for the
-        /// certificate with every connection.
+        /// Enrolment and timelines over TLS; a timeline needs a provider token. `tls` returns the certificate for each
+        /// connection.
         case secured(ControlServices, tls: @Sendable () -> NIOSSLContext)
         /// The same in plain http and without tokens, for development on loopback.
         case development(ControlServices)
-        /// `/metrics`, `/health` and `/ready` in plain http, for whoever reaches the address.
+        /// The routes `/metrics`, `/health` and `/ready` in plain http, without authentication.
         case metrics(PrometheusRegistry, ServerStatus)
 
         /// The listener's name in metrics and log lines.
@@ -37,7 +36,7 @@ public struct ControlListener: Service, CustomStringConvertible {
         public var host: String
         /// The port that was to be bound; 0 for a free one.
         public var port: Int
-        /// What the system or the server library said.
+        /// The error of the system or the server library.
         public var underlying: any Error
     }
 
@@ -52,7 +51,7 @@ public struct ControlListener: Service, CustomStringConvertible {
     /// Makes a listener; ``run()`` binds it.
     ///
     /// - Parameters:
-    ///   - host: The IP address to bind; the development interface binds `127.0.0.1` whatever it says.
+    ///   - host: The IP address to bind; the development interface always binds `127.0.0.1`.
     ///   - port: 0 for a free one.
     ///   - grace: How long open requests may take to end once the listener is asked to stop.
     ///   - admission: The connections that are kept. Those of the metrics give way to new ones, the oldest first, since nobody
@@ -73,7 +72,7 @@ public struct ControlListener: Service, CustomStringConvertible {
         if case .development = interface { self.host = "127.0.0.1" } else { self.host = host }
     }
 
-    /// The interface's name. The parts are left out, since some are secret.
+    /// The interface's name. The associated values are left out, since some are secret.
     public var description: String {
         switch interface {
         case .secured: "control API"
@@ -120,7 +119,7 @@ public struct ControlListener: Service, CustomStringConvertible {
     }
 
     /// Runs until graceful shutdown, and then no longer than `grace`: a request whose body never ends would keep the
-    /// listener for as long as an idle connection is kept.
+    /// listener running for as long as an idle connection is kept.
     private static func run(_ application: some ApplicationProtocol, grace: Duration) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await application.run() }
@@ -130,7 +129,7 @@ public struct ControlListener: Service, CustomStringConvertible {
             }
             try await group.next()
             group.cancelAll()
-            // What the end of the grace cut off has nobody to tell.
+            // Errors of requests that were cut off after the grace have no receiver.
             while await group.nextResult() != nil {}
         }
     }

@@ -23,7 +23,7 @@ enum ControlRouter {
             router.add(middleware: LoopbackGuard(port: port))
             add(services, authentication: nil, to: router)
         case .metrics(let registry, let status):
-            // Elsewhere it has names that are not known here.
+            // Other addresses have names that are not known here.
             if isLoopback { router.add(middleware: LoopbackGuard(port: port)) }
             router.get("metrics") { request, _ in
                 let format = MetricsFormat(accept: request.headers[.accept])

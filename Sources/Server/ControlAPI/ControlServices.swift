@@ -5,38 +5,38 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// What the control API serves: the server's use cases, and who may use them.
+/// The services of the control API, and the checks of access to them.
 public struct ControlServices: Sendable {
     /// Enrols devices and registers apps on them.
     public var enrolment: any EnrolmentService
-    /// Registers apps as browsers do; `nil` for a server without such clients.
+    /// Registers apps in browsers' form; `nil` for a server without such clients.
     public var webEnrolment: WebEnrolment?
-    /// Answers for the public keys of registrations.
+    /// Returns the public keys of registrations.
     public var encryptionKeys: any EncryptionKeyService
-    /// Answers for timelines.
+    /// Returns timelines.
     public var timelines: any TimelineService
-    /// Takes notifications back.
+    /// Withdraws notifications.
     public var withdrawal: any NotificationWithdrawal
-    /// Judges the provider tokens of those who ask for timelines.
+    /// Checks the provider tokens of requests for timelines.
     public var authentication: any ProviderAuthentication
-    /// Which new devices may enrol.
+    /// The rules by which new devices may enrol.
     public var enrolmentAccess: EnrolmentAccess
     /// The register's keys for enrolment; `nil` for a server that has only the configured one.
     public var enrolmentKeys: (any EnrolmentKeyRegister)?
-    /// How the server is.
+    /// The server's status.
     public var status: ServerStatus
     /// The files of notifications; `nil` for a server that keeps none.
     public var media: MediaServices?
-    /// Takes topics of apps on devices; `nil` for a server that has none.
+    /// Changes the topics of apps on devices; `nil` for a server without topics.
     public var topics: (any DeviceTopics)?
-    /// Takes broadcasts back; `nil` for a server that has none.
+    /// Withdraws broadcasts; `nil` for a server without them.
     public var broadcasts: (any BroadcastWithdrawal)?
-    /// Interfaces of other rooms on the same listeners.
+    /// Interfaces of other modules on the same listeners.
     package var interfaces: [any ControlInterface] = []
-    /// The present, for what devices are told.
+    /// The present time in responses to devices.
     public var clock: @Sendable () -> Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     public init(
         enrolment: any EnrolmentService, encryptionKeys: any EncryptionKeyService,
         timelines: any TimelineService, withdrawal: any NotificationWithdrawal,

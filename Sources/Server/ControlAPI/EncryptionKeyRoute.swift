@@ -4,9 +4,10 @@ import Hummingbird
 import PushEncryption
 import ServerCore
 
-/// `GET /v1/registrations/{token}/encryption-key`: the public key to which a sender encrypts for a device token.
+/// The route `GET /v1/registrations/{token}/encryption-key`: the public key to which a sender encrypts for a device
+/// token.
 ///
-/// `keys` has the two members of a Web Push subscription, so that libraries for Web Push take them as they are.
+/// The member `keys` has the two members of a Web Push subscription, so that libraries for Web Push accept it as it is.
 struct EncryptionKeyRoute: Sendable {
     let keys: any EncryptionKeyService
     let access: ProviderAccess

@@ -2,13 +2,14 @@ import ControlHTTP
 import Hummingbird
 import ServerCore
 
-/// The answer of `/health`: whether what is accepted can be made durable; and of `/ready`: whether to send anything here.
+/// The response of `/health`, whether notifications can be made durable, and of `/ready`, whether to send requests
+/// here.
 struct HealthAnswer: Encodable {
     var status: String
     var version: String?
     var since: String?
     var reason: String?
-    /// What to do about it, where it does not end by itself.
+    /// The remedy, where the failure does not end by itself.
     var remedy: String?
     /// The systems that stand still, each with its file and the remedy; `nil` where all work.
     var systems: [SystemFault]?
@@ -26,7 +27,8 @@ struct HealthAnswer: Encodable {
         return .json(answer, status: .serviceUnavailable)
     }
 
-    /// 200 while every listener accepts and the store commits; 503 before, while the server stops, and while it does not.
+    /// The response of `/ready`: 200 while every listener accepts and the store commits, otherwise 503, also while the
+    /// server stops.
     static func readiness(_ status: ServerStatus) -> Response {
         if let failure = status.failure() {
             return .json(HealthAnswer(failure, status.version), status: .serviceUnavailable)

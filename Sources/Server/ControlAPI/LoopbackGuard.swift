@@ -2,8 +2,8 @@ import ControlHTTP
 import HTTPTypes
 import Hummingbird
 
-/// Keeps web pages away from plain listeners on loopback: a page that a browser shows can send requests there,
-/// under a name that its owner made point to 127.0.0.1, but not with our Host and without its Origin.
+/// Protects plain listeners on loopback from web pages. A page in a browser can send requests there under a name that
+/// its owner resolves to 127.0.0.1, but not with our Host and without its Origin.
 struct LoopbackGuard<Context: RequestContext>: RouterMiddleware {
     /// The port that the listener is bound to.
     let port: @Sendable () -> Int?
@@ -21,7 +21,7 @@ struct LoopbackGuard<Context: RequestContext>: RouterMiddleware {
         return try await next(request, context)
     }
 
-    /// Whether a request with these two headers may come in.
+    /// Whether a request with these two headers is allowed.
     static func allows(host: String?, origin: String?, port: Int) -> Bool {
         let names = ["localhost", "127.0.0.1", "[::1]"].map { "\($0):\(port)" }
         guard let host = host?.lowercased(), names.contains(host) else { return false }

@@ -8,8 +8,8 @@ import NIOPosix
 import PushModel
 import ServerCore
 
-/// `/v1/media`: providers upload the files of their notifications (`POST`), see what is kept (`GET`), and delete
-/// (`DELETE …/NAME`). A provider acts for its team alone.
+/// The routes `/v1/media`: providers upload the files of their notifications (`POST`), list them (`GET`), and delete
+/// them (`DELETE …/NAME`). A provider's access is limited to its team.
 struct MediaRoute: Sendable {
     let media: MediaServices
     let access: ProviderAccess
@@ -31,7 +31,7 @@ struct MediaRoute: Sendable {
         }
     }
 
-    /// The pieces go to the disk one by one, off the event loops.
+    /// Writes the body to the disk piece by piece, off the event loops.
     private func take(_ request: Request, _ team: TeamID?) async throws -> TakenMedia {
         let announced = request.headers[.contentLength].flatMap { Int64($0) }
         let store = media.store
@@ -53,7 +53,7 @@ struct MediaRoute: Sendable {
     private static let isBroken = ControlError.invalid(
         "the body cannot be read: it is malformed, or it ends early")
 
-    /// `GET /v1/media`: at most 1,000 files in the order of their names, from after `after` on.
+    /// The route `GET /v1/media`: at most 1,000 files in the order of their names, after `after`.
     func list(_ request: Request) async throws -> Response {
         let team = try await access.team(request.headers[.authorization])
         guard let base = media.publicAddress() else { throw ControlError.unavailable }
@@ -77,7 +77,7 @@ struct MediaRoute: Sendable {
 
     private static let pageLimit = 1000
 
-    /// `DELETE /v1/media/NAME`.
+    /// The route `DELETE /v1/media/NAME`.
     func delete(_ request: Request, name: String) async throws -> Response {
         let team = try await access.team(request.headers[.authorization])
         guard let base = media.publicAddress() else { throw ControlError.unavailable }
@@ -88,7 +88,7 @@ struct MediaRoute: Sendable {
         return .json(MediaAnswerBody(file, base))
     }
 
-    /// Runs what blocks for the disk on a thread of the pool.
+    /// Runs a closure that blocks for the disk on a thread of the pool.
     static func onDisk<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await NIOThreadPool.singleton.runIfActive(body)
     }
@@ -109,11 +109,11 @@ extension MediaRefusal {
 }
 
 extension HTTPResponse.Status {
-    /// 507 (RFC 4918, section 11.5).
+    /// Status 507 (RFC 4918, section 11.5).
     fileprivate static var insufficientStorage: Self { .init(code: 507, reasonPhrase: "Insufficient Storage") }
 }
 
-/// One file as the API writes it.
+/// A file's JSON in the API.
 private struct MediaAnswerBody: Encodable {
     var name: String
     var url: String

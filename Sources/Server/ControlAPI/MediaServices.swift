@@ -1,13 +1,13 @@
 import MediaStore
 
-/// What the control API needs to take and to serve the files of notifications.
+/// The services of the control API for uploading and serving the files of notifications.
 public struct MediaServices: Sendable {
-    /// Where they are kept.
+    /// The store of the files.
     public var store: MediaStore
-    /// The address before `/media/…` by which devices reach this server; `nil` while it is not known.
+    /// The URL prefix of `/media/…` by which devices reach this server; `nil` while it is not known.
     public var publicAddress: @Sendable () -> String?
 
-    /// Brings the two together.
+    /// Creates services from a store and a URL prefix.
     public init(store: MediaStore, publicAddress: @escaping @Sendable () -> String?) {
         self.store = store
         self.publicAddress = publicAddress

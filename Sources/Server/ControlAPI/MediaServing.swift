@@ -5,7 +5,7 @@ import Hummingbird
 import MediaStore
 import NIOCore
 
-/// `GET /media/NAME.ENDING`: a kept file for whoever knows its name, whole, in part, or not again
+/// The route `GET /media/NAME.ENDING`: a stored file for clients that know its name, whole, in part, or not modified
 /// (RFC 9110, sections 13 and 14).
 struct MediaServing: Sendable {
     let store: MediaStore
@@ -19,7 +19,7 @@ struct MediaServing: Sendable {
         let tag = EntityTag(file.digest)
         var headers: HTTPFields = [
             .eTag: tag.text, .acceptRanges: "bytes",
-            // What has a name never changes; what is private to those who know it is not for shared caches.
+            // A named file never changes, and is not for shared caches, since its name is a secret.
             .cacheControl: "private, max-age=31536000, immutable",
         ]
         if tag.isNamed(inIfNoneMatch: request.headers[.ifNoneMatch]) {
@@ -27,10 +27,10 @@ struct MediaServing: Sendable {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentType] = file.format.contentType
-        // A browser takes it for what it is, and runs nothing that may be hidden in it.
+        // A browser must not guess another type, and so runs nothing that may be hidden in the file.
         headers[.xContentTypeOptions] = "nosniff"
         headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
-        // Of HEAD a range says nothing (RFC 9110, section 14.2).
+        // A range has no meaning for HEAD (RFC 9110, section 14.2).
         let isAsked = request.method == .get && tag.allowsRange(ifRange: request.headers[.ifRange])
         switch ByteRange(field: isAsked ? request.headers[.range] : nil, length: file.bytes) {
         case .whole:
@@ -50,7 +50,7 @@ struct MediaServing: Sendable {
         }
     }
 
-    /// Reads and sends 64 KiB at a time: no file is whole in memory.
+    /// Reads and sends 64 KiB at a time, so that no file is whole in memory.
     private func body(_ open: OpenMedia, _ range: Range<Int64>) -> ResponseBody {
         ResponseBody(contentLength: Int(range.upperBound - range.lowerBound)) { [store] writer in
             var place = range.lowerBound

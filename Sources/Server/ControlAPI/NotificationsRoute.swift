@@ -4,9 +4,8 @@ import Hummingbird
 import PushModel
 import ServerCore
 
-/// `GET /v1/notifications/{id}`: the notifications that an internal id, an `apns-id` or FCM's name of a message names, with
-/// their timelines.
-/// `DELETE` takes them back.
+/// The routes `GET /v1/notifications/{id}` and `DELETE`. `GET` returns the notifications with an internal id, an
+/// `apns-id` or FCM's name of a message, with their timelines; `DELETE` withdraws them.
 struct NotificationsRoute: Sendable {
     let timelines: any TimelineService
     let withdrawal: any NotificationWithdrawal
@@ -17,8 +16,8 @@ struct NotificationsRoute: Sendable {
         .json(try await found(request, reference).map(NotificationAnswer.init))
     }
 
-    /// Takes back every notification of that name. The answer says of each what became of it; when the server could not
-    /// take one back, it is 503, and the request may be made again.
+    /// Withdraws every notification with that id. The response contains the outcome of each. It is 503 when the server
+    /// could not withdraw one, and the request may be repeated.
     func withdraw(_ request: Request, reference: String) async throws -> Response {
         let found = try await found(request, reference)
         let outcomes = await withTaskGroup(of: (Int, WithdrawalOutcome).self) { group in
@@ -39,7 +38,7 @@ struct NotificationsRoute: Sendable {
         return (try? await broadcasts.withdrawBroadcast(timeline.id)) ?? .failed
     }
 
-    /// A refused request, and what was not recorded, waits nowhere.
+    /// Withdraws one notification; refused requests and unrecorded timelines have nothing queued.
     private func withdraw(_ timeline: NotificationTimeline) async -> WithdrawalOutcome {
         guard let device = timeline.device else { return .ended }
         return await withCheckedContinuation { continuation in
@@ -47,7 +46,7 @@ struct NotificationsRoute: Sendable {
         }
     }
 
-    /// The notifications of a name that whoever asks may see.
+    /// The notifications with an id that the caller may see.
     private func found(_ request: Request, _ reference: String) async throws -> [NotificationTimeline] {
         let team = try await access.team(request.headers[.authorization])
         let reference = try NotificationReference(segment: reference)
@@ -57,7 +56,7 @@ struct NotificationsRoute: Sendable {
     }
 }
 
-/// One notification as the API writes it.
+/// A notification's JSON in the API.
 private struct NotificationAnswer: Encodable {
     var id: String
     var apnsId: String
@@ -67,15 +66,15 @@ private struct NotificationAnswer: Encodable {
     var environment: String?
     var recorded: Bool
     var timeline: [Entry]
-    /// The sums over the copies of a broadcast.
+    /// The summary of the copies of a broadcast.
     var broadcast: Sums?
 
     struct Sums: Encodable {
         var audience: String
         var expiresAt: String
-        /// The copies that were made so far.
+        /// The number of copies made so far.
         var targeted: Int
-        /// How many of them reached each state.
+        /// The numbers of copies that reached each state.
         var states: [String: Int]
     }
 
@@ -104,7 +103,7 @@ private struct NotificationAnswer: Encodable {
     }
 }
 
-/// What became of the withdrawal of one notification, as the API writes it.
+/// The JSON of the withdrawal of one notification in the API.
 private struct WithdrawalAnswer: Encodable {
     var id: String
     var apnsId: String
@@ -112,11 +111,11 @@ private struct WithdrawalAnswer: Encodable {
     var outcome: Outcome
 
     enum Outcome: String, Encodable {
-        /// It waited, and does not come any more.
+        /// The notification was queued, and is not delivered any more.
         case withdrawn
-        /// The device may have it, and is asked to take it off its screen.
+        /// The device may have it, and is notified to remove it from the screen.
         case asked
-        /// There was nothing to take back: it had ended before.
+        /// Nothing was left to withdraw: the notification had ended before.
         case ended
     }
 

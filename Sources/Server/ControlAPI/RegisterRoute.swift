@@ -11,19 +11,19 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// `POST /c2dm/register3`: an app on a device gets its device token, or gives it up (`delete=true`).
+/// The route `POST /c2dm/register3`: an app on a device gets its device token, or returns it (`delete=true`).
 ///
 /// The form's `app` is the topic, `sender` the team, `X-environment` the environment (`production` if absent).
-/// `X-p256dh` and `X-auth` publish the app's public key, to which senders may encrypt; without them an earlier one goes.
-/// With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it.
-/// `scope` and `X-scope` are for what the token is good: here it is for messages, under each name that libraries have for
-/// that. Another scope has no tokens, and giving one up ends nothing: both are refused.
-/// A form with `X-subtype` is a browser's, or that of another of FCM's libraries (``WebEnrolment`` says of which app).
-/// The answer is `token=…` or `Error=CODE`, as the clients of that interface read it.
+/// `X-p256dh` and `X-auth` publish the app's public key, to which senders may encrypt; without them an earlier one is
+/// removed. With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it. `scope`
+/// and `X-scope` are the token's purpose: the only supported one is messages, under each name that libraries use for
+/// it. Another scope has no tokens, and deleting one ends nothing: both are refused. A form with `X-subtype` is a
+/// browser's, or another FCM library's (``WebEnrolment`` determines the app). The response is `token=…` or
+/// `Error=CODE`, as clients of that interface parse it.
 struct RegisterRoute: Sendable {
     let enrolment: any EnrolmentService
     var web: WebEnrolment?
-    /// Takes apps' topics; `nil` for a server that has none.
+    /// Changes apps' topics; `nil` for a server without topics.
     var topics: (any DeviceTopics)?
     private static let failure = RepeatedMessage("a registration could not be answered")
 
@@ -88,19 +88,20 @@ struct RegisterRoute: Sendable {
         }
     }
 
-    /// What libraries call the scope of tokens that can be sent to; all mean the one token of the app on the device.
+    /// The names of libraries for the scope of tokens that can be sent to; all refer to the one token of the app on the
+    /// device.
     private static let messageScopes: Set<String> = ["", "*", "FCM", "GCM"]
 
-    /// Whether the token that a form is about is one for messages. Libraries write the scope twice, some of them once or
-    /// not at all.
+    /// Whether the token of a form is one for messages. Libraries write the scope twice, some of them once or not at
+    /// all.
     private static func isForMessages(_ form: FormFields) -> Bool {
         ["scope", "X-scope"].allSatisfy { messageScopes.contains(form.first($0) ?? "") }
     }
 
-    /// Libraries write `true`, some of them `1`.
+    /// Whether a form deletes a token; libraries write `true`, some of them `1`.
     private static func isDeletion(_ form: FormFields) -> Bool { ["true", "1"].contains(form.first("delete")) }
 
-    /// Answers a browser's registration.
+    /// Responds to a browser's registration.
     private func respond(
         _ form: FormFields, subtype: String, _ credentials: DeviceCredentials, _ web: WebEnrolment, _ logger: Logger
     ) async -> Response {
@@ -152,7 +153,7 @@ struct RegisterRoute: Sendable {
         }
     }
 
-    /// Reads `AidLogin ID:SECRET`, both decimal.
+    /// Parses `AidLogin ID:SECRET`, both decimal.
     static func credentials(_ authorization: String?) -> DeviceCredentials? {
         guard let authorization, let space = authorization.firstIndex(of: " "),
             authorization[..<space].lowercased() == "aidlogin"

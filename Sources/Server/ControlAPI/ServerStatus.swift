@@ -1,8 +1,8 @@
 import ServerCore
 
-/// How a program is, as `/health` and `/ready` tell it.
+/// A program's status for `/health` and `/ready`.
 public struct ServerStatus: Sendable {
-    /// What is wrong with the store; `nil` while it commits.
+    /// The store's failure; `nil` while it commits.
     public var failure: @Sendable () -> StoreHealth.Failure?
     /// Whether every listener accepts connections, and none is being stopped.
     public var isReady: @Sendable () -> Bool
@@ -11,7 +11,7 @@ public struct ServerStatus: Sendable {
     /// Which version runs; `nil` where that is not told.
     public var version: String?
 
-    /// Brings the answers together.
+    /// Creates a status from its sources.
     public init(
         failure: @escaping @Sendable () -> StoreHealth.Failure?, isReady: @escaping @Sendable () -> Bool = { true },
         faults: @escaping @Sendable () -> [SystemFault] = { [] }, version: String? = nil

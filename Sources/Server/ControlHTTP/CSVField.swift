@@ -1,6 +1,6 @@
 /// A field of comma-separated values.
 package enum CSVField {
-    /// A field of RFC 4180. One that a spreadsheet would take for a formula is text to it.
+    /// Quotes a field (RFC 4180). One that a spreadsheet would evaluate as a formula is marked as text.
     package static func quoted(_ field: String) -> String {
         let text = field.first.map { "=+-@\t\r".contains($0) } == true ? "'" + field : field
         guard text.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) else { return text }

@@ -1,14 +1,14 @@
 import Hummingbird
 import NIOCore
 
-/// A request of the control API, with the connection that it came on.
+/// A request's context in the control API, with its connection.
 package struct ControlContext: RequestContext {
-    /// What Hummingbird keeps of a request.
+    /// The storage that Hummingbird requires.
     package var coreContext: CoreRequestContextStorage
-    /// The connection that the request came on.
+    /// The connection of the request.
     package let channel: any Channel
 
-    /// Takes what the server knows of a request.
+    /// Creates the context of a request.
     package init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel

@@ -4,16 +4,16 @@ import Hummingbird
 import Logging
 import Observability
 
-/// A refusal of the control API: a status, a code for programs and a sentence for people.
+/// A refusal of the control API: a status, a code for programs and a message for people.
 package struct ControlError: Error {
-    /// The status of the answer.
+    /// The status of the response.
     package var status: HTTPResponse.Status
-    /// A code for programs, of a closed set.
+    /// A code for programs, from a closed set.
     package var code: String
-    /// A sentence for people: what was wrong, and what would be right.
+    /// A message for people: the fault, and the values that are right.
     package var message: String
 
-    /// Makes a refusal.
+    /// Creates a refusal.
     package init(status: HTTPResponse.Status, code: String, message: String) {
         self.status = status
         self.code = code
@@ -30,16 +30,16 @@ package struct ControlError: Error {
         ControlError(status: .unauthorized, code: "notAuthorized", message: message)
     }
 
-    /// 404: nothing has the name that was asked for.
+    /// 404: nothing has the requested name.
     package static let notFound = ControlError(
         status: .notFound, code: "notFound", message: "there is nothing of that name here")
 
-    /// The answer when the server itself could not find out: neither a refusal nor the caller's fault.
+    /// The response when the server itself failed: neither a refusal nor the caller's fault.
     package static let unavailable = ControlError(
         status: .serviceUnavailable, code: "unavailable",
         message: "the server could not find out; try again later")
 
-    /// `{"error":{"code":…,"message":…}}` with its status.
+    /// The response `{"error":{"code":…,"message":…}}` with its status.
     package var response: Response {
         struct Body: Encodable {
             struct Details: Encodable {
@@ -66,7 +66,7 @@ package struct ControlError: Error {
         return response
     }
 
-    /// The refusal as Google's interfaces write it (google.rpc.Status as JSON), with its status.
+    /// The refusal in the form of Google's interfaces (google.rpc.Status as JSON), with its status.
     package var statusOfGoogle: Response {
         struct Body: Encodable {
             struct Details: Encodable {
@@ -80,7 +80,7 @@ package struct ControlError: Error {
             Body(error: .init(code: status.code, message: message, status: canonicalCode)), status: status)
     }
 
-    /// The status as google.rpc.Code has it.
+    /// The status's google.rpc.Code.
     private var canonicalCode: String {
         switch status {
         case .unauthorized: "UNAUTHENTICATED"
@@ -93,7 +93,7 @@ package struct ControlError: Error {
         }
     }
 
-    /// The answer to a request for a path: a problem under `/v1`, but for Google's interfaces there and elsewhere.
+    /// The response to a request for a path: a problem under `/v1`, except for Google's interfaces there and elsewhere.
     package func response(to path: String) -> Response {
         if ["/v1/projects/", "/v1beta1/projects/"].contains(where: path.hasPrefix) { return statusOfGoogle }
         return path == "/v1" || path.hasPrefix("/v1/") ? problem : response
@@ -101,18 +101,18 @@ package struct ControlError: Error {
 }
 
 extension Response {
-    /// A JSON answer with sorted keys; 503 with the field `Retry-After`.
+    /// A JSON response with sorted keys; 503 has the field `Retry-After`.
     package static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let bytes = try? encoder.encode(value) else { return Response(status: .internalServerError) }
         var headers: HTTPFields = [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"]
-        // What the server could not do now it tries again by then.
+        // The server retries failed work by then.
         if status == .serviceUnavailable { headers[.retryAfter] = "5" }
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    /// A text answer.
+    /// A text response.
     package static func text(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status, headers: [.contentType: type, .cacheControl: "no-store"],
@@ -139,16 +139,16 @@ private let failure = RepeatedMessage("a request could not be answered")
 
 /// Answers every error as JSON. An unforeseen error is logged, and answered without its details.
 package struct ErrorAnswers<Context: RequestContext>: RouterMiddleware {
-    /// Makes the middleware; it has no state.
+    /// Creates the middleware; it has no state.
     package init() {}
 
-    /// The answer, or the error as an answer.
+    /// The response, or the error as a response.
     package func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let answer = await answer(request, context, next)
-        // The answer to HEAD has no body (RFC 9110, section 9.3.2): a client would read one as the next
-        // answer's beginning.
+        // The response to HEAD has no body (RFC 9110, section 9.3.2): a client would read one as the beginning of the
+        // next response.
         return request.method == .head ? answer.createHeadResponse() : answer
     }
 

@@ -34,7 +34,7 @@ package struct FormFields: Sendable {
     /// The names of the fields, in their order.
     package var names: [String] { fields.map(\.name) }
 
-    /// The value of the first field of that name.
+    /// The value of the first field with a name.
     package func first(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
     /// Refuses a text that is too long or has too many fields, without decoding it.

@@ -1,16 +1,16 @@
 import Foundation
 import PushModel
 
-/// What a path names a notification by: its internal id, its `apns-id`, or the name that FCM's door gave it,
-/// `projects/P/messages/ID`, percent-encoded as one segment.
+/// The reference to a notification in a path: its internal id, its `apns-id`, or FCM's name `projects/P/messages/ID`,
+/// percent-encoded as one segment.
 package struct NotificationReference: Hashable, Sendable {
     /// The internal id, or an `apns-id`.
     package let id: String
     private let project: String?
 
-    /// Reads a path's segment.
+    /// Parses a path's segment.
     ///
-    /// - Throws: 404 where it can name nothing.
+    /// - Throws: 404 where it is no valid reference.
     package init(segment: String) throws {
         guard let text = segment.removingPercentEncoding, 1...128 ~= text.utf8.count else {
             throw ControlError.notFound
@@ -23,7 +23,7 @@ package struct NotificationReference: Hashable, Sendable {
         }
     }
 
-    /// Whose notifications are looked at, where `team` asks; `nil` for every team's.
+    /// The team whose notifications are searched for a caller of `team`; `nil` for every team's.
     ///
     /// - Throws: 404 where the project is another one, or none.
     package func owner(_ team: TeamID?) throws -> TeamID? {

@@ -1,19 +1,19 @@
 import PushModel
 import RegisterCore
 
-/// Which team a request may act for.
+/// The access check for requests, which determines the caller's team.
 package struct ProviderAccess: Sendable {
-    /// Judges provider tokens; `nil` where whoever reaches the listener may act for every team.
+    /// The check of provider tokens; `nil` where every caller may act for every team.
     private let authentication: (any ProviderAuthentication)?
 
-    /// Makes the access of a listener.
+    /// Creates the access check of a listener.
     ///
-    /// - Parameter authentication: `nil` where whoever reaches the listener may act for every team.
+    /// - Parameter authentication: The check of provider tokens; `nil` where every caller may act for every team.
     package init(authentication: (any ProviderAuthentication)?) { self.authentication = authentication }
 
-    /// The team of a field `Authorization`; `nil` for every team.
+    /// The team of the value of a field `Authorization`; `nil` for every team.
     ///
-    /// - Throws: a refusal, with what would be right.
+    /// - Throws: A refusal, with the values that are right.
     package func team(_ authorization: String?) async throws -> TeamID? {
         guard let authentication else {
             await RequestScope.prove(.development)

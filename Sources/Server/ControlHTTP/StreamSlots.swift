@@ -26,7 +26,7 @@ package final class StreamSlots: Sendable {
 
     /// Slots that are all free.
     ///
-    /// - Parameter label: The name of the metric that says how many are taken.
+    /// - Parameter label: The name of the metric for the number of streams.
     package init(limit: Int, label: String) {
         self.limit = limit
         share = max(1, limit / 2)
@@ -87,7 +87,7 @@ package final class StreamSlot: Sendable {
 
     deinit { giveBack() }
 
-    /// Frees it; a second time does nothing.
+    /// Releases the slot; a second call does nothing.
     package func giveBack() {
         let wasHeld = isHeld.withLock { held in
             defer { held = false }

@@ -1,7 +1,8 @@
-/// Which of several event loops takes the next connection. A value.
+/// The choice of the event loop that accepts the next connection. A value.
 ///
-/// Guarantees: while there are few connections they are of few loops, so that a message from device to device seldom wakes a second
-/// thread; a loop that has ``crowd`` connections takes one only where each has as many, and none has ``slack`` fewer.
+/// Guarantees: while there are few connections they belong to few loops, so that a message from device to device seldom
+/// wakes a second thread. A loop with ``crowd`` connections accepts another only when each loop has as many, and none
+/// has ``slack`` fewer.
 ///
 /// ```swift
 /// var loops = AcceptingLoop(of: 2)
@@ -9,25 +10,25 @@
 /// loops.current  // 0, until it has 256 connections
 /// ```
 struct AcceptingLoop: Sendable {
-    /// How many connections a loop takes before the next one takes any.
+    /// The number of connections that a loop accepts before the next one accepts any.
     static var crowd: Int { 256 }
-    /// By how many connections two loops differ before the other one takes connections.
+    /// The difference of two loops' connections at which the other one accepts connections.
     static var slack: Int { 64 }
 
-    /// The loop that takes the next connection.
+    /// The loop that accepts the next connection.
     private(set) var current = 0
     private var counts: [Int]
 
-    /// - Parameter count: How many loops there are; at least one.
+    /// - Parameter count: The number of loops; at least one.
     init(of count: Int) { counts = [Int](repeating: 0, count: max(1, count)) }
 
-    /// A connection of a loop has begun.
+    /// Records that a connection of a loop was opened.
     mutating func opened(on loop: Int) {
         counts[loop] += 1
         choose()
     }
 
-    /// A connection of a loop has ended.
+    /// Records that a connection of a loop was closed.
     mutating func closed(on loop: Int) {
         counts[loop] -= 1
         choose()

@@ -2,12 +2,12 @@ import DeviceSession
 import MCSTransport
 import NIOCore
 
-/// Judges a connection at its first bytes, and counts it as one that waits for its login from then on: until the login came, or
-/// the connection is closed. One that says nothing, or was sent away, is not counted.
+/// Admits or rejects a connection at its first bytes, and then counts it as waiting for its login until the login
+/// arrives, or the connection is closed. A connection that sends nothing, or was turned away, is not counted.
 final class ArrivalHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
-    /// The login has come. Fired through the pipeline.
+    /// An event, fired through the pipeline: the login has arrived.
     struct LoggedIn: Sendable {}
 
     private enum State {
@@ -22,8 +22,8 @@ final class ArrivalHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var state = State.silent
 
     /// - Parameters:
-    ///   - uptime: In milliseconds.
-    ///   - sentAway: Hears that the connection was sent away.
+    ///   - uptime: The uptime in milliseconds.
+    ///   - sentAway: Called when the connection was turned away.
     init(
         _ logins: LoginGate, uptime: @escaping () -> Int64 = { SessionTime.now().uptime },
         sentAway: @escaping () -> Void

@@ -1,13 +1,13 @@
 import Glibc
 import NIOCore
 
-/// A TCP socket with an address, by its descriptor; closed when it goes.
+/// A bound TCP socket, by its descriptor; closed at the end of its lifetime.
 struct BoundSocket: ~Copyable {
     private let descriptor: Int32
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Takes an address, also where connections of an earlier process are about to end there (SO_REUSEADDR).
+    /// Binds an address, even if connections of an earlier process are about to end on it (SO_REUSEADDR).
     ///
     /// - Throws: `IOError`, with the call that failed.
     static func bound(to address: SocketAddress) throws -> BoundSocket {
@@ -24,13 +24,13 @@ struct BoundSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Listens from now on, or with another backlog.
+    /// Begins to listen, or changes the backlog.
     ///
-    /// - Parameter backlog: How many connections wait to be accepted at most.
+    /// - Parameter backlog: The maximum number of connections that wait to be accepted.
     /// - Throws: `IOError`.
     func listen(backlog: Int32) throws { _ = try Self.checked("listen", Glibc.listen(descriptor, backlog)) }
 
-    /// Another descriptor of the socket, which is the caller's to close.
+    /// Duplicates the descriptor; the caller closes the duplicate.
     ///
     /// - Throws: `IOError`.
     func duplicate() throws -> Int32 { try Self.checked("dup", fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) }

@@ -8,7 +8,7 @@ import Synchronization
 /// One batch of the mailbox service concerns many connections; its calls share one task on the loop and one wake-up of
 /// the loop's thread.
 final class DeviceCallQueue: Sendable {
-    /// What is called on the loop.
+    /// A call that is made on the loop.
     enum Call: Sendable {
         case deliver(DeviceConnectionPort, [OutgoingNotification])
         case relay(DeviceConnectionPort, RelayedFrame)
@@ -20,10 +20,10 @@ final class DeviceCallQueue: Sendable {
 
     init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// How many calls wait.
+    /// The number of queued calls.
     var count: Int { calls.withLock { $0.count } }
 
-    /// Adds a call; those that were added before come before it.
+    /// Adds a call after those that were added before.
     func add(_ call: Call) {
         let isFirst = calls.withLock { calls in
             calls.append(call)
@@ -37,7 +37,7 @@ final class DeviceCallQueue: Sendable {
             defer { calls = [] }
             return calls
         }
-        // What is relayed to a connection leaves together.
+        // Frames that are relayed to a connection are written together.
         var relaying: [DeviceConnectionPort] = []
         for call in due {
             switch call {
@@ -52,11 +52,11 @@ final class DeviceCallQueue: Sendable {
     }
 }
 
-/// What another device sends to a connection's.
+/// A frame that another device sends to the device of a connection.
 struct RelayedFrame: Sendable {
     var bytes: [UInt8]
     var isBulk: Bool
-    /// Told what became of it, on the connection's event loop.
+    /// Called with the outcome, on the connection's event loop.
     var complete: @Sendable (RelayWriting) -> Void
 }
 

@@ -3,11 +3,12 @@ import NIOCore
 import PushModel
 import ServerCore
 
-/// What the gateway holds of a connection: it carries calls from any thread to the connection's event loop.
+/// The gateway's reference to a connection: it forwards calls from any thread to the connection's event loop.
 final class DeviceConnectionPort: DeviceConnection {
     private enum State {
         case open(DeviceConnectionShell)
-        /// The session is over. What the gateway delivers before it hears of that is given back to it.
+        /// The session has ended. Notifications that the gateway delivers before it is notified of that are returned to
+        /// it.
         case ended
         case none
     }
@@ -24,7 +25,7 @@ final class DeviceConnectionPort: DeviceConnection {
         state = .makeBoxSendingValue(.none, eventLoop: calls.eventLoop)
     }
 
-    // Every call goes by way of the loop's queue, also from the loop itself, so that calls keep their order.
+    // Every call passes through the loop's queue, even from the loop itself, so that calls keep their order.
 
     func deliver(_ notifications: [OutgoingNotification]) { calls.add(.deliver(self, notifications)) }
 
@@ -48,7 +49,7 @@ final class DeviceConnectionPort: DeviceConnection {
         if case .open(let shell) = state.value { shell.relay(frame.bytes, isBulk: frame.isBulk) } else { .ended }
     }
 
-    /// Writes what was relayed.
+    /// Writes the relayed frames.
     func settleOnLoop() { if case .open(let shell) = state.value { shell.settle() } }
 
     func superseded() {
@@ -77,7 +78,7 @@ final class DeviceConnectionPort: DeviceConnection {
             })
     }
 
-    /// Nothing happens once the connection is over.
+    /// Runs a closure on the loop, unless the connection has ended.
     func onLoop(_ body: @escaping @Sendable (DeviceConnectionShell) -> Void) {
         calls.add(
             .other { [state] in

@@ -2,7 +2,7 @@ import DeviceSession
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The open connections of an endpoint: how many there are, and all of them when it stops.
+/// The open connections of an endpoint: their number, and all of them for stopping.
 final class DeviceConnectionRegistry: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: DeviceConnectionPort] = [:]
@@ -15,7 +15,7 @@ final class DeviceConnectionRegistry: Sendable {
 
     init(metrics: DeviceEndpointMetrics) { self.metrics = metrics }
 
-    /// Takes a connection in; `false` when the endpoint is stopping.
+    /// Adds a connection; `false` when the endpoint is stopping.
     func add(_ connection: DeviceConnectionPort) -> Bool {
         let count: Int? = state.withLockedValue { state in
             guard !state.isStopping else { return nil }
@@ -37,17 +37,17 @@ final class DeviceConnectionRegistry: Sendable {
         for promise in promises { promise.succeed() }
     }
 
-    /// How many connections are told to close at a time, at least.
+    /// The minimum number of connections that are asked to close at a time.
     static let sliceSize = 256
-    /// Milliseconds between two slices.
+    /// The time between two slices, in milliseconds.
     static let sliceInterval: Int64 = 5
-    /// All slices begin within about this many intervals, however many connections there are.
+    /// The approximate maximum number of slices, however many connections there are.
     static let mostSlices = 100
 
-    /// Refuses connections from now on and tells those that are open to close, slice by slice: what each says and does at its
-    /// end would otherwise stand in the way of everybody else's on its event loop, and all devices would come back at once.
+    /// Refuses connections from now on and asks the open ones to close, slice by slice. Closing all at once would block
+    /// their event loops for other connections, and all devices would reconnect at once.
     ///
-    /// - Returns: Succeeds on the loop when none is left.
+    /// - Returns: A future that succeeds on the loop when no connection is left.
     func stop(on loop: any EventLoop) -> EventLoopFuture<Void> {
         let promise = loop.makePromise(of: Void.self)
         let connections = state.withLockedValue { state in

@@ -9,7 +9,7 @@ import PushModel
 import ServerCore
 import WebPushWire
 
-/// What all connections of an endpoint share.
+/// The state and services that all connections of an endpoint share.
 final class DeviceConnectionSurroundings: Sendable {
     let gateway: any DeviceGateway
     let upstream: UpstreamRegistry
@@ -49,7 +49,7 @@ final class DeviceConnectionSurroundings: Sendable {
     }
 }
 
-/// Does what a connection's session and its delivery flow direct, on its event loop.
+/// Executes the directives of a connection's session and its delivery flow, on its event loop.
 final class DeviceConnectionShell: MCSChannelPeer {
     private enum Step {
         case session(MCSServerDirective)
@@ -62,29 +62,30 @@ final class DeviceConnectionShell: MCSChannelPeer {
     private var flow: DeliveryFlow
     private var sessionID: DeviceSessionID?
     private var channel: MCSChannelHandler<DeviceConnectionShell>?
-    /// Steps still to be taken. One step may bring others, which come after those that were due before, so that
-    /// packets leave in the order in which the session counted them.
+    /// Steps still to be performed. A step may add others, which come after those that were due before, so that packets
+    /// are written in the order in which the session counted them.
     private var steps: [Step] = []
     private var isPerforming = false
     private var isFinished = false
-    /// The browsers' registrations of the device; an agent's device has none.
+    /// The browser registrations of the device; an agent's device has none.
     private var web: [WebRegistrationPlace: WebRegistration] = [:]
-    /// The number of the reading of them that is under way; nothing is written meanwhile.
+    /// The number of the reading of the registrations that is under way; nothing is written meanwhile.
     private var webReading: Int?
     private var webReadings = 0
-    /// What other devices sent while the connection was choked.
+    /// The frames that other devices sent while the connection was choked.
     private var heldFrames: HeldFrames
-    /// How many items came upstream, since the login, of notifications that are unknown or another device's.
+    /// The number of upstream items since the login that refer to unknown notifications, or another device's.
     private var foreignItems = 0
-    /// A session that sends more of them is ended. Some are to be expected: retention may have deleted notifications
-    /// of a device that was away.
+    /// The maximum number of such items, beyond which the session is ended. Some are to be expected: retention may have
+    /// deleted notifications of a device that was away.
     private static let foreignItemLimit = 4096
-    /// In bytes: room for a login that names as many ids as ``MCSClientConfiguration/loginIDLimit`` allows. A device
-    /// that is not known yet gets no more.
+    /// The frame size in bytes that suffices for a login with as many ids as ``MCSClientConfiguration/loginIDLimit``
+    /// allows. A device that is not authenticated yet may send no larger frame.
     private static let maximumSizeBeforeLogin = 16 * 1024
-    /// How many more notifications may be written in this session; `nil` for an agent of ours, which keeps its login
-    /// short by itself. Other clients (microG) name in theirs all of the last session, acknowledged or not: so
-    /// many are written as a login may name, and once they are acknowledged the device is to come again.
+    /// The number of notifications that may still be written in this session; `nil` for an agent of ours, which limits
+    /// the ids in its login itself. Other clients (microG) send the ids of all notifications of the last session,
+    /// acknowledged or not. So only as many are written as a login may contain, and once they are acknowledged the
+    /// device must reconnect.
     private var foreignRoom: Int?
     private static let foreignSessionLimit = MCSClientConfiguration().loginIDLimit
 
@@ -96,7 +97,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         heldFrames = HeldFrames(room: surroundings.heldRoom)
     }
 
-    // MARK: From the gateway, by way of the port
+    // MARK: Calls from the gateway, through the port
 
     func deliver(_ notifications: [OutgoingNotification]) {
         guard let sessionID else { return }
@@ -121,7 +122,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         channel?.settle()
     }
 
-    /// Gathers what another device sent until ``settle()``, or holds it for a moment while the connection is choked.
+    /// Buffers a frame of another device until ``settle()``, or holds it for a moment while the connection is choked.
     func relay(_ frame: [UInt8], isBulk: Bool) -> RelayWriting {
         guard sessionID != nil, let channel, session.isLive else { return .ended }
         guard heldFrames.isEmpty, channel.isWritable else {
@@ -131,7 +132,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         return .written
     }
 
-    /// Writes what was gathered.
+    /// Writes the buffered frames.
     func settle() { channel?.settle() }
 
     func end(_ reason: MCSServerCloseReason) {
@@ -219,9 +220,9 @@ final class DeviceConnectionShell: MCSChannelPeer {
         channel?.settle()
     }
 
-    // MARK: From the channel
+    // MARK: Calls from the channel
 
-    /// A device that does not read its answers is not read from, so that the answers cannot pile up.
+    /// Whether to read: a device that does not read its responses is not read from, so that they cannot accumulate.
     var wantsRead: Bool { session.wantsRead && channel?.isWritable ?? true }
     var maximumSize: Int { session.isLive ? MCSFrame.defaultMaximumSize : Self.maximumSizeBeforeLogin }
     var deadline: Int64? { session.deadline }
@@ -302,7 +303,7 @@ extension DeviceConnectionShell {
         performSteps()
     }
 
-    /// Takes the steps that others brought, until there are none.
+    /// Performs the added steps, until there are none.
     private func performSteps() {
         var next = 0
         while next < steps.count {
@@ -378,7 +379,7 @@ extension DeviceConnectionShell {
         }
     }
 
-    /// Those that can be said to browsers too. What cannot, the recall of a notification, is over.
+    /// The notifications that can be sent to browsers too. Others, the recalls of notifications, are ended.
     private func sayable(
         _ notifications: [OutgoingNotification], _ session: DeviceSessionID
     ) -> [OutgoingNotification] {
@@ -430,7 +431,7 @@ extension DeviceConnectionShell {
         roomChanged()
     }
 
-    /// How many notifications may be written now.
+    /// The number of notifications that may be written now.
     private var room: Int { min(session.room, foreignRoom ?? .max) }
 
     private func roomChanged() {
@@ -443,7 +444,7 @@ extension DeviceConnectionShell {
         endIfServed()
     }
 
-    /// Ends a session in which as many were written as may be, once all are acknowledged.
+    /// Ends a session that has reached its maximum of notifications, once all are acknowledged.
     private func endIfServed() {
         guard let foreignRoom, foreignRoom <= 0, session.room == surroundings.configuration.windowLimit else { return }
         perform(session.end(.stopping))
@@ -456,7 +457,7 @@ extension DeviceConnectionShell {
         }
     }
 
-    /// Gives back what was held and lets the gateway go; once.
+    /// Returns the held notifications and releases the gateway; once.
     private func finish() {
         guard !isFinished else { return }
         isFinished = true

@@ -9,9 +9,9 @@ import NIOSSL
 import Observability
 import ServerCore
 
-/// Why a device endpoint does not listen.
+/// The reason why a device endpoint does not listen.
 public enum DeviceEndpointError: Error, CustomStringConvertible {
-    /// The address cannot be listened on; the text says why.
+    /// The address cannot be listened on, for a reason.
     case cannotListen(host: String, port: Int, reason: String)
     /// ``DeviceEndpoint/start()`` was called twice, or after ``DeviceEndpoint/stop()``.
     case startedBefore
@@ -25,7 +25,7 @@ public enum DeviceEndpointError: Error, CustomStringConvertible {
     }
 }
 
-/// The listener for devices: MCS over TLS, against a server's gateway.
+/// The listener for devices: MCS over TLS, connected to a server's gateway.
 public actor DeviceEndpoint {
     private enum State {
         case new
@@ -39,14 +39,14 @@ public actor DeviceEndpoint {
     private let surroundings: DeviceConnectionSurroundings
     private var state = State.new
 
-    /// An endpoint that does not listen yet; ``start()`` begins.
+    /// Creates an endpoint that does not listen yet; ``start()`` begins.
     ///
     /// - Parameters:
-    ///   - tls: Gives the server's certificate and key, for each connection anew. Devices present no certificate.
-    ///   - gateway: The server behind the wire.
-    ///   - upstream: Who takes what devices send; receipts are taken in any case.
-    ///   - web: Knows which devices have registrations of browsers.
-    ///   - sessions: Hears which devices have a session; `nil` for nobody.
+    ///   - tls: Returns the server's certificate and key, for each connection anew. Devices present no certificate.
+    ///   - gateway: The server's gateway.
+    ///   - upstream: The receivers of devices' upstream messages; receipts are processed in any case.
+    ///   - web: The source of devices' browser registrations.
+    ///   - sessions: The listener for sessions; `nil` for none.
     public init(
         configuration: DeviceEndpointConfiguration, tls: @escaping @Sendable () -> NIOSSLContext,
         gateway: any DeviceGateway, upstream: UpstreamRegistry = UpstreamRegistry(),
@@ -93,8 +93,8 @@ public actor DeviceEndpoint {
         return port
     }
 
-    /// Stops listening, says Close to every device, and waits for the connections to end, but no longer than the
-    /// grace that the configuration gives.
+    /// Stops listening, sends Close to every device, and waits for the connections to end, at most for the
+    /// configuration's grace.
     public func stop() async {
         guard case .listening(let listener) = state else { return }
         state = .stopped
@@ -136,7 +136,7 @@ public actor DeviceEndpoint {
             }
     }
 
-    /// Puts the handlers of a new connection in place; throws, which closes it, when it is not admitted.
+    /// Adds the handlers of a new connection; throws, which closes it, when it is not admitted.
     private static func admit(
         _ channel: any Channel, tls: () -> NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
     ) throws {

@@ -36,7 +36,7 @@ struct DeviceEndpointMetrics: Sendable {
         }
     }
 
-    /// Counts how notifications ended that waited for service extensions.
+    /// Counts the outcomes of notifications that waited for service extensions.
     func extended(_ receipts: [Receipt]) {
         for receipt in receipts {
             guard case .extended(let text) = receipt.entry.state else { continue }

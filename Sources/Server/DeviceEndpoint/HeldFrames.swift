@@ -1,34 +1,35 @@
 import Synchronization
 
-/// How many bytes are held for all connections of an endpoint together. Thread-safe.
+/// The number of bytes that are buffered for all connections of an endpoint together. Thread-safe.
 final class HeldRoom: Sendable {
-    /// The most bytes.
+    /// The maximum number of bytes.
     static let limit = 512 << 20
 
     private let taken = Atomic(0)
 
-    /// - Returns: `false` when there is no room for so many bytes.
+    /// - Returns: `false` when the limit would be exceeded.
     func take(_ count: Int) -> Bool {
         if taken.wrappingAdd(count, ordering: .relaxed).newValue <= Self.limit { return true }
         give(count)
         return false
     }
 
-    /// These bytes are not held any more.
+    /// Releases bytes.
     func give(_ count: Int) { taken.wrappingSubtract(count, ordering: .relaxed) }
 
-    /// How many bytes are held.
+    /// The number of buffered bytes.
     var count: Int { taken.load(ordering: .relaxed) }
 }
 
-/// What other devices sent while the connection was choked, in order; pieces of large things after everything else.
+/// The frames that other devices sent while the connection was choked, in order; bulk frames come after all others.
 struct HeldFrames {
-    /// The most bytes that are held of messages.
+    /// The maximum number of buffered bytes of messages.
     static let limit = 1 << 20
-    /// The most bytes that are held of pieces: what a device asks for at most at a time, 8 MiB of files and 16 of apps' streams.
+    /// The maximum number of buffered bytes of bulk frames: the most that a device requests at a time, 8 MiB of files
+    /// and 16 MiB of apps' streams.
     static let bulkLimit = 24 << 20
 
-    /// What waits, in order; at most so many bytes.
+    /// A queue of frames, in order, with a maximum size in bytes.
     private struct Queue {
         let limit: Int
         var frames: [[UInt8]] = []
@@ -47,7 +48,7 @@ struct HeldFrames {
         mutating func next() -> [UInt8]? {
             guard start < frames.count else { return nil }
             let frame = frames[start]
-            // What was taken does not stay in memory until the queue is empty.
+            // A removed frame must not stay in memory until the queue is empty.
             frames[start] = []
             start += 1
             size -= frame.count
@@ -63,12 +64,12 @@ struct HeldFrames {
     private var messages = Queue(limit: limit)
     private var pieces = Queue(limit: bulkLimit)
 
-    /// - Parameter room: What is shared with other connections.
+    /// - Parameter room: The limit that is shared with other connections.
     init(room: HeldRoom) { self.room = room }
 
     var isEmpty: Bool { messages.isEmpty && pieces.isEmpty }
 
-    /// - Returns: `false` when too much is held already.
+    /// - Returns: `false` when the limit would be exceeded.
     mutating func hold(_ frame: [UInt8], isBulk: Bool) -> Bool {
         guard room.take(frame.count) else { return false }
         if isBulk ? pieces.add(frame) : messages.add(frame) { return true }
@@ -76,14 +77,14 @@ struct HeldFrames {
         return false
     }
 
-    /// Takes out what has waited longest.
+    /// Removes the oldest frame.
     mutating func next() -> [UInt8]? {
         guard let frame = messages.next() ?? pieces.next() else { return nil }
         room.give(frame.count)
         return frame
     }
 
-    /// Gives up what is held.
+    /// Drops all frames.
     mutating func drop() {
         while next() != nil {}
     }

@@ -14,13 +14,13 @@ final class LoginGate: Sendable {
 
     private let state: Mutex<State>
 
-    /// A gate at which nobody waits.
+    /// Creates a gate without waiting connections.
     init(_ rate: LoginRate) { state = Mutex(State(rate: rate)) }
 
-    /// Judges a connection that has said nothing yet; as ``LoginRate/turnAway(at:waiting:random:)``.
+    /// Checks a connection that has sent nothing yet, as for ``LoginRate/turnAway(at:waiting:random:)``.
     func turnAway(at uptime: Int64) -> Int64? { state.withLock { $0.turnAway(at: uptime) } }
 
-    /// Judges a connection that begins to speak, and counts it when it may go on, until ``left()``.
+    /// Checks a connection at its first bytes, and counts it if it may continue, until ``left()``.
     func arrived(at uptime: Int64) -> Int64? {
         state.withLock { state in
             let pause = state.turnAway(at: uptime)
@@ -29,10 +29,10 @@ final class LoginGate: Sendable {
         }
     }
 
-    /// A connection that was counted waits no longer.
+    /// Ends the counting of a connection.
     func left() { state.withLock { $0.waiting -= 1 } }
 
-    /// Counts a login; `nil` when it is let in, else after how many milliseconds the device is to come again.
+    /// Counts a login; `nil` when it is accepted, otherwise the milliseconds after which the device must reconnect.
     func admit(at uptime: Int64) -> Int64? {
         state.withLock { $0.rate.admit(at: uptime, random: .random(in: 0...UInt64.max)) }
     }

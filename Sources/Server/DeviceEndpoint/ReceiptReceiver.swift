@@ -2,11 +2,11 @@ import MCSWire
 import PushModel
 import ServerCore
 
-/// Takes batches of receipts and has them recorded.
+/// Receives batches of receipts and has them recorded.
 struct ReceiptReceiver: UpstreamReceiver {
     let gateway: any DeviceGateway
     let metrics: DeviceEndpointMetrics
-    /// How many receipts one batch may hold.
+    /// The maximum number of receipts in one batch.
     var limit = 512
 
     func receive(

@@ -2,14 +2,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A listening socket of several event loops, of which one at a time takes its connections (``AcceptingLoop``).
+/// A listening socket of several event loops, of which one at a time accepts its connections (``AcceptingLoop``).
 ///
-/// NIO's own server channel gives connections to event loops by turns: two devices of one person would be on two of them, and each
-/// message between them wake a second thread.
+/// NIO's own server channel assigns connections to event loops in rotation. Two devices of one person would be on two
+/// of them, and each message between them would wake a second thread.
 final class SharedListener: Sendable {
     private struct State: Sendable {
         var accepting: AcceptingLoop
-        /// The socket, once for each event loop.
+        /// The socket's channel on each event loop.
         var channels: [any Channel] = []
     }
 
@@ -17,15 +17,15 @@ final class SharedListener: Sendable {
 
     private init(loops: Int) { state = Mutex(State(accepting: AcceptingLoop(of: loops))) }
 
-    /// The port that is listened on.
+    /// The port of the socket.
     var port: Int? { state.withLock { $0.channels.first?.localAddress?.port } }
 
     /// Listens on an address.
     ///
     /// - Parameters:
-    ///   - backlog: How many connections wait to be accepted at most.
-    ///   - bootstrap: Makes what has the connections of one event loop.
-    /// - Throws: `IOError`, and what resolving the host's name throws.
+    ///   - backlog: The maximum number of connections that wait to be accepted.
+    ///   - bootstrap: Makes the bootstrap that accepts the connections of one event loop.
+    /// - Throws: `IOError`, and the errors of resolving the host's name.
     static func listen(
         host: String, port: Int, backlog: Int32, on group: any EventLoopGroup,
         bootstrap: @Sendable (any EventLoop) -> ServerBootstrap
@@ -37,7 +37,7 @@ final class SharedListener: Sendable {
             for (index, loop) in loops.enumerated() {
                 try await listener.add(bootstrap(loop), try socket.duplicate(), index)
             }
-            // NIO has let it listen with 128, whatever its option says.
+            // NIO has called `listen` with 128, whatever its option.
             try socket.listen(backlog: backlog)
         } catch {
             await listener.close()
@@ -47,7 +47,7 @@ final class SharedListener: Sendable {
         return listener
     }
 
-    /// Listens no longer.
+    /// Stops listening.
     func close() async { for channel in state.withLock(\.channels) { try? await channel.close() } }
 
     private func add(_ bootstrap: ServerBootstrap, _ descriptor: Int32, _ index: Int) async throws {
@@ -71,12 +71,12 @@ final class SharedListener: Sendable {
         if isChanged { follow() }
     }
 
-    /// Has the socket read by the loop whose turn it is. Each loop looks for itself, so that the last look is the newest.
+    /// Lets the current loop read the socket. Each loop checks for itself, so that its last check is the newest.
     private func follow() {
         for (index, channel) in state.withLock(\.channels).enumerated() {
             channel.eventLoop.execute {
                 let isAccepting = self.state.withLock { $0.accepting.current == index }
-                // A listener that is closed has no options.
+                // A closed listener has no options.
                 try? channel.syncOptions?.setOption(.autoRead, value: isAccepting)
             }
         }

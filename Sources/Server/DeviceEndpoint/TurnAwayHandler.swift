@@ -1,7 +1,7 @@
 import MCSWire
 import NIOCore
 
-/// Tells a connection, in place of TLS, when its device is to come again, and gives it a second to hear that.
+/// Notifies a connection, instead of TLS, when its device must reconnect, and waits a second so that it can read that.
 final class TurnAwayHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -22,7 +22,8 @@ final class TurnAwayHandler: ChannelInboundHandler {
         context.fireChannelActive()
     }
 
-    /// What the device says is read and dropped: a connection that is closed with unread bytes may lose its last words.
+    /// Reads and drops the device's bytes: a connection that is closed with unread bytes may lose the last ones written
+    /// to it.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 
     func handlerRemoved(context: ChannelHandlerContext) {

@@ -4,8 +4,8 @@ import PushModel
 import ServerCore
 import Synchronization
 
-/// Tells the operator which upstream messages were refused: at most one log line in ten seconds for a whole endpoint,
-/// with the number of refusals. Thread-safe.
+/// Logs refused upstream messages for the operator: at most one line in ten seconds for a whole endpoint, with the
+/// number of refusals. Thread-safe.
 final class UpstreamRefusalReport: Sendable {
     static let silenceMilliseconds: Int64 = 10_000
 
@@ -14,9 +14,9 @@ final class UpstreamRefusalReport: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// A message was refused, at an uptime in milliseconds.
+    /// Records a refused message, at an uptime in milliseconds.
     ///
-    /// - Returns: How many refusals the line counts that was written now; `nil` when none was written.
+    /// - Returns: The number of refusals in the line that was written now; `nil` when none was written.
     @discardableResult
     func refused(_ refusal: UpstreamRefusal, of device: DeviceID, at uptime: Int64) -> Int? {
         guard let count = limit.withLock({ $0.count(at: uptime) }) else { return nil }

@@ -2,16 +2,16 @@ import Crypto
 import PushModel
 import RegisterCore
 
-/// Who may enrol a new device. Devices that are known need only their own secret.
+/// The rule for enrolling new devices. Known devices need only their own secret.
 public enum EnrolmentAccess: Sendable {
-    /// Anybody who reaches the listener.
+    /// Every device may enrol.
     case open
-    /// Whoever shows this key, or one of the register's.
+    /// A device may enrol with this key, or one of the register's.
     case key(Secret<String>)
-    /// Nobody but those who show a key of the register's.
+    /// A device may enrol only with a key of the register.
     case closed
 
-    /// Whether the configuration alone lets a new device in that shows a key, or none.
+    /// Whether the configuration alone admits a new device with a key, or with none.
     func admits(_ shown: String?) -> Bool {
         switch self {
         case .open: return true
@@ -23,7 +23,7 @@ public enum EnrolmentAccess: Sendable {
         }
     }
 
-    /// Compares in a time that depends on the shown text's length only.
+    /// Compares in a time that depends only on the length of the presented text.
     private static func isSame(_ shown: some Collection<UInt8>, _ secret: some Collection<UInt8>) -> Bool {
         let secret = Array(secret)
         var difference: UInt8 = shown.count == secret.count ? 0 : 1
@@ -32,13 +32,13 @@ public enum EnrolmentAccess: Sendable {
     }
 }
 
-/// Judges the keys that new devices show: the configured one, and those of the register.
+/// Checks the keys that new devices present: the configured one, and those of the register.
 public struct EnrolmentAdmission: Sendable {
     private let access: EnrolmentAccess
     private let keys: (any EnrolmentKeyRegister)?
     private let clock: @Sendable () -> Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     ///
     /// - Parameter keys: The register's keys; `nil` for a server that has only the configured one.
     public init(
@@ -57,11 +57,11 @@ public struct EnrolmentAdmission: Sendable {
     /// The longest key that is looked up, in bytes.
     private static let longestKey = 256
 
-    /// Why a key does not let in, for whoever shows it; `nil` when it does.
+    /// The reason for the device why a key is refused; `nil` when it is accepted.
     ///
-    /// - Parameter isCounted: Whether a device enrols by it now, which counts for its quota. Where none does,
-    ///   a key that is used up lets in too: whoever enrolled by it as the last comes again with it.
-    /// - Throws: when the register cannot be read or written.
+    /// - Parameter isCounted: Whether a device enrols with it now, which counts towards its quota. Otherwise a key that
+    ///   is used up is accepted too: the last device that enrolled with it presents it again.
+    /// - Throws: An error when the register cannot be read or written.
     public func refusal(of shown: String?, isCounted: Bool) async throws -> String? {
         if access.admits(shown) { return nil }
         guard let shown, let keys, shown.utf8.count <= Self.longestKey else {
@@ -78,16 +78,16 @@ public struct EnrolmentAdmission: Sendable {
         }
     }
 
-    /// The hash under which the register may have a key that is shown; `nil` where the configuration lets in without one
-    /// of the register's.
+    /// The hash under which the register may have a presented key; `nil` where the configuration admits the device
+    /// without one of the register's.
     public func registerHash(of shown: String?) -> [UInt8]? {
         guard !access.admits(shown), let shown, keys != nil, shown.utf8.count <= Self.longestKey else { return nil }
         return Array(SHA256.hash(data: Array(shown.utf8)))
     }
 
-    /// Whether a device is kept out for now, which is another thing than not being known.
+    /// Whether a device is blocked, as opposed to unknown.
     ///
-    /// - Throws: when the register cannot be read.
+    /// - Throws: An error when the register cannot be read.
     public func isBlocked(_ device: DeviceID) async throws -> Bool { try await keys?.isBlocked(device) ?? false }
 
     /// The key of a header `Authorization: Enrol KEY`; `nil` for another one.

@@ -2,7 +2,7 @@ import PushModel
 import ServerCore
 import Synchronization
 
-/// Collects what becomes of the acceptances of one request. Thread-safe.
+/// Collects the results of the acceptances of one request. Thread-safe.
 final class AcceptanceAnswers: AcceptanceSink {
     private struct State {
         var ids: [NotificationID?]
@@ -16,12 +16,14 @@ final class AcceptanceAnswers: AcceptanceSink {
         state = Mutex(State(ids: Array(repeating: nil, count: count), missing: count))
     }
 
-    /// Has acceptances made durable, together.
+    /// Makes acceptances durable, together.
     ///
-    /// What was made durable stays so. Where others of the list have no room, they wait for it; where the store has failed,
-    /// they are asked for once more. So a list of which nothing was accepted may be sent again, and another one need not.
+    /// Durable ones are not undone. Those for which the queue is full wait for space; those that the store failed to
+    /// take are tried once more. So a list of which nothing was accepted may be sent again, and no other list needs to
+    /// be.
     ///
-    /// - Returns: An id for each, in the order of the list; `nil` for what could not be made durable, or was too much.
+    /// - Returns: An id for each, in the order of the list; `nil` for one that could not be made durable, or was too
+    ///   many.
     static func of(_ acceptances: [Acceptance], by acceptor: any NotificationAcceptor) async -> [NotificationID?] {
         let first = AcceptanceAnswers(acceptances.count)
         for acceptance in numbered(acceptances) where !acceptor.accept(acceptance, sink: first) {
@@ -38,7 +40,7 @@ final class AcceptanceAnswers: AcceptanceSink {
         return ids
     }
 
-    /// The same acceptances, whose tickets are their places in the list.
+    /// The same acceptances, with their indexes in the list as tickets.
     private static func numbered(_ acceptances: [Acceptance]) -> [Acceptance] {
         acceptances.enumerated().map { place, acceptance in
             var acceptance = acceptance
@@ -47,7 +49,7 @@ final class AcceptanceAnswers: AcceptanceSink {
         }
     }
 
-    /// Waits until there is an answer to each.
+    /// Waits until there is a result for each.
     private func all() async -> [NotificationID?] {
         await withCheckedContinuation { continuation in
             let ids = state.withLock { state -> [NotificationID?]? in

@@ -7,26 +7,27 @@ import MemberCentre
 import PushModel
 import ServerCore
 
-/// The keys by which device groups are addressed.
+/// The notification keys of device groups.
 enum DeviceGroupKey {
-    /// What tells a notification key from a registration token.
+    /// The prefix that distinguishes a notification key from a registration token.
     static let mark = "group-"
 
-    /// A new one: 240 random bits.
+    /// Generates a key: 240 random bits.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         return mark + Base64URL.encode((0..<30).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 }
 
-/// `/fcm/notification`: makes and changes device groups, and tells their keys. Its errors are texts: `{"error": "…"}`.
+/// The route `/fcm/notification`: makes and changes device groups, and returns their keys. Its errors are texts:
+/// `{"error": "…"}`.
 struct DeviceGroupRoute: Sendable {
     let access: FCMAccess
     let gate: MessageGate
     let groups: any DeviceGroupRegister
     let acceptor: any NotificationAcceptor
 
-    /// How many members a group may have.
+    /// The maximum number of members of a group.
     static let limit = 20
 
     private struct Refused: Error {
@@ -62,7 +63,8 @@ struct DeviceGroupRoute: Sendable {
         }
     }
 
-    /// Whose groups: the service account's. The field `project_id`, where it is there, must agree.
+    /// The team of the request's service account, which owns the groups. The field `project_id`, if present, must
+    /// agree.
     private func team(_ request: Request) async throws -> TeamID {
         let team = try await access.account(request).team
         if let name = HTTPField.Name("project_id"), let project = request.headers[name],

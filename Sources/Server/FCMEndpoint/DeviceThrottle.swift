@@ -1,12 +1,13 @@
 import PushModel
 import Synchronization
 
-/// How many messages of FCM's API one device may be sent: so many a minute, in an hour about twenty times that, and of those with a
-/// collapse key twenty at once for an app and then one in three minutes. FCM's own figures are 240, 5,000, 20 and one.
+/// The limits for messages of FCM's API to one device: a number per minute, about twenty times that per hour, and for
+/// messages with a collapse key a burst for each app. The burst is twenty, and then one in three minutes. FCM's own
+/// figures are 240, 5,000, 20 and one.
 package struct DeviceThrottle: Hashable, Sendable {
-    /// Messages with a collapse key that an app may send a device at once.
+    /// The number of messages with a collapse key that an app may send to a device at once.
     package static let collapsibleBurst = 20.0
-    /// After how many milliseconds it may send one more.
+    /// The time after which it may send one more, in milliseconds.
     package static let collapsiblePause: Int64 = 180_000
 
     /// A bucket that fills steadily.
@@ -14,7 +15,7 @@ package struct DeviceThrottle: Hashable, Sendable {
         var tokens: Double
         var filledAt: Timestamp
 
-        /// - Returns: `nil` when there was one; else the seconds after which there is.
+        /// - Returns: `nil` when there was one; otherwise the seconds after which there is.
         mutating func wait(at now: Timestamp, capacity: Double, perMillisecond rate: Double) -> Int? {
             let elapsed = Double(max(0, now.milliseconds(since: filledAt)))
             tokens = min(capacity, tokens + elapsed * rate)
@@ -28,16 +29,16 @@ package struct DeviceThrottle: Hashable, Sendable {
     private var hour: Bucket
     private var collapsible: [AppID: Bucket] = [:]
 
-    /// A device that was sent nothing yet.
+    /// Creates the throttle of a device to which nothing was sent yet.
     package init(perMinute: Int, now: Timestamp) {
         self.perMinute = Double(max(1, perMinute))
         minute = Bucket(tokens: self.perMinute, filledAt: now)
         hour = Bucket(tokens: self.perMinute * 125 / 6, filledAt: now)
     }
 
-    /// Takes a message's place in all limits, or in none.
+    /// Counts a message in all limits, or in none.
     ///
-    /// - Returns: `nil` when it may be sent; else the seconds after which it may.
+    /// - Returns: `nil` when it may be sent; otherwise the seconds after which it may.
     package mutating func take(_ app: AppID, isCollapsible: Bool, at now: Timestamp) -> Int? {
         var waits = [
             minute.wait(at: now, capacity: perMinute, perMillisecond: perMinute / 60_000),
@@ -60,7 +61,8 @@ package struct DeviceThrottle: Hashable, Sendable {
     }
 }
 
-/// The throttles of the devices that were sent something lately. Thread-safe, and bounded: a device that is forgotten begins anew.
+/// The throttles of the devices to which messages were sent lately. Thread-safe, and bounded: a device that is removed
+/// starts anew.
 final class DeviceThrottles: Sendable {
     private struct State {
         var current: [DeviceID: DeviceThrottle] = [:]
@@ -74,10 +76,10 @@ final class DeviceThrottles: Sendable {
     /// - Parameter perMinute: 0 for no throttle.
     init(perMinute: Int) { self.perMinute = perMinute }
 
-    /// Takes the places of one message for some devices in the limits of all of them, or in none.
+    /// Counts one message for some devices in the limits of all of them, or in none.
     ///
-    /// - Returns: `nil` when it may be sent; else the place in the list of a device for which it may not, and the seconds after
-    ///   which it may.
+    /// - Returns: `nil` when it may be sent; otherwise the index of a device for which it may not, and the seconds
+    ///   after which it may.
     func take(
         _ asked: [(subject: TokenSubject, isCollapsible: Bool)], at now: Timestamp
     ) -> (place: Int, seconds: Int)? {
@@ -87,7 +89,7 @@ final class DeviceThrottles: Sendable {
                 state.older = state.current
                 state.current = [:]
             }
-            // A device is remembered while it is asked for, also where it has to wait.
+            // A device is kept while it is used, even if it has to wait.
             for each in asked {
                 let device = each.subject.device
                 let older = state.older.removeValue(forKey: device)

@@ -5,13 +5,13 @@ import Hummingbird
 import MemberCentre
 import PushModel
 
-/// Who may use FCM's API: whoever has an access token of a service account that was not revoked.
+/// The access check of FCM's API: it requires an access token of a service account that was not revoked.
 package struct FCMAccess: Sendable {
     let accounts: ServiceAccountDirectory
     let sealer: AccessTokenSealer
     let clock: @Sendable () -> Timestamp
 
-    /// Judges by these accounts and this sealer.
+    /// Creates the check for some accounts and a sealer.
     package init(
         accounts: ServiceAccountDirectory, sealer: AccessTokenSealer, clock: @escaping @Sendable () -> Timestamp
     ) {
@@ -20,12 +20,12 @@ package struct FCMAccess: Sendable {
         self.clock = clock
     }
 
-    /// The account that a request is made by.
+    /// The account of a request's access token.
     func account(_ request: Request) async throws -> ServiceAccount {
         try await account(request.headers[.authorization])
     }
 
-    /// The account of a field `Authorization`.
+    /// The account of the value of a field `Authorization`.
     func account(_ authorization: String?) async throws -> ServiceAccount {
         func refused(_ reason: String, _ message: String) -> FCMRefusal {
             FCMRefusal(.unauthenticated, message, reason: reason)

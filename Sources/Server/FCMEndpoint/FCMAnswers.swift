@@ -7,7 +7,7 @@ import NIOCore
 import Observability
 
 extension Response {
-    /// An answer in JSON, which nobody keeps.
+    /// A JSON response that must not be cached.
     static func fcm(_ body: [UInt8], status: Int = 200, retryAfter: Int? = nil) -> Response {
         var headers: HTTPFields = [.contentType: "application/json; charset=UTF-8", .cacheControl: "no-store"]
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
@@ -39,7 +39,7 @@ extension FCMRefusal {
         }
     }
 
-    /// The server cannot take it now; it may be sent again.
+    /// The server cannot take the message now; it may be sent again.
     static let notNow = FCMRefusal(
         .unavailable, "the server cannot take the message now; send it again after the time of Retry-After",
         retryAfter: 5)

@@ -2,21 +2,21 @@ import ControlHTTP
 import FCMWire
 import Hummingbird
 
-/// FCM's routes for providers, beside those of the control API.
+/// FCM's routes for providers, in addition to those of the control API.
 package struct FCMInterface: ControlInterface {
     private let services: FCMServices
     private let quotas: SendQuotas
     private let throttles: DeviceThrottles
     private let metrics = FCMMetrics()
 
-    /// Makes the interface; its listeners share one quota.
+    /// Creates the interface; its listeners share one quota.
     package init(_ services: FCMServices) {
         self.services = services
         quotas = SendQuotas(perMinute: services.messagesPerMinute)
         throttles = DeviceThrottles(perMinute: services.messagesPerDevice)
     }
 
-    /// Adds the routes. Every one asks for its credential, on the development listener too.
+    /// Adds the routes. Each requires its credential, on the development listener too.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access = services.access
         let gate = MessageGate(
@@ -36,7 +36,7 @@ package struct FCMInterface: ControlInterface {
         if let web = services.web { add(web, to: router) }
     }
 
-    /// The addresses of browsers' subscriptions, as Chromium makes them and as they may be shorter.
+    /// Adds the URLs of browsers' subscriptions, in Chromium's form and in a shorter one.
     private func add(_ web: WebPushServices, to router: Router<ControlContext>) {
         let route = WebPushRoute(
             services: web, apps: services.apps, tokens: services.tokens, quotas: quotas, acceptor: services.acceptor,

@@ -1,7 +1,7 @@
 import FCMWire
 import Metrics
 
-/// What FCM's door counts. One counter an outcome, made once: the label's values are FCM's table.
+/// The metrics of FCM's endpoint: one counter for each outcome of FCM's table, all made at the start.
 final class FCMMetrics: Sendable {
     private static let label = "aldaba_fcm_requests_total"
     let accepted = Counter(label: label, dimensions: [("outcome", "accepted")])

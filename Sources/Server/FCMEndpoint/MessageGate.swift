@@ -5,19 +5,19 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// What a message may be sent to: active registration tokens of the project's own apps.
+/// The check of a message's target: active registration tokens of the project's own apps.
 struct MessageGate: Sendable {
     let apps: AppDirectory
     let tokens: TokenDirectory
     let groups: any DeviceGroupRegister
-    /// Where installations and what they registered stand; `nil` where nobody sends to them.
+    /// The register of installations and their registrations; `nil` for a server without them.
     var register: (any RegisterStore & FCMRegister)?
 
-    /// One device that a message is for.
+    /// A device to which a message is sent.
     struct Addressee: Sendable {
         var app: RegisteredApp
         var subject: TokenSubject
-        /// The device group of which it is a member.
+        /// The device group that contains it.
         var group: String?
     }
 
@@ -27,9 +27,10 @@ struct MessageGate: Sendable {
         var topic = ""
     }
 
-    /// Whom a token or a notification key names, and why some members of a group cannot be sent to.
+    /// Finds the devices of a token or a notification key, and the reasons why some members of a group cannot be sent
+    /// to.
     ///
-    /// - Throws: ``Refused`` when it names nobody; or when the store cannot be read.
+    /// - Throws: ``Refused`` when there is no device; another error when the store cannot be read.
     func addressees(of token: String, team: TeamID) async throws -> (of: [Addressee], refused: [Refused]) {
         guard !token.hasPrefix(DeviceGroupKey.mark) else { return try await members(of: token, team) }
         return ([try await addressee(token, team)], [])
@@ -55,9 +56,9 @@ struct MessageGate: Sendable {
         return (found, refused)
     }
 
-    /// Whom the id of a Firebase installation names: what it has registered and is still active.
+    /// Finds the active registrations of a Firebase installation by its id.
     ///
-    /// - Throws: ``Refused`` when that is nothing; or when the store cannot be read.
+    /// - Throws: ``Refused`` when there is none; another error when the store cannot be read.
     func addressees(ofInstallation id: String, team: TeamID) async throws -> [Addressee] {
         guard let register else {
             throw Refused(refusal: .invalid("message.fid", "this server knows no Firebase installations"))
@@ -84,9 +85,9 @@ struct MessageGate: Sendable {
         return found
     }
 
-    /// Whether a browser reads what the addressee is sent, and not an agent or a library that registers the app itself.
+    /// Whether the addressee is a browser, and not an agent or a library that registers the app itself.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     func isBrowser(_ addressee: Addressee) async throws -> Bool {
         guard let register else { return false }
         return try await register.webRegistrations(of: addressee.subject.device).contains {
@@ -95,9 +96,9 @@ struct MessageGate: Sendable {
         }
     }
 
-    /// Whether an agent reads what the addressee is sent, and neither a browser nor a library of Android's.
+    /// Whether the addressee is an agent, and neither a browser nor a library of Android's.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     func isAgent(_ addressee: Addressee) async throws -> Bool {
         guard let register else { return true }
         return try await !register.webRegistrations(of: addressee.subject.device).contains {
@@ -109,7 +110,7 @@ struct MessageGate: Sendable {
         FCMRefusal(.senderIDMismatch, "the \(what) is another project's", field: "message.token")
     }
 
-    /// Judges one registration token.
+    /// Checks one registration token.
     func addressee(_ text: String, _ team: TeamID) async throws -> Addressee {
         guard let token = DeviceToken(text: text) else {
             throw Refused(

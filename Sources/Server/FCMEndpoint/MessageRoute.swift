@@ -5,7 +5,7 @@ import Logging
 import PushModel
 import ServerCore
 
-/// `POST /v1/projects/{project}/messages:send`.
+/// The route `POST /v1/projects/{project}/messages:send`.
 struct MessageRoute: Sendable {
     let access: FCMAccess
     let gate: MessageGate
@@ -31,7 +31,7 @@ struct MessageRoute: Sendable {
         } catch {
             let refusal = FCMRefusal.of(error, logger: logger)
             metrics.refused(refusal)
-            // What the server could not do is no refusal: it is sent again.
+            // A failure of the server is no refusal of the message: it is sent again.
             guard refusal.status != .unavailable else { return .fcm(refusal) }
             return .fcm(refusal, noted: note(MessageGate.Refused(refusal: refusal), team))
         }
@@ -91,7 +91,7 @@ struct MessageRoute: Sendable {
                 left.append(try leave(addressee, message, team))
                 continue
             }
-            // Most messages say nothing for browsers: nothing is looked up for those.
+            // Most messages have no part for browsers: nothing is looked up for those.
             let isBrowser = try await (message.webpush == nil ? false : gate.isBrowser(addressee))
             let readers: FCMReaders = isBrowser ? .browsers : .agents
             let delivery = FCMDelivery(message, isShown: content.isShown, now: acceptor.now, readers: readers)
@@ -103,14 +103,14 @@ struct MessageRoute: Sendable {
         if acceptances.isEmpty, let first = left.first { return name(of: first, team) }
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
         guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRefusal.notNow }
-        // Some have theirs: were it refused, the library would send it again, and they would have it twice.
+        // Some members have the message: after a refusal the library would send it again, and they would have it twice.
         for (each, id) in zip(acceptances, ids) where id == nil {
             _ = note(MessageGate.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
         }
         return name(of: first, team)
     }
 
-    /// Gives an agent nothing of what is for a Live Activity, and has a timeline say so.
+    /// Sends nothing to an agent for a message to a Live Activity, and records the reason in a timeline.
     private func leave(
         _ addressee: MessageGate.Addressee, _ message: FCMMessage, _ team: TeamID
     ) throws -> NotificationID {
@@ -129,7 +129,7 @@ struct MessageRoute: Sendable {
 
     private static let packageField = "message.android.restricted_package_name"
 
-    /// The only app to which a message for many may go; `nil` where it names none.
+    /// The only app to which a message for many may go; `nil` where it specifies none.
     private func onlyApp(of message: FCMMessage, team: TeamID) async throws -> AppID? {
         guard let package = message.android?.package else { return nil }
         guard let app = try await gate.apps.find(Topic(rawValue: package)), app.team == team else {
@@ -148,9 +148,9 @@ struct MessageRoute: Sendable {
                 retryAfter: full.seconds), topic: acceptances[full.place].app.topic.rawValue)
     }
 
-    /// Counts a message that was taken.
+    /// Counts an accepted message, and returns its name.
     ///
-    /// - Parameter id: `nil` for one that was only checked, which has the name that FCM gives those.
+    /// - Parameter id: `nil` for one that was only checked, which gets FCM's name for such messages.
     private func name(of id: NotificationID?, _ team: TeamID) -> String {
         guard let id else {
             metrics.checked.increment()

@@ -2,14 +2,14 @@ import PushModel
 import RegisterCore
 import Synchronization
 
-/// How many messages a project may send: a token bucket, filled steadily, that holds a minute's share.
+/// The quota of a project's messages: a token bucket, filled steadily, whose capacity is one minute's share.
 package struct SendQuota: Hashable, Sendable {
-    /// Messages a minute where nothing else is configured: FCM's own quota.
+    /// The messages per minute where nothing else is configured: FCM's own quota.
     package static let standard = 600_000
 
     private var bucket: TokenBucket
 
-    /// A full bucket.
+    /// Creates a full bucket.
     package init(perMinute: Int, now: Timestamp) {
         let share = Double(max(1, perMinute))
         bucket = TokenBucket(capacity: share, perSecond: share / 60, now: now)
@@ -17,7 +17,7 @@ package struct SendQuota: Hashable, Sendable {
 
     /// Takes a message's token.
     ///
-    /// - Returns: `nil` when there was one; else the seconds after which there is one.
+    /// - Returns: `nil` when there was one; otherwise the seconds after which there is one.
     package mutating func take(at now: Timestamp) -> Int? { bucket.take(at: now) }
 }
 

@@ -8,25 +8,25 @@ import Logging
 import Observability
 import PushModel
 
-/// `POST /token`: an access token for a service account's assertion (RFC 7523; the errors are those of RFC 6749, section
-/// 5.2).
+/// The route `POST /token`: returns an access token for a service account's assertion (RFC 7523; the errors are those
+/// of RFC 6749, section 5.2).
 struct TokenRoute: Sendable {
     let access: FCMAccess
     let names: @Sendable () -> ServerNames
     private static let failure = RepeatedMessage("the register could not be read")
 
-    /// Why there is no token.
+    /// The reason why no token is returned.
     struct Refused: Error {
         var code: String
         var description: String
     }
 
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    /// One of them must be asked for.
+    /// The scopes of which a request must contain one.
     static let scopes: Set<String> = [
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
-    /// What libraries write as the audience, whatever their `token_uri` is.
+    /// The audiences that libraries write, whatever their `token_uri` is.
     static let customaryAudiences: Set<String> = [
         "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
         "https://www.googleapis.com/oauth2/v4/token",

@@ -11,13 +11,13 @@ package struct TopicAudience: AudienceSender {
     private let sender: any TopicSender
     private let clock: @Sendable () -> Timestamp
 
-    /// Sends by the topics' own port.
+    /// Creates a sender that uses the topics' own port.
     package init(_ sender: any TopicSender, clock: @escaping @Sendable () -> Timestamp) {
         self.sender = sender
         self.clock = clock
     }
 
-    /// Stores the message once, for whoever is subscribed now.
+    /// Stores the message once, for the present subscribers.
     package func send(
         _ message: FCMMessage, of app: AppID?, team: TeamID, isDryRun: Bool
     ) async throws -> NotificationID? {
@@ -48,18 +48,18 @@ package struct TopicAudience: AudienceSender {
     }
 }
 
-/// Who may manage topics and send to them: a service account by its access token, or a provider by its own.
+/// The access check for topics: a service account by its access token, or a provider by its own.
 package struct TopicAccess: ProjectAuthentication {
     private let accounts: FCMAccess
     private let providers: ProviderAccess
 
-    /// Judges both kinds of credentials.
+    /// Creates a check for both kinds of credentials.
     package init(accounts: FCMAccess, providers: ProviderAccess) {
         self.accounts = accounts
         self.providers = providers
     }
 
-    /// The team of a credential of either kind. A refusal says what is wrong with it as an access token.
+    /// The team of a credential of either kind. A refusal describes its fault as an access token.
     package func team(authorization: String?) async throws -> TeamID? {
         do { return try await accounts.account(authorization).team } catch let refusal as FCMRefusal {
             do { return try await providers.team(authorization) } catch is ControlError {

@@ -12,22 +12,23 @@ import RegisterCore
 import ServerCore
 import WebPushWire
 
-/// What sending to browsers' subscriptions needs, beside what FCM's interface has.
+/// The additional services for sending to browsers' subscriptions.
 package struct WebPushServices: Sendable {
-    /// Where the registrations of browsers stand.
+    /// The register of browsers' registrations.
     package var register: any RegisterStore & FCMRegister
-    /// Takes messages back.
+    /// The service that withdraws messages.
     package var withdrawal: any NotificationWithdrawal
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(register: any RegisterStore & FCMRegister, withdrawal: any NotificationWithdrawal) {
         self.register = register
         self.withdrawal = withdrawal
     }
 }
 
-/// `POST /wp/{token}` and `POST /fcm/send/{token}`: a push message for a browser's subscription (RFC 8030), whose address is the
-/// credential; a subscription that names its application server's key takes that server's messages alone (RFC 8292).
+/// The routes `POST /wp/{token}` and `POST /fcm/send/{token}`: a push message for a browser's subscription (RFC 8030),
+/// whose URL is the credential. A subscription with its application server's key accepts only that server's messages
+/// (RFC 8292).
 struct WebPushRoute: Sendable {
     let services: WebPushServices
     let apps: AppDirectory
@@ -76,7 +77,8 @@ struct WebPushRoute: Sendable {
         }
     }
 
-    /// `DELETE /wp/{token}/messages/{id}`: takes a message back that was not delivered yet (RFC 8030, section 6.4).
+    /// The route `DELETE /wp/{token}/messages/{id}`: withdraws a message that was not delivered yet (RFC 8030, section
+    /// 6.4).
     func withdraw(_ request: Request, token: String, id: String, logger: Logger) async -> Response {
         await answer(logger) {
             let subscription = try await subscription(of: token)
@@ -125,7 +127,7 @@ struct WebPushRoute: Sendable {
         ControlError(status: status, code: "refused", message: message)
     }
 
-    /// The browser's subscription that an address names.
+    /// The browser's subscription of a URL.
     private func subscription(of text: String) async throws -> Subscription {
         let missing = Self.refusal(.notFound, "there is no subscription of this address; delete it")
         guard let token = DeviceToken(text: text) else { throw missing }

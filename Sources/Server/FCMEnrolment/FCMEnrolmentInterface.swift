@@ -8,15 +8,15 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// The routes of installations and registrations; the room's page lists them.
+/// The routes of installations and registrations, which the module's README lists.
 package struct FCMEnrolmentInterface: ControlInterface {
     private let installations: Installations
     private let enrolment: WebEnrolment
     private let admission: EnrolmentAdmission
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     ///
-    /// - Parameter admission: Judges the libraries' API keys, which are keys for enrolment here.
+    /// - Parameter admission: The check of the libraries' API keys, which are keys for enrolment here.
     package init(
         store: any FCMRegister, enrolment: WebEnrolment, admission: EnrolmentAdmission,
         clock: @escaping @Sendable () -> Timestamp
@@ -26,7 +26,7 @@ package struct FCMEnrolmentInterface: ControlInterface {
         self.admission = admission
     }
 
-    /// Adds the routes that the room's page lists; they are the same on every listener.
+    /// Adds the routes that the module's README lists; they are the same on every listener.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         router.post("v1/projects/:project/installations") { request, context in
             try await answer { try await create(request, context) }
@@ -119,8 +119,8 @@ package struct FCMEnrolmentInterface: ControlInterface {
         return .json([String: String]())
     }
 
-    /// The refresh token names the installation; what stands in the path is not looked at, since some libraries leave their
-    /// own placeholder there.
+    /// Renews an auth token. The refresh token identifies the installation; the path is ignored, since some libraries
+    /// leave their own placeholder in it.
     private func refresh(_ request: Request, _ context: ControlContext) async throws -> Response {
         let (_, team) = try Self.project(context)
         guard let token = Self.proof(request.headers[.authorization], scheme: "FIS_v2"),
@@ -130,7 +130,7 @@ package struct FCMEnrolmentInterface: ControlInterface {
         return .json(AuthToken(token: made))
     }
 
-    /// The installation that the request proves and the path names.
+    /// The installation in the path, which the request's token must prove.
     private func authenticated(_ request: Request, _ context: ControlContext) async throws -> Installation {
         let (_, team) = try Self.project(context)
         let header = request.headers[.authorization]
@@ -263,7 +263,7 @@ package struct FCMEnrolmentInterface: ControlInterface {
         return read
     }
 
-    /// What follows a scheme in a header; `nil` for another scheme.
+    /// The value after a scheme in a header; `nil` for another scheme.
     private static func proof(_ header: String?, scheme: String) -> String? {
         guard let header, let space = header.firstIndex(of: " "), header[..<space].lowercased() == scheme.lowercased()
         else { return nil }

@@ -2,10 +2,10 @@ import ControlHTTP
 import HTTPTypes
 import Hummingbird
 
-/// A refusal in the form that Google's libraries read: `{"error":{"code":…,"message":…,"status":…}}`.
+/// A refusal in the form that Google's libraries parse: `{"error":{"code":…,"message":…,"status":…}}`.
 struct GoogleError: Error {
     var status: HTTPResponse.Status
-    /// Google's name of the kind of refusal.
+    /// Google's name for the kind of refusal.
     var name: String
     var message: String
 

@@ -4,27 +4,27 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// Makes installations of apps, and proves who they are.
+/// Creates and authenticates installations of apps.
 struct Installations: Sendable {
-    /// How long an auth token counts, in seconds: a week.
+    /// The lifetime of an auth token, in seconds: a week.
     static let lifetime: Int64 = 604_800
-    /// The longest id, in bytes.
+    /// The maximum length of an id, in bytes.
     static let longestID = 64
 
     let store: any FCMRegister
     let clock: @Sendable () -> Timestamp
 
-    /// What a new installation is told.
+    /// The id and tokens that a new installation receives.
     struct Proofs: Sendable {
         var id: String
         @Secret var refreshToken: String
         @Secret var authToken: String
     }
 
-    /// Keeps a new installation. An id that is taken is given to nobody else: another is made.
+    /// Stores a new installation. If its id is taken, another is generated.
     ///
-    /// - Parameter keyHash: The hash of the register's key by which it comes; `nil` where none was needed.
-    /// - Returns: `nil` where the key has no room for one more.
+    /// - Parameter keyHash: The hash of the register's key that it used; `nil` where none was needed.
+    /// - Returns: `nil` where the key has reached its limit.
     func make(id asked: String?, appID: String, team: TeamID, keyHash: [UInt8]?) async throws -> Proofs? {
         var id = asked ?? Self.newID()
         if try await store.installation(id, team: team) != nil { id = Self.newID() }
@@ -37,7 +37,7 @@ struct Installations: Sendable {
             authToken: authToken(of: installation))
     }
 
-    /// The installation that a refresh token proves, with a new auth token; `nil` when it proves none.
+    /// The new auth token of the installation that a refresh token proves; `nil` when it proves none.
     func refresh(_ token: String, team: TeamID) async throws -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let id = Self.text(parts[0]), let secret = Base64URL.decode(parts[1].utf8),
@@ -47,7 +47,7 @@ struct Installations: Sendable {
         return authToken(of: known)
     }
 
-    /// The installation that an auth token proves; `nil` when it proves none, or its time is over.
+    /// The installation that an auth token proves; `nil` when it proves none, or has expired.
     func authenticate(_ token: String, team: TeamID) async throws -> Installation? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let id = Self.text(parts[0]), let end = Int64(parts[1]),
@@ -68,7 +68,7 @@ struct Installations: Sendable {
         return "\(said).\(Base64URL.encode(Array(code)))"
     }
 
-    /// 22 characters; the first four bits are 0111, as FCM's libraries make them.
+    /// Generates 22 characters; the first four bits are 0111, as in FCM's libraries.
     private static func newID() -> String {
         var bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0.prefix(17)) }
         bytes[0] = 0b0111_0000 | bytes[0] & 0x0F

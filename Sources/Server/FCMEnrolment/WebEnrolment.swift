@@ -6,14 +6,13 @@ import RegisterCore
 import ServerCore
 import WebPushWire
 
-/// Registers apps on devices the way browsers do, and lets FCM's libraries tell the keys for them.
+/// Registers apps on devices in browsers' form, and lets FCM's libraries set their keys.
 ///
-/// Each such registration belongs to the app that its subtype names (``WebRegistration/topic(ofSubtype:)``), or, as
-/// Android's libraries register, to the app of the category, where the sender is its project; and has a device token like
-/// any other. An app has one of them on a device: another subtype takes its place, and the device token
-/// of the one before has ended.
+/// Each such registration belongs to the app of its subtype (``WebRegistration/topic(ofSubtype:)``). In the form of
+/// Android's libraries it belongs to the app of the category, whose project must be the sender. It has a device token
+/// like any other. An app has one of them on a device: another subtype replaces it, and ends its device token.
 public struct WebEnrolment: Sendable {
-    /// The longest `sender` that is taken, in bytes.
+    /// The maximum length of `sender`, in bytes.
     public static let longestSender = WebRegistration.longestText
 
     private let enrolment: Enrolment
@@ -25,9 +24,9 @@ public struct WebEnrolment: Sendable {
     private let environment: PushEnvironment
     private let clock: @Sendable () -> Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     ///
-    /// - Parameter environment: The server's: browsers do not say one.
+    /// - Parameter environment: The server's environment: browsers do not send one.
     public init(
         enrolment: Enrolment, store: any RegisterStore & FCMRegister, apps: AppDirectory, tokens: TokenDirectory,
         mailboxes: MailboxService, registrations: WebRegistrations, environment: PushEnvironment,
@@ -43,9 +42,9 @@ public struct WebEnrolment: Sendable {
         self.clock = clock
     }
 
-    /// Registers the app that the subtype names.
+    /// Registers the app of the subtype.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func register(
         _ credentials: DeviceCredentials, category: String, subtype: String, sender: String
     ) async throws -> RegistrationOutcome {
@@ -83,7 +82,7 @@ public struct WebEnrolment: Sendable {
 
     /// Ends the registration of a subtype.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func unregister(_ credentials: DeviceCredentials, subtype: String) async throws -> RegistrationOutcome {
         guard try await enrolment.isAuthentic(credentials) else { return .notAuthenticated }
         let kept = try await store.webRegistrations(of: credentials.device).first {
@@ -93,9 +92,9 @@ public struct WebEnrolment: Sendable {
         return try await enrolment.unregister(credentials, topic: app.topic, environment: kept.environment)
     }
 
-    /// An app was registered on a device as agents do it: an earlier browser's registration of it is one no longer.
+    /// Ends the earlier browser registration of an app that was registered on a device in agents' form.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func replaced(on device: DeviceID, topic: Topic, environment: PushEnvironment) async throws {
         guard registrations.mayHave(device), let app = try await apps.find(topic) else { return }
         try await store.keepWebRegistration(
@@ -103,13 +102,14 @@ public struct WebEnrolment: Sendable {
         mailboxes.registrationsChanged(of: device)
     }
 
-    /// What became of keys that were told for a device token.
+    /// The outcome of setting keys for a device token.
     public enum KeyOutcome: Hashable, Sendable {
-        /// They are kept; messages are encrypted to them from now on. The device token is that of the registration.
+        /// The keys are stored; messages are encrypted to them from now on. The device token is that of the
+        /// registration.
         case kept
-        /// It is no device token of this server, or of no browser's registration.
+        /// The token is no device token of this server, or not of a browser's registration.
         case unknownToken
-        /// Its registration has ended.
+        /// The registration has ended.
         case unregistered
         /// It is another project's, or another installation's.
         case foreign
@@ -129,7 +129,7 @@ public struct WebEnrolment: Sendable {
     /// has ``claimTime`` for it. Later ones are refused, unless the secret that they tell is the one that is kept: then they
     /// have what only the client was given, such as a page whose storage was cleared and whose subscription was not.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func keepKeys(
         _ key: RecipientPublicKey, installation: String, of token: String, team: TeamID
     ) async throws -> KeyOutcome {
@@ -163,7 +163,7 @@ public struct WebEnrolment: Sendable {
 
     /// Ends the registration of a device token that an installation has.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func end(_ token: String, installation: String, team: TeamID) async throws -> KeyOutcome {
         switch try await find(token, team: team) {
         case .failure(let outcome): return outcome.outcome
@@ -176,14 +176,14 @@ public struct WebEnrolment: Sendable {
 
     /// Ends every registration of an installation.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func endAll(ofInstallation id: String, team: TeamID) async throws {
         for kept in try await store.webRegistrations(ofInstallation: id, team: team) { try await end(kept) }
     }
 
-    /// Whether a device token is that of an app's active registration.
+    /// Whether a device token belongs to an app's active registration.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     public func isActive(_ token: String, topic: Topic, team: TeamID) async throws -> Bool {
         guard let token = DeviceToken(text: token), case .active(let subject) = try await tokens.find(token) else {
             return false
@@ -225,7 +225,7 @@ public struct WebEnrolment: Sendable {
         mailboxes.registrationsChanged(of: kept.device)
     }
 
-    /// The app that a subtype names, or a category with its project; `nil` when the register has none of that topic.
+    /// The app of a subtype, or of a category with its project; `nil` when the register has none with that topic.
     private func app(category: String, subtype: String, sender: String) async throws -> RegisteredApp? {
         guard subtype.utf8.count <= WebRegistration.longestText else { return nil }
         if let topic = WebRegistration.topic(ofSubtype: subtype), let app = try await apps.find(topic) { return app }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A task that is cancelled when another takes its place.
+/// A slot for one task: the task in it is cancelled when another is set.
 final class Alarm: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// Takes the place of the task before.
+    /// Cancels the previous task and keeps the new one; `nil` for none.
     func set(_ new: Task<Void, Never>?) {
         let old = task.withLock { task in
             defer { task = new }

@@ -1,11 +1,11 @@
-/// Lets one at a time through for each hub, in the order in which they came.
+/// Serializes work for each hub, in the order in which the calls came.
 ///
-/// Of those who divide campaigns as many wait as a hub has slices under way (``SendTurns/ofOneHub``), of those who read its
-/// audience as many as there are requests.
+/// At most as many tasks that divide campaigns wait as a hub has slices under way (``SendTurns/ofOneHub``). At most as
+/// many tasks that read its audience wait as there are requests.
 actor HubDoors {
     private var waiting: [Int64: [CheckedContinuation<Void, Never>]] = [:]
 
-    /// Does something while nobody else of the hub does.
+    /// Runs a closure while no other closure of the same hub runs.
     nonisolated func pass(_ hub: Int64, _ body: @Sendable () async throws -> Void) async throws {
         await enter(hub)
         do { try await body() } catch {

@@ -2,18 +2,18 @@ import Crypto
 import HubWire
 import PushModel
 
-/// Where a hub's events are sent.
+/// The webhook of a hub: the address to which its events are sent.
 package struct HubWebhook: Hashable, Sendable {
-    /// The hub's number.
+    /// The number of the hub.
     package var hub: Int64
     /// The address, `https://host/path`.
     package var url: String
-    /// What signs the requests.
+    /// The HMAC key that signs the requests.
     @Secret package var secret: String
-    /// When it was set.
+    /// The time at which the webhook was set.
     package var setAt: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(hub: Int64, url: String, secret: String, setAt: Timestamp) {
         self.hub = hub
         self.url = url
@@ -22,30 +22,32 @@ package struct HubWebhook: Hashable, Sendable {
     }
 }
 
-/// Something that a hub tells the owner of its webhook.
+/// An event of a hub, sent to its webhook.
 package struct HubEvent: Hashable, Sendable {
-    /// What happened.
+    /// The kind of an event.
     package enum Kind: String, Sendable, CaseIterable {
-        /// A send or campaign has come to its end, however it did: a trigger of the store notes it.
+        /// A send or campaign has ended, for whatever reason. A trigger of the store records the event.
         case sendEnded = "send.ended"
-        /// A push service called a channel dead, or another installation took it.
+        /// A push service reported a channel dead, or another installation registered it.
         case channelDead = "channel.dead"
-        /// The numbers of a campaign's report are others. It is told, not noted: the next one has newer numbers.
+        /// The counts of a campaign's report have changed. The event is sent, not stored: the next one has newer
+        /// counts.
         case campaignReport = "campaign.report"
     }
 
-    /// Its number, which rises; the receiver knows by it what it has. 0 for what is not noted.
+    /// The event's number, which rises and by which the receiver recognizes repetitions; 0 for an event that is not
+    /// stored.
     package var number: Int64
-    /// The hub's number.
+    /// The number of the hub.
     package var hub: Int64
-    /// What happened.
+    /// The event's kind.
     package var kind: Kind
-    /// What is to be said of it: an object.
+    /// The event's details: a JSON object.
     package var data: JSONTree
-    /// When.
+    /// The time of the event.
     package var at: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(number: Int64, hub: Int64, kind: Kind, data: JSONTree, at: Timestamp) {
         self.number = number
         self.hub = hub
@@ -54,17 +56,17 @@ package struct HubEvent: Hashable, Sendable {
         self.at = at
     }
 
-    /// How long an event waits for its receiver: three days, in milliseconds.
+    /// The time for which an event is kept for its receiver: three days, in milliseconds.
     package static let lifetime: Int64 = 3 * 86_400_000
     /// How many events wait, at most, over all hubs; beyond that the oldest of the hubs with the most give way.
     package static let most = 100_000
 
-    /// By what the receiver knows it: of a report that is the send and the time.
+    /// The id by which the receiver recognizes the event; for a report, the send and the time.
     private var id: String {
         kind == .campaignReport ? "\(data["send"]?.text ?? "")-\(at.rawValue)" : String(number)
     }
 
-    /// As it is sent.
+    /// The event's JSON as it is sent to the webhook.
     package func body(hub name: String) -> [UInt8] {
         JSONTree.object([
             .init("id", .string(id)), .init("type", .string(kind.rawValue)),
@@ -73,20 +75,20 @@ package struct HubEvent: Hashable, Sendable {
     }
 }
 
-/// A key of our own API, of which the hash alone is kept.
+/// A key of the hub's own API, of which only the hash is stored.
 package struct HubAPIKey: Hashable, Sendable {
-    /// Its hub's number.
+    /// The number of the hub.
     package var hub: Int64
-    /// Its name.
+    /// The key's name.
     package var name: String
-    /// What it may do.
+    /// The rights that the key grants.
     package var rights: HubRights
-    /// Until when it counts; `nil` for ever.
+    /// The time at which the key expires; `nil` for never.
     package var expiresAt: Timestamp?
-    /// When it was made.
+    /// The time at which the key was made.
     package var createdAt: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(hub: Int64, name: String, rights: HubRights, expiresAt: Timestamp?, createdAt: Timestamp) {
         self.hub = hub
         self.name = name
@@ -95,9 +97,9 @@ package struct HubAPIKey: Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// What each key begins with, so that it is known where it turns up.
+    /// The prefix of every key, which makes a leaked key recognizable.
     package static let mark = "aldaba_hub_"
 
-    /// SHA-256 of a key, a backend's too: all that is kept of it.
+    /// The SHA-256 of a key, or of a backend's key: the only form in which it is stored.
     package static func hash(_ key: String) -> [UInt8] { Array(SHA256.hash(data: Array(key.utf8))) }
 }

@@ -1,10 +1,10 @@
 import PushModel
 
-/// A notification hub: the installations of one app, and those who may address them.
+/// A notification hub: the installations of one app, and the keys that give access to them.
 package struct HubRecord: Hashable, Sendable {
-    /// Its number in the store.
+    /// The hub's number in the store.
     package var number: Int64
-    /// Its name, the first part of its addresses.
+    /// The hub's name, the first component of the paths of its URLs.
     package var name: String
     /// The team that owns it.
     package var team: TeamID
@@ -12,14 +12,15 @@ package struct HubRecord: Hashable, Sendable {
     package var topic: Topic
     /// Whether expressions have Azure's limits: 20 tags with `||` alone, 6 otherwise.
     package var isStrict: Bool
-    /// When it was made.
+    /// The time at which the hub was made.
     package var createdAt: Timestamp
-    /// Rises when another process changes installations: what is kept in memory of them is read again.
+    /// The generation of the hub's installations. It rises when another process changes them; the copy in memory is
+    /// then read again.
     package var generation: Int64
     /// Its quotas.
     package var limits: HubLimits
 
-    /// Makes an entry; nothing is checked.
+    /// Creates a record without checking it.
     package init(
         number: Int64, name: String, team: TeamID, topic: Topic, isStrict: Bool, createdAt: Timestamp,
         generation: Int64 = 0, limits: HubLimits = HubLimits()
@@ -34,12 +35,12 @@ package struct HubRecord: Hashable, Sendable {
         self.limits = limits
     }
 
-    /// Names that are addresses of other interfaces on the same listeners.
+    /// Names that no hub may have, since they are paths of other interfaces on the same listeners.
     package static let reservedNames: Set<String> = [
         "api", "c2dm", "checkin", "fcm", "health", "iid", "media", "metrics", "v1", "v1beta1",
     ]
 
-    /// Why a text cannot be a hub's name; `nil` where it can.
+    /// The reason why a text cannot be a hub's name; `nil` where it can.
     package static func fault(inName name: String) -> String? {
         guard (1...260).contains(name.utf8.count),
             name.unicodeScalars.allSatisfy({
@@ -51,16 +52,16 @@ package struct HubRecord: Hashable, Sendable {
     }
 }
 
-/// What a key of a hub may do.
+/// Access rights of a hub's key.
 package struct HubRights: OptionSet, Hashable, Sendable {
     /// The bits.
     package let rawValue: Int
-    /// Takes bits as they are.
+    /// Creates a set from its bits.
     package init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Put, read, change and delete single installations.
     package static let listen = HubRights(rawValue: 1)
-    /// Send, schedule, and ask what became of it.
+    /// Send, schedule, and read the outcome of sends.
     package static let send = HubRights(rawValue: 2)
     /// List, and read by tag.
     package static let manage = HubRights(rawValue: 4)
@@ -75,7 +76,7 @@ package struct HubRights: OptionSet, Hashable, Sendable {
             .joined(separator: ",")
     }
 
-    /// Reads names with commas between them, without regard to case; Manage has the others in it.
+    /// Parses names separated by commas, without regard to case; `Manage` includes `Listen` and `Send`.
     package init?(text: String) {
         var rights: HubRights = []
         for name in text.split(separator: ",") {
@@ -94,18 +95,18 @@ package struct HubRights: OptionSet, Hashable, Sendable {
 
 /// A key of a hub.
 package struct HubKey: Hashable, Sendable {
-    /// Its name.
+    /// The key's name.
     package var name: String
-    /// What it may do.
+    /// The rights that the key grants.
     package var rights: HubRights
-    /// Its text, with which requests are signed.
+    /// The HMAC key that signs requests.
     @Secret package var primary: String
-    /// A second text that counts as well, so that the first can be changed.
+    /// A second HMAC key that is accepted as well, so that the first can be changed.
     @Secret package var secondary: String
-    /// When it was made.
+    /// The time at which the key was made.
     package var createdAt: Timestamp
 
-    /// Makes an entry; nothing is checked.
+    /// Creates a key without checking it.
     package init(name: String, rights: HubRights, primary: String, secondary: String, createdAt: Timestamp) {
         self.name = name
         self.rights = rights
@@ -114,8 +115,8 @@ package struct HubKey: Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// The name of the key with every right that each hub begins with.
+    /// The name of the key with every right that each new hub has.
     package static let fullName = "DefaultFullSharedAccessSignature"
-    /// The name of the key for apps that each hub begins with.
+    /// The name of the key for apps that each new hub has.
     package static let listenName = "DefaultListenSharedAccessSignature"
 }

@@ -2,22 +2,22 @@ import HubWire
 import PushModel
 import ServerCore
 
-/// What was deleted of a person.
+/// The data that an erasure deleted of a person.
 package struct Erasure: Hashable, Sendable {
     /// The ids of the installations.
     package var installations: [String] = []
-    /// How many notifications waited for their devices, or were on their screens, and were taken back.
+    /// The number of notifications that were queued for their devices or shown on them, and were withdrawn.
     package var notifications = 0
-    /// How many events for the webhook named them and are not sent.
+    /// The number of webhook events that named the installations and are not sent.
     package var events = 0
 }
 
 extension NotificationHubs {
-    /// Deletes everything of a person: every installation of a user id, what waits for their devices or is on their screens, and
-    /// the events that name them.
+    /// Deletes all data of a person: every installation of a user id, the notifications queued for or shown on their
+    /// devices, and the events that name them.
     ///
-    /// The installations are out of every audience first and deleted last: where it throws it may be asked again, and finds
-    /// them. Between both it waits for the slices that were under way.
+    /// The installations leave every audience first and are deleted last: after an error the call can be repeated, and
+    /// still finds them. In between it waits for the slices that were under way.
     package func erase(
         user: String, of hub: HubRecord, timelines: any TimelineService, by withdrawal: any NotificationWithdrawal
     ) async throws -> Erasure {
@@ -37,10 +37,10 @@ extension NotificationHubs {
         return erasure
     }
 
-    /// How many rounds of looking for copies there are of a part, at most.
+    /// The maximum number of rounds in which a part's copies are read.
     private static let mostFollowRounds = 100
 
-    /// Makes an installation's rows for copies that were made of parts in which it is.
+    /// Makes an installation's report rows for copies of the parts that contain it.
     private func followCopies(of installation: UInt32, _ hub: HubRecord) async throws {
         let parts = try await store.openParts(with: installation, hub: hub.number, at: now)
         for record in try await store.sends(Array(Set(parts.map(\.send)))) {

@@ -3,7 +3,7 @@ import HubWire
 import PushModel
 
 extension NotificationHubs {
-    /// Puts an installation in place of an earlier one.
+    /// Stores an installation in place of an earlier one.
     ///
     /// - Throws: ``HubFault`` where the condition does not hold, its time is over, or a quota of the hub's would be passed.
     package func put(
@@ -45,7 +45,7 @@ extension NotificationHubs {
         return found
     }
 
-    /// Deletes an installation; whether it was there.
+    /// Deletes an installation; returns whether it existed.
     @discardableResult
     package func delete(
         _ id: String, of hub: HubRecord, condition: EntityCondition = .none
@@ -59,12 +59,12 @@ extension NotificationHubs {
         }
     }
 
-    /// How often a change is tried: each time it fails another one came in between.
+    /// The maximum number of attempts at a change: an attempt fails when another change was made in between.
     private static let mostChanges = 100
 
     /// Changes an installation's document; tries again where another change came in between.
     ///
-    /// - Parameter change: Makes the new document of the present one.
+    /// - Parameter change: Makes the new document from the present one.
     package func change(
         _ id: String, of hub: HubRecord, condition: EntityCondition = .none,
         _ change: @Sendable (JSONTree) throws(InstallationFault) -> JSONTree
@@ -90,25 +90,25 @@ extension NotificationHubs {
         throw HubFault.conflict("the installation is changed by others again and again; try again later")
     }
 
-    /// This server's own devices with some tokens were seen.
+    /// Records that this server's own devices with some tokens were seen.
     package func see(_ tokens: [String], at now: Timestamp) async throws {
         for (hub, numbers) in try await store.see(tokens, at: now) where !numbers.isEmpty {
             seen(numbers, hub: hub, at: now)
         }
     }
 
-    /// Which installations are listed.
+    /// A selection of installations to list.
     package struct Query: Sendable {
-        /// Only those of an expression. Dead ones are of none, unless they alone are asked for.
+        /// An expression that the installations match. Dead ones are excluded, unless they alone are selected.
         package var expression: String?
-        /// Only those whose channel is dead, or is not.
+        /// Whether only installations with a dead channel, or only those with a live one, are selected; `nil` for both.
         package var isDead: Bool?
-        /// Those with higher numbers.
+        /// The number after which the list begins.
         package var after: UInt32
-        /// How many at most.
+        /// The maximum number of installations.
         package var limit: Int
 
-        /// Brings the parts together.
+        /// Creates an instance from its properties.
         package init(expression: String? = nil, isDead: Bool? = nil, after: UInt32 = 0, limit: Int = 100) {
             self.expression = expression
             self.isDead = isDead
@@ -130,7 +130,7 @@ extension NotificationHubs {
         return try await store.installations(audience.numbers(from: start, limit: query.limit), hub: hub.number)
     }
 
-    /// Looks through the dead ones: they stand in no index.
+    /// Reads through the dead installations, which no index contains.
     private func dead(_ query: Query, of hub: HubRecord) async throws -> [StoredInstallation] {
         let expression = try expression(query.expression, of: hub, readsFields: true)
         var found: [StoredInstallation] = []
@@ -145,10 +145,10 @@ extension NotificationHubs {
         return Array(found.prefix(query.limit))
     }
 
-    /// How long a send is kept after its end: 30 days.
+    /// The time for which a send is kept after its end: 30 days, in milliseconds.
     static let retention: Int64 = 30 * 86_400_000
 
-    /// Deletes installations whose time is over, and sends that ended long ago, a slice at a time.
+    /// Deletes expired installations, and sends that ended long ago, a slice at a time.
     package func deleteExpired() async throws {
         let old = clock().adding(milliseconds: -Self.retention)
         while try await store.deleteSends(endedBefore: old, limit: 50) {

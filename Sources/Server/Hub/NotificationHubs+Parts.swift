@@ -5,13 +5,13 @@ import HubWire
 import PushModel
 import ServerCore
 
-/// Which of a send's recipients are handed over as one.
+/// The division of a send's recipients into broadcast parts.
 extension NotificationHubs {
-    /// Those of an audience who are on this server's own devices and get the same payload, in parts of at least
+    /// The members of an audience on this server's own devices that get the same payload, in parts of at least
     /// ``broadcastMinimum``.
     ///
-    /// Nobody where payloads differ by recipient (templates), where the send is paced, and where it is attempted once or never.
-    /// No registration is in a part: a slice looks whether somebody else of the send has its channel.
+    /// No parts where payloads differ by recipient (templates), where the send is paced, and where it is attempted once
+    /// or never. No registration is in a part: a slice checks whether another member of the send has its channel.
     func parts(of audience: Bitmap, _ record: SendRecord, _ hub: HubRecord) async throws -> [SendPartDraft] {
         let request = record.request
         guard gateway != nil, request.format != .template, request.rate == nil,
@@ -47,12 +47,13 @@ extension NotificationHubs {
         return Array(zip(experiment.variants.map { Optional($0) }, parts)).filter { !$0.1.isEmpty }
     }
 
-    /// Hands a part over. One that the gateway does not take is none any more: slices tell each recipient why.
+    /// Submits a part as a broadcast. A part that the gateway refuses is deleted: the slices then give each recipient
+    /// the reason.
     func handOver(_ part: SendPart, of record: SendRecord, _ hub: HubRecord) async throws {
         let request = record.request
         var audience = "a send"
         if let campaign = request.campaign { audience = "the campaign \(campaign)" }
-        // What names a person stays in the hub's own store, where it can be erased.
+        // A person's name stays in the hub's own store, where it can be erased.
         if case .audience(let text?) = request.target, !text.isEmpty, !text.lowercased().contains("id:{") {
             audience += " to \(text)"
         }
@@ -63,17 +64,19 @@ extension NotificationHubs {
         if let taken {
             try await store.note(taken, of: part)
         } else if part.expiresAt != nil {
-            // The slices have gone on behind the members of a part that follows another.
+            // The slices have already passed the members of a part that follows another.
             try await store.noteWithdrawn(part, at: now)
         } else {
             try await store.drop(part)
         }
     }
 
-    /// Makes a part of those who have no copy of one that a pause has closed; it takes several calls where many have one.
+    /// Makes a part of the members without a copy of a part that a pause has closed. Several calls are needed where
+    /// many have a copy.
     func succeed(_ part: SendPart, of record: SendRecord, _ hub: HubRecord) async throws {
         guard part.expiresAt.map({ $0 > now }) ?? false else { return try await store.divide(part, leaving: Bitmap()) }
-        // What was read before the part was closed makes no copy from now on: those that there are have their rows then.
+        // A list that was read before the part was closed makes no copies after this: all existing copies then have
+        // their rows.
         try await gateway?.settle()
         guard try await follow(record, of: hub) else { return }
         try await store.divide(part, leaving: try await store.remaining(of: part))
@@ -85,20 +88,20 @@ extension NotificationHubs {
         return try (variant?.content ?? CampaignContent.read(request.body)).payload(locale: part.locale, for: .aldaba)
     }
 
-    /// How many copies are read at once.
+    /// The number of copies read at once.
     private static let followed = 512
-    /// How many copies one look takes in, at most.
+    /// The maximum number of copies read in one call.
     private static let mostFollowed = 10_240
 
-    /// Who is in a part; `nil` where that cannot be read.
+    /// The members of a part; `nil` where they cannot be read.
     func readableAudience(of part: SendPart) async throws -> Bitmap? {
         do { return try await store.audience(of: part) } catch is UnreadableSend { return nil }
     }
 
-    /// Makes rows of the report for copies that were made since the last look. Where it cannot be read who is in a part, a copy
-    /// counts as theirs who has its token.
+    /// Makes report rows for copies that were made since the last call. Where the members of a part cannot be read, a
+    /// copy is counted for the installation that has its token.
     ///
-    /// - Returns: Whether those were all.
+    /// - Returns: Whether those were all copies.
     @discardableResult
     func follow(_ record: SendRecord, of hub: HubRecord) async throws -> Bool {
         guard let gateway else { return true }
@@ -139,10 +142,10 @@ extension NotificationHubs {
         return row
     }
 
-    /// Joins rows of parts that have more of them than members: whose installation was deleted after their copy was made has
-    /// one for the copy, and one that says that they were gone.
+    /// Merges rows of parts that have more rows than members. A member whose installation was deleted after its copy
+    /// was made has two: one for the copy, and one with the reason `Gone`.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether any rows were merged.
     func joinRepeated(_ record: SendRecord, rows: [Int64: PartRows]) async throws -> Bool {
         var found = false
         for part in try await store.parts(ofSend: record.number) {
@@ -154,7 +157,7 @@ extension NotificationHubs {
         return found
     }
 
-    /// Counts members of broadcast parts that have no row in the report, by their end.
+    /// Counts the members of broadcast parts that have no row in the report, by their end.
     ///
     /// - Parameter rows: The number of rows of each part.
     func unreached(

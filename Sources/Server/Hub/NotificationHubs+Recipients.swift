@@ -3,12 +3,12 @@ import HubWire
 import PushModel
 import ServerCore
 
-/// Everybody whom a send is for, one by one.
+/// A list of all recipients of a send.
 extension NotificationHubs {
-    /// A page of those who are meant, brought up to date; whose turn has not come is pending, and who is in a part and has no
-    /// copy yet is as the part is.
+    /// A page of a send's recipients, brought up to date. A recipient that was not yet processed is pending; a member
+    /// of a part without a copy has the part's end.
     ///
-    /// - Parameter place: The last one of the page before.
+    /// - Parameter place: The last recipient of the previous page.
     package func recipients(
         of record: SendRecord, hub: HubRecord, after place: (installation: UInt32, part: String)?, limit: Int,
         by timelines: any TimelineService
@@ -24,7 +24,7 @@ extension NotificationHubs {
         }
         page += try await membersWithoutRow(
             beside: page, of: record, hub, after: place?.installation ?? 0, limit: limit)
-        // By the bytes of the parts, as the store has them.
+        // The parts are compared by bytes, as in the store.
         page.sort { first, second in
             first.installation == second.installation
                 ? first.part.utf8.lexicographicallyPrecedes(second.part.utf8)
@@ -33,8 +33,8 @@ extension NotificationHubs {
         return Array(page.prefix(limit))
     }
 
-    /// The id of what a recipient got: its `apns-id` on this server's own devices and at Apple. `nil` where nothing was handed over:
-    /// their turn has not come, they get nothing, or a part makes a copy for them later.
+    /// The id of a recipient's notification: its `apns-id` on this server's own devices and at Apple. `nil` where
+    /// nothing was submitted: the recipient was not yet processed, gets nothing, or a part makes a copy for it later.
     package func notificationID(of recipient: SendRecipient, in record: SendRecord, hub: HubRecord) -> String? {
         guard recipient.notification != nil || recipient.list == nil && recipient.attempts > 0,
             recipient.end != .ineligible
@@ -42,13 +42,13 @@ extension NotificationHubs {
         return SendSlice.id(hub, record, recipient).rawValue
     }
 
-    /// Those who are meant, have no row, and belong on a page of rows.
+    /// The members of a send without a row that belong on a page of rows.
     private func membersWithoutRow(
         beside rows: [SendRecipient], of record: SendRecord, _ hub: HubRecord, after number: UInt32, limit: Int
     ) async throws -> [SendRecipient] {
         guard case .audience = record.request.target, number < .max else { return [] }
         let members = try await members(of: record, from: number + 1, limit: limit)
-        // Behind a full page there are more rows.
+        // After a full page there are more rows.
         let end: UInt32 = rows.count == limit ? rows.last?.installation ?? .max : .max
         let known = Set(rows.map(\.installation))
         let numbers = members.keys.filter { !known.contains($0) && $0 < end }.sorted().prefix(limit)
@@ -75,16 +75,16 @@ extension NotificationHubs {
         }
     }
 
-    /// Somebody who is meant and has no row.
+    /// A member of a send that has no row.
     private struct Member {
         var end: SendReport.End
-        /// The part that they are in.
+        /// The part that contains the member.
         var part: SendPart?
-        /// Why they are left out.
+        /// The reason why the member is left out.
         var why: String?
     }
 
-    /// The next members of a send, by number, as they count where they have no row.
+    /// The next members of a send, by number, with the end that they have without a row.
     private func members(
         of record: SendRecord, from start: UInt32, limit: Int
     ) async throws -> [UInt32: Member] {

@@ -4,13 +4,13 @@ import PushModel
 import ServerCore
 
 extension NotificationHubs {
-    /// How many recipients a report looks up, at most; those that were looked up longest ago come first.
+    /// The maximum number of recipients that a report looks up, the least recently looked up first.
     private static let mostLookedUp = 2000
 
-    /// What became of a send.
+    /// Makes the report of a send.
     ///
-    /// - Parameter timelines: Knows what became of each notification on this server's own devices.
-    /// - Throws: ``HubFault`` where there is none.
+    /// - Parameter timelines: The source of the timelines of notifications on this server's own devices.
+    /// - Throws: ``HubFault`` where there is no such send.
     package func report(
         _ id: String, of hub: HubRecord, by timelines: any TimelineService
     ) async throws -> SendReport {
@@ -31,7 +31,7 @@ extension NotificationHubs {
             unreached: unreached, others: others)
     }
 
-    /// What is known of those who are meant and have no row: the members of each part, and all others.
+    /// The counts of a send's members that have no row: the members of each part, and all others.
     private func withoutRow(
         _ record: SendRecord, _ hub: HubRecord, _ parts: [UnreachedMembers]
     ) async throws -> ([SendReport.Unreached], others: SendReport.Traits) {
@@ -45,7 +45,7 @@ extension NotificationHubs {
             let members = try await readableAudience(of: part)?.subtracting(known) ?? Bitmap()
             inParts = inParts.union(members)
             let (traits, gone) = try await traits(of: members, index, hub)
-            // Who has left gets nothing any more.
+            // A deleted installation gets nothing any more.
             let lost = end == .waiting ? max(0, min(gone - of.ownerless, count)) : 0
             let named: SendReport.Traits = part.variant.map { [.variant: [$0: count - lost]] } ?? [:]
             unreached.append(.init(end: end, count: count - lost, traits: traits.merging(named) { $1 }))
@@ -58,9 +58,9 @@ extension NotificationHubs {
         return (unreached, try await traits(of: others, index, hub).0)
     }
 
-    /// What is known of some installations. Who cannot be reached now is looked up in the store.
+    /// The traits of some installations, counted. Those that cannot be reached now are looked up in the store.
     ///
-    /// - Returns: What is known, and how many of those who were looked up are not there any more.
+    /// - Returns: The counts, and how many of the installations that were looked up no longer exist.
     private func traits(
         of audience: Bitmap, _ index: AudienceIndex, _ hub: HubRecord
     ) async throws -> (SendReport.Traits, gone: Int) {
@@ -95,7 +95,7 @@ extension NotificationHubs {
 }
 
 extension SendRecipient {
-    /// Takes in what this server knows of the notification by now.
+    /// Updates the row from the timeline of its notification.
     mutating func follow(_ timeline: NotificationTimeline) {
         var last = end
         for state in timeline.entries.map(\.state) {

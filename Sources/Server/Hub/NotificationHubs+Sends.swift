@@ -6,9 +6,9 @@ import HubWire
 import PushModel
 
 extension NotificationHubs {
-    /// Accepts a send; it is durable when this returns, and begins at once or when it is due.
+    /// Accepts a send. It is durable when this returns, and begins at once or when it is due.
     ///
-    /// - Throws: ``HubFault`` for what cannot be sent so.
+    /// - Throws: ``HubFault`` for a request that cannot be sent.
     package func accept(_ request: SendRequest, for hub: HubRecord) async throws -> SendRecord {
         if case .audience(let text) = request.target {
             _ = try expression(text, of: hub, readsFields: request.readsFields)
@@ -35,7 +35,7 @@ extension NotificationHubs {
         return record
     }
 
-    /// Refuses what is too large in any language, before the first is sent.
+    /// Refuses content that is too large in any language, before the first notification is sent.
     private func check(content: [UInt8], at path: String) throws(InstallationFault) {
         let read = try CampaignContent.read(content)
         let limit = APNsPayloadLimit.bytes(for: nil)
@@ -47,23 +47,25 @@ extension NotificationHubs {
         }
     }
 
-    /// Takes a scheduled send back.
+    /// Cancels a scheduled send.
     ///
-    /// - Throws: ``HubFault`` where there is none, or it is over. One that was taken back already is answered as it is.
+    /// - Throws: ``HubFault`` where there is no such send, or it has ended. One that was cancelled already is returned
+    ///   as it is.
     package func cancel(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         let found = try await send(id, of: hub)
         guard found.state != .canceled else { return found }
         return try await move(id, of: hub, to: .canceled, from: [.scheduled, .enqueued, .paused, .processing])
     }
 
-    /// Holds a send that has not ended. When this returns, parts make no copy any more; a slice that is under way goes on.
+    /// Pauses a send that has not ended. When this returns, parts make no more copies; a slice that is under way is
+    /// completed.
     package func pause(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         let record = try await move(id, of: hub, to: .paused, from: [.scheduled, .enqueued, .processing])
         try await gateway?.settle()
         return record
     }
 
-    /// Lets a send go on, to those of its parts, too, who have no copy.
+    /// Resumes a send, for the members of its parts without a copy as well.
     package func resume(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         let found = try await send(id, of: hub)
         let state: SendState =
@@ -75,7 +77,7 @@ extension NotificationHubs {
         return record
     }
 
-    /// Why a send cannot be held, go on or be ended.
+    /// The reason why a send cannot be paused, resumed or ended.
     private static func words(_ state: SendState, _ wanted: SendState) -> String {
         let verb =
             switch wanted {
@@ -98,9 +100,9 @@ extension NotificationHubs {
         return done
     }
 
-    /// A send.
+    /// Reads a send.
     ///
-    /// - Throws: ``HubFault`` where there is none.
+    /// - Throws: ``HubFault`` where there is no such send.
     package func send(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         guard let found = try await store.send(id, hub: hub.number) else {
             throw HubFault.missing("the notification \(id)")
@@ -108,7 +110,7 @@ extension NotificationHubs {
         return found
     }
 
-    /// What is known of a send.
+    /// The details of a send.
     ///
     /// - Parameter location: Makes the absolute address of an id.
     package func details(_ id: String, of hub: HubRecord, location: (String) -> String) async throws -> SendDetails {
@@ -124,7 +126,7 @@ extension NotificationHubs {
             platforms: Set(outcomes.map { $0.platform.detailName + suffix }).sorted(), outcomes: outcomes)
     }
 
-    /// Sends to at most ten installations, picked at random, and waits for what becomes of it.
+    /// Sends to at most ten installations, picked at random, and waits for the outcomes.
     package func test(_ request: SendRequest, for hub: HubRecord) async throws -> (SendRecord, [TestResult]) {
         var picked: [UInt32] = []
         if case .audience(let text) = request.target {
@@ -137,10 +139,11 @@ extension NotificationHubs {
         return try await test(request, on: picked, of: hub)
     }
 
-    /// After how many milliseconds a test goes on whose server was killed meanwhile.
+    /// The time after which a test continues whose server was killed meanwhile, in milliseconds.
     private static let testPatience: Int64 = 600_000
 
-    /// Sends to some installations at once, and waits for what becomes of it; nothing is sent again for a key that is known.
+    /// Sends to some installations at once, and waits for the outcomes. Nothing is sent again for a known idempotency
+    /// key.
     func test(
         _ request: SendRequest, on numbers: [UInt32], of hub: HubRecord
     ) async throws -> (SendRecord, [TestResult]) {

@@ -3,25 +3,25 @@ import HubWire
 import PushModel
 
 extension NotificationHubs {
-    /// The tag of installations on which campaigns are tried.
+    /// The tag of the installations on which campaigns are tried.
     package static let testTag = "test-device"
-    /// Installations on which a campaign is tried at once, at most.
+    /// The maximum number of installations on which a campaign is tried at once.
     package static let mostTestDevices = 20
 
-    /// What a campaign was on the test devices.
+    /// The trial of a campaign, or of one of its variants, on the test devices.
     package struct Trial: Sendable {
         /// The variant; `nil` for a campaign without variants.
         package var variant: String?
-        /// The send that brought it.
+        /// The send that delivered it.
         package var send: SendRecord
-        /// What became of each.
+        /// The result for each test device.
         package var results: [TestResult]
     }
 
-    /// Sends a campaign to test devices at once, each variant to each of them; caps, quiet hours and local times do not count,
-    /// and it is no campaign in any count.
+    /// Sends a campaign to test devices at once, each variant to each of them. Caps, quiet hours and local times are
+    /// ignored, and no count includes the trial as a campaign.
     ///
-    /// - Parameter devices: Ids of installations; `nil` for those with the tag ``testTag``.
+    /// - Parameter devices: The ids of installations; `nil` for those with the tag ``testTag``.
     /// - Throws: ``HubFault`` where there is no such installation, or none at all.
     package func tryOut(_ request: SendRequest, on devices: [String]?, of hub: HubRecord) async throws -> [Trial] {
         var numbers: [UInt32] = []

@@ -4,10 +4,10 @@ import LocalSchedule
 import PushModel
 
 extension NotificationHubs {
-    /// Finds time zones by their names; `nil` for what is none.
+    /// Finds the rules of a time zone by its name; `nil` for an unknown name.
     package typealias Zones = @Sendable (String) -> ZoneRules?
 
-    /// Refuses zones that are not known.
+    /// Refuses a plan with unknown time zones.
     package func check(_ plan: CampaignPlan) throws(InstallationFault) {
         for (part, choice) in [("local", plan.local?.unknownZone), ("quiet", plan.quiet?.unknownZone)] {
             if case .of(let name)? = choice, zones(name) == nil {
@@ -16,14 +16,15 @@ extension NotificationHubs {
         }
     }
 
-    /// The zone of those who name one, or of those whose zone is not known; `nil` where these are left out.
+    /// The rules of a named zone, or those for installations with an unknown zone; `nil` where these are left out.
     package func rules(_ name: String?, _ unknown: UnknownZone) -> ZoneRules? {
         if let found = name.flatMap(zones) { return found }
         if case .of(let name) = unknown { return zones(name) }
         return nil
     }
 
-    /// Who of a campaign's audience has a turn, and when; and who is left out, and why.
+    /// The waves of a campaign with their times, and the members of the audience that are left out, each with the
+    /// reason.
     func waves(of record: SendRecord, _ hub: HubRecord, audience: Bitmap) async throws -> WaveChange {
         var change = WaveChange()
         let plan = record.request.plan
@@ -51,18 +52,20 @@ extension NotificationHubs {
         return change
     }
 
-    /// How long a wave goes on before quiet hours are looked at again: a minute, in which they begin.
+    /// The period after which a wave checks quiet hours again: one minute, in milliseconds, since they begin on a
+    /// minute.
     static let quietRound: Int64 = 60_000
 
-    /// Whether it is to be looked who of a wave is to wait or is left out.
+    /// Whether the waiting and excluded members of a wave are to be determined.
     func isToBeOpened(_ wave: SendWave, _ plan: CampaignPlan) -> Bool {
         guard let openedAt = wave.openedAt else { return true }
         return plan.quiet != nil && now.milliseconds(since: openedAt) >= Self.quietRound
     }
 
-    /// Takes those out of a wave who have had their number of campaigns, and those who are in quiet hours.
+    /// Removes members from a wave that have reached the frequency cap, and those that are in quiet hours.
     ///
-    /// - Returns: The numbers of campaigns that the cap counts whole, since it cannot be read whom they reached.
+    /// - Returns: The numbers of the campaigns whose whole audience the cap counts, since their recipients cannot be
+    ///   read.
     func open(_ wave: SendWave, of record: SendRecord, _ hub: HubRecord) async throws -> [Int64] {
         let plan = record.request.plan
         let audience = try await store.audience(of: wave)
@@ -96,7 +99,7 @@ extension NotificationHubs {
         return unreadable
     }
 
-    /// Those of a send whose turn was: in a slice, or as one.
+    /// The members of a send that were already processed, in a slice or in a broadcast part.
     private func handedOver(_ record: SendRecord) async throws -> Bitmap {
         var handed = Bitmap(below: record.cursor)
         for part in try await store.parts(ofSend: record.number) {
@@ -105,7 +108,7 @@ extension NotificationHubs {
         return handed
     }
 
-    /// Who is in at least so many of some sets.
+    /// The numbers contained in at least `most` of some sets.
     static func reached(_ most: Int, _ sets: [Bitmap]) -> Bitmap {
         var levels = [Bitmap](repeating: Bitmap(), count: most)
         for set in sets {

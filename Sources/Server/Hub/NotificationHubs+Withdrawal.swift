@@ -3,17 +3,18 @@ import PushModel
 import ServerCore
 
 extension NotificationHubs {
-    /// Takes back what was sent: what waits does not arrive, and devices that may have it take it off their screens.
+    /// Withdraws a send: queued notifications are not delivered, and devices that may have received theirs remove it
+    /// from the screen.
     ///
-    /// What was handed over as one is taken back at once, everybody else's one by one.
+    /// A broadcast part is withdrawn at once, all other notifications one by one.
     ///
-    /// - Returns: How many notifications were taken back.
+    /// - Returns: The number of notifications that were withdrawn.
     package func withdraw(
         _ id: String, of hub: HubRecord, timelines: any TimelineService, by withdrawal: any NotificationWithdrawal
     ) async throws -> Int {
         var record = try await send(id, of: hub)
         if !record.state.isFinal { record = try await cancel(id, of: hub) }
-        // Slices that are under way go on after the send has ended, and are taken back with the others.
+        // Slices that are under way continue after the send has ended, and are withdrawn with the others.
         await slices.settle(hub.number)
         record = try await send(id, of: hub)
         guard record.request.format != .template, case .audience = record.request.target else {
@@ -28,7 +29,8 @@ extension NotificationHubs {
             audience = audience.subtracting(try await readableAudience(of: part) ?? Bitmap())
             count += part.count
         }
-        // In each wave of a campaign the cursor begins anew: it does not say who of the whole had a turn.
+        // In each wave of a campaign the cursor starts anew: it does not bound the members of the whole send that were
+        // processed.
         if record.request.campaign == nil { audience = audience.intersection(Bitmap(below: record.cursor)) }
         var next: UInt32? = 0
         while let start = next {
@@ -42,7 +44,7 @@ extension NotificationHubs {
         return count
     }
 
-    /// Takes back what has a row: of templates each notification, and what went to channels that were named.
+    /// Withdraws the notifications that have a row: each notification of templates, and those to named channels.
     private func withdrawRows(
         of record: SendRecord, _ hub: HubRecord, _ timelines: any TimelineService,
         _ withdrawal: any NotificationWithdrawal
@@ -60,7 +62,7 @@ extension NotificationHubs {
         }
     }
 
-    /// Takes back the notification of an id; `nil` where there is none.
+    /// Withdraws the notification with an id; `nil` where there is none.
     func takeBack(
         _ id: String, _ hub: HubRecord, _ timelines: any TimelineService, _ withdrawal: any NotificationWithdrawal
     ) async throws -> WithdrawalOutcome? {
@@ -74,6 +76,6 @@ extension NotificationHubs {
 }
 
 extension WithdrawalOutcome {
-    /// Whether the notification reaches nobody any more, or is taken off the screen.
+    /// Whether the notification can no longer arrive, or is removed from the screen.
     var isTakenBack: Bool { self == .withdrawn || self == .mayHaveArrived }
 }

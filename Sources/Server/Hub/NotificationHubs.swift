@@ -6,7 +6,7 @@ import Synchronization
 
 /// The hubs of a server: installations, audiences and sends.
 package final class NotificationHubs: Sendable {
-    /// Where everything is durable.
+    /// The durable store.
     package let store: any HubStore
     /// The senders by platform.
     let senders: [HubPlatform: any PushSender]
@@ -14,36 +14,36 @@ package final class NotificationHubs: Sendable {
     let random: @Sendable () -> UInt64
     /// Finds time zones by their names.
     package let zones: Zones
-    /// Takes one notification for many of this server's own devices; `nil` where each is handed over by itself.
+    /// Submits one notification for many of this server's own devices; `nil` where each is submitted separately.
     let gateway: (any BroadcastGateway)?
-    /// Is told of each change of installations before that is answered.
+    /// Receives each change of installations before the request is answered.
     private let changed: @Sendable ([AudienceChange]) -> Void
     /// The fewest installations with one payload, on this server's own devices, that become a broadcast part.
     let broadcastMinimum: Int
-    /// The audiences of the hubs that were read.
+    /// The audiences of the hubs that were read, by hub number.
     private let indexes = Mutex<[Int64: AudienceIndex]>([:])
-    /// Of which generation of their hubs the audiences are, at least.
+    /// The generation of each audience in memory, at least, by hub number.
     private let generations = Mutex<[Int64: Int64]>([:])
-    /// Wakes whoever runs the sends.
+    /// Wakes the runner of the sends.
     let bell: AsyncStream<Void>.Continuation
     let rings: AsyncStream<Void>
-    /// Rings when the next scheduled send is due.
+    /// Wakes the runner when the next scheduled send is due.
     let alarm = Alarm()
-    /// Whoever divides a campaign of a hub does so alone.
+    /// Serializes the division of campaigns, by hub.
     let doors = HubDoors()
-    /// Whoever reads the audience of a hub does so alone.
+    /// Serializes the reading of audiences, by hub.
     private let readings = HubDoors()
-    /// Each slice from its reading of installations to the note of what became of it.
+    /// The slices under way, each from its reading of installations until its outcome is recorded.
     let slices = SlicesUnderWay()
 
-    /// Hubs whose sends go nowhere until ``run()`` runs.
+    /// Creates the hubs of a server. Their sends begin when ``run()`` runs.
     ///
     /// - Parameters:
-    ///   - senders: The push services that are reached; sends for others have the outcome `InvalidCredentials`.
-    ///   - gateway: Takes one notification for many of this server's own devices.
-    ///   - changed: Is told of each change of installations before that is answered.
+    ///   - senders: The push services by platform; sends for other platforms have the outcome `InvalidCredentials`.
+    ///   - gateway: Submits one notification for many of this server's own devices.
+    ///   - changed: Receives each change of installations before the request is answered.
     ///   - broadcastMinimum: The fewest installations with one payload that become a broadcast part.
-    ///   - zones: The time zones of recipients; UTC alone where nothing else is given.
+    ///   - zones: The rules of the recipients' time zones; by default UTC alone.
     package init(
         store: any HubStore, senders: [HubPlatform: any PushSender], gateway: (any BroadcastGateway)? = nil,
         changed: @escaping @Sendable ([AudienceChange]) -> Void = { _ in },
@@ -62,19 +62,19 @@ package final class NotificationHubs: Sendable {
         (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// As many as one slice has: below that, slices cost less than looking at every connected device.
+    /// The size of one slice: below it, slices cost less than looking at every connected device.
     package static let defaultBroadcastMinimum = 512
 
-    /// The present.
+    /// The present time.
     package var now: Timestamp { clock() }
 
-    /// Takes in what commits changed.
+    /// Applies the changes of commits to the audiences in memory.
     var committed: HubStore.Committed {
         { [self] changes in
             changed(changes)
             indexes.withLock { indexes in
                 for change in changes {
-                    // Of a hub that was not read yet, the store is asked later.
+                    // A hub that was not read yet is read from the store later.
                     if let before = change.before { indexes[change.hub]?.remove(before) }
                     if let after = change.after { indexes[change.hub]?.insert(after) }
                 }
@@ -95,14 +95,15 @@ package final class NotificationHubs: Sendable {
         indexes.withLock { $0[hub]?.see(numbers, at: now) }
     }
 
-    /// Reads the audience of a hub: once, and again when another process has changed it. Who asks meanwhile waits for the reading
-    /// under way; of many changes that came before one reading, it is the only one.
+    /// Reads the audience of a hub once, and again when another process has changed it. Concurrent callers wait for the
+    /// reading under way. Many changes before one reading need only that one.
     package func prepare(_ hub: HubRecord) async throws {
         guard isBehind(hub) else { return }
         try await readings.pass(hub.number) { [self] in
             guard isBehind(hub) else { return }
             let reading = Mutex(AudienceIndex())
-            // The store calls nobody else while it reads, so nothing is missed between its last entry and the next commit.
+            // The store calls no other closure while it reads, so nothing is missed between its last entry and the next
+            // commit.
             let generation = try await store.audience(of: hub.number) { [self] entry in
                 if let entry {
                     reading.withLock { $0.insert(entry) }
@@ -122,9 +123,9 @@ package final class NotificationHubs: Sendable {
         generations.withLock { $0[hub.number] ?? -1 } < hub.generation
     }
 
-    /// Who is meant by an expression now; a snapshot.
+    /// A snapshot of the installations that match an expression now.
     ///
-    /// - Throws: ``HubFault`` for an expression that cannot be read, and what the store says.
+    /// - Throws: ``HubFault`` for an expression that cannot be read, and the store's errors.
     package func audience(
         _ text: String?, of hub: HubRecord, for format: SendFormat?, readsFields: Bool
     ) async throws -> Bitmap {
@@ -148,15 +149,15 @@ package final class NotificationHubs: Sendable {
         return indexes.withLock { $0[hub.number]?.divisions } ?? AudienceIndex()
     }
 
-    /// What reports ask about those of a hub who can be reached.
+    /// The index of a hub's reachable installations, from which reports count traits.
     func traits(of hub: HubRecord) async throws -> AudienceIndex {
         try await prepare(hub)
         return indexes.withLock { $0[hub.number]?.traits } ?? AudienceIndex()
     }
 
-    /// Those of a hub that this server itself reaches.
+    /// The installations of a hub on this server's own devices.
     ///
-    /// - Parameter alone: Whether those are left out whose channel others may have, too.
+    /// - Parameter alone: Whether installations are left out whose channel others may share.
     func ownDevices(of hub: HubRecord, alone: Bool = false) async throws -> Bitmap {
         try await prepare(hub)
         guard let index = indexes.withLock({ $0[hub.number]?.part(for: nil) }) else { return Bitmap() }
@@ -169,19 +170,19 @@ package final class NotificationHubs: Sendable {
         try await divisions(of: hub).byZone(audience)
     }
 
-    /// Parts of an audience by the languages that installations name now.
+    /// The division of an audience by the languages of its installations.
     func byLocale(_ audience: Bitmap, of hub: HubRecord) async throws -> [(locale: String?, Bitmap)] {
         try await divisions(of: hub).byLocale(audience)
     }
 
-    /// Parts of an audience by the variants of an experiment, in their order.
+    /// The division of an audience by the variants of an experiment, in their order.
     func byVariant(
         _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
     ) async throws -> [Bitmap] {
         try await divisions(of: hub).byVariant(audience, experiment, campaign: campaign)
     }
 
-    /// Those of an audience whose part of an experiment gets nothing.
+    /// The members of an audience in an experiment's hold-out group, which receives nothing.
     func heldOut(
         _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
     ) async throws -> Bitmap {
@@ -198,7 +199,7 @@ package final class NotificationHubs: Sendable {
         }
     }
 
-    /// Reads an expression by the limits of a hub; `nil` for everyone.
+    /// Parses an expression within the limits of a hub; `nil` for all installations.
     package func expression(
         _ text: String?, of hub: HubRecord, readsFields: Bool
     ) throws(HubFault) -> TagExpression? {
@@ -231,19 +232,19 @@ package final class NotificationHubs: Sendable {
     }
 }
 
-/// Why a hub refused something.
+/// The reason why a hub refused a request.
 package enum HubFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The expression cannot be read.
     case expression(TagExpression.Fault)
     /// A document or a field cannot be read.
     case document(InstallationFault)
-    /// There is nothing of that name.
+    /// There is no entity of that name.
     case missing(String)
     /// The condition of the request does not hold.
     case conditionFailed
     /// The idempotency key names another request.
     case keyReused
-    /// It is not possible in the present state.
+    /// The request is not possible in the present state.
     case conflict(String)
     /// A quota of the hub's would be passed.
     case quota(HubQuota)

@@ -1,19 +1,19 @@
 import PushModel
 
-/// With what a hub sends by another push service.
+/// The credential with which a hub sends to another push service.
 package struct PushCredential: Hashable, Sendable {
-    /// What kind of credential it is, and so of which push service.
+    /// The kind of a credential, which determines the push service.
     package enum Kind: String, Sendable, CaseIterable {
-        /// Apple's, by provider tokens (ES256).
+        /// Apple's provider tokens (ES256).
         case apns
-        /// Apple's, by a client certificate.
+        /// Apple's client certificate.
         case apnsCertificate = "apns-certificate"
-        /// FCM's HTTP v1, by a service account.
+        /// A service account for FCM's HTTP v1 API.
         case fcm
-        /// Web Push, by VAPID (RFC 8292).
+        /// A VAPID key for Web Push (RFC 8292).
         case webpush
 
-        /// What a hub has one credential of, for each environment.
+        /// The push service's name; a hub has one credential for each service and environment.
         package var service: String {
             switch self {
             case .apns, .apnsCertificate: "apns"
@@ -23,30 +23,30 @@ package struct PushCredential: Hashable, Sendable {
         }
     }
 
-    /// Its number in the store; one that takes its place has another.
+    /// The credential's number in the store; a replacement has another.
     package var number: Int64
-    /// Its hub's number.
+    /// The number of the hub.
     package var hub: Int64
-    /// Its kind.
+    /// The credential's kind.
     package var kind: Kind
-    /// The environment of Apple's that it is for; `nil` for other push services.
+    /// The environment at Apple that the credential is for; `nil` for other push services.
     package var environment: PushEnvironment?
-    /// Where the push service is: `https://host`; of Web Push empty, since each subscription says that.
+    /// The address of the push service: `https://host`; empty for Web Push, whose subscriptions contain it.
     package var address: String
-    /// By what it is known: a key's id, a certificate's name, a service account's e-mail, a VAPID public key.
+    /// The credential's identifier: a key's id, a certificate's name, a service account's e-mail, a VAPID public key.
     package var name: String
-    /// The team of Apple's, the project of FCM's, or whom Web Push services may turn to.
+    /// The team at Apple, the project at FCM, or the contact address for Web Push services.
     package var owner: String
     /// The private key, certificate and key, or service account, as text.
     @Secret package var secret: String
-    /// Certificates in PEM that are trusted instead of the system's; `nil` for those.
+    /// Certificates in PEM that are trusted instead of the system's; `nil` for the system's.
     package var authority: String?
-    /// When it expires; `nil` where it does not.
+    /// The time at which the credential expires; `nil` for never.
     package var expiresAt: Timestamp?
-    /// When it was added.
+    /// The time at which the credential was added.
     package var createdAt: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         number: Int64 = 0, hub: Int64, kind: Kind, environment: PushEnvironment?, address: String, name: String,
         owner: String, secret: String, authority: String? = nil, expiresAt: Timestamp? = nil, createdAt: Timestamp
@@ -64,10 +64,10 @@ package struct PushCredential: Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// How long before its end a credential is warned about: 30 days.
+    /// The time before its expiration from which a credential is warned about: 30 days, in milliseconds.
     private static let notice: Int64 = 30 * 86_400_000
 
-    /// What is to be said of its end; `nil` while that is far.
+    /// A warning about the credential's expiration; `nil` while that is far.
     package func warning(at now: Timestamp) -> String? {
         guard let expiresAt, expiresAt.milliseconds(since: now) < Self.notice else { return nil }
         let what = "the \(kind.rawValue) credential \(name)"

@@ -2,7 +2,7 @@ import Audience
 import HubWire
 import PushModel
 
-/// One notification for one channel, as a sender takes it.
+/// A notification for one channel, as a sender takes it.
 package struct HubPush: Hashable, Sendable {
     /// The channel.
     package var channel: PushChannel
@@ -12,12 +12,12 @@ package struct HubPush: Hashable, Sendable {
     package var body: [UInt8]
     /// The header fields for the push service, by their names in lower case.
     package var headers: [String: String]
-    /// Names the notification: the same one is delivered once, however often it is sent within a day.
+    /// The notification's id: a notification with the same id is delivered once, however often it is sent within a day.
     package var id: APNsID
-    /// The push service's environment that the channel is of; `nil` where the installation does not say.
+    /// The push service's environment of the channel; `nil` where the installation does not specify it.
     package var environment: PushEnvironment?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         channel: PushChannel, platform: HubPlatform, body: [UInt8], headers: [String: String], id: APNsID,
         environment: PushEnvironment? = nil
@@ -31,22 +31,22 @@ package struct HubPush: Hashable, Sendable {
     }
 }
 
-/// What a push service said of one notification.
+/// A push service's verdict on one notification.
 package struct PushVerdict: Hashable, Sendable {
-    /// What became of it.
+    /// The outcome of the notification.
     package var outcome: SendOutcome
-    /// When the channel died, where the push service says so.
+    /// The time at which the channel died, where the push service reports it.
     package var diedAt: Timestamp?
-    /// The push service's own word; `nil` where it said none.
+    /// The push service's own reason; `nil` where it gave none.
     package var reason: String?
-    /// After how many milliseconds, at least, the same notification may be tried again; `nil` where the outcome is its last.
+    /// The minimum time before the same notification may be tried again, in milliseconds; `nil` for a final outcome.
     package var retryAfter: Int64?
-    /// Whether this server knows more of it later: it has a timeline under the notification's id.
+    /// Whether this server learns more later: it keeps a timeline under the notification's id.
     package var isTraced = false
     /// Evidence whether the credential is for sandbox or production; `nil` for none.
     package var environment: EnvironmentSign?
 
-    /// A verdict on a channel that lives, or of which no more is known.
+    /// Creates a verdict on a channel that is alive, or of which no more is known.
     package init(
         _ outcome: SendOutcome, diedAt: Timestamp? = nil, reason: String? = nil, retryAfter: Int64? = nil
     ) {
@@ -59,10 +59,10 @@ package struct PushVerdict: Hashable, Sendable {
 
 /// The port by which the hub reaches a push service.
 package protocol PushSender: Sendable {
-    /// Hands notifications over and waits for what the push service says.
+    /// Submits notifications and waits for the push service's response.
     ///
-    /// - Returns: One verdict each, in their order; `nil` where nothing is known, because the push service or the server's own
-    ///   store could not be asked, or the server ends. Then the whole slice is handed over again: a sender of which the push
-    ///   service does not know notifications again says ``PushVerdict/retryAfter`` instead.
+    /// - Returns: A verdict for each notification, in their order; `nil` where none is known, because the push service
+    ///   or the server's own store did not respond, or the server ends. The whole slice is then submitted again. A
+    ///   sender whose push service does not recognize repetitions returns ``PushVerdict/retryAfter`` instead.
     func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?]
 }

@@ -1,37 +1,37 @@
 import Audience
 import PushModel
 
-/// Those of a send who get the same payload on this server's own devices: the gateway takes them as one broadcast, for a list
-/// that the hub keeps.
+/// A part of a send: the members that get the same payload on this server's own devices. The gateway takes the part as
+/// one broadcast, for a list that the hub keeps.
 ///
-/// The list has whoever was in when the send began, or its wave was opened. Who of them has deleted the installation or given it
-/// another channel since has left it.
+/// The list contains the installations that existed when the send began, or its wave was opened. An installation that
+/// was deleted or got another channel since has left it.
 ///
-/// A pause ends a part's copies for good. When the send goes on, those who have none become a part of their own, with the same
-/// moment and the same end, which is handed over as another broadcast.
+/// A pause ends a part's copies for good. When the send is resumed, the members without a copy become a new part with
+/// the same moment and expiration, which is submitted as another broadcast.
 package struct SendPart: Hashable, Sendable {
-    /// Its number, which is the list's.
+    /// The part's number, which is also the list's.
     package var number: Int64
     /// The send's number.
     package var send: Int64
-    /// A language whose payload is theirs; `nil` for those without one.
+    /// The language of the payload; `nil` for members without one.
     package var locale: String?
-    /// The variant of an experiment that they get; `nil` where there is none.
+    /// The variant of an experiment that the members get; `nil` where there is none.
     package var variant: String?
-    /// How many they are.
+    /// The number of members.
     package var count: Int
-    /// The broadcast; `nil` until it was handed over.
+    /// The broadcast; `nil` until the part was submitted.
     package var broadcast: NotificationID?
-    /// Until when the broadcast makes copies.
+    /// The time until which the broadcast makes copies.
     package var expiresAt: Timestamp?
-    /// When it was taken back; `nil` where it was not.
+    /// The time at which the part was withdrawn; `nil` where it was not.
     package var withdrawnAt: Timestamp?
     /// The last copy that has a row in the report; `nil` before the first.
     package var followed: NotificationID?
     /// Whether a pause has ended its copies.
     package var closure = PartClosure.open
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         number: Int64, send: Int64, locale: String?, variant: String?, count: Int, broadcast: NotificationID? = nil,
         expiresAt: Timestamp? = nil, withdrawnAt: Timestamp? = nil, followed: NotificationID? = nil
@@ -47,7 +47,7 @@ package struct SendPart: Hashable, Sendable {
         self.followed = followed
     }
 
-    /// The end of members that have no copy yet; `nil` before the part was handed over.
+    /// The end of members that have no copy yet; `nil` before the part was submitted.
     func end(of record: SendRecord, at now: Timestamp) -> SendReport.End? {
         guard broadcast != nil || withdrawnAt != nil else { return nil }
         if withdrawnAt != nil || [.canceled, .abandoned].contains(record.state) { return .ended }
@@ -55,50 +55,51 @@ package struct SendPart: Hashable, Sendable {
     }
 }
 
-/// How many rows of a send's report are of one part.
+/// The number of rows of a send's report that belong to one part.
 package struct PartRows: Hashable, Sendable {
-    /// How many there are.
+    /// The number of rows.
     package var count = 0
-    /// How many of them have no installation: it was deleted after their copy was made.
+    /// The number of rows without an installation: it was deleted after its copy was made.
     package var ownerless = 0
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(count: Int = 0, ownerless: Int = 0) {
         self.count = count
         self.ownerless = ownerless
     }
 }
 
-/// Members of a part that have no row.
+/// The members of a part that have no row.
 struct UnreachedMembers {
     var part: SendPart
     var end: SendReport.End
-    /// How many they are.
+    /// The number of members.
     var count: Int
-    /// How many more the part seems to have: their rows have no installation.
+    /// The excess of that number: rows without an installation, which belong to deleted members.
     var ownerless: Int
 }
 
-/// Whether a part makes copies, as far as pauses are concerned.
+/// The state of a part's copies with regard to pauses.
 package enum PartClosure: Int, Hashable, Sendable {
-    /// It makes copies, but for while the send is held.
+    /// The part makes copies, except while the send is paused.
     case open = 0
-    /// The send was held and goes on: the part makes no copy any more, and those without one have no other part yet.
+    /// The send was paused and resumed: the part makes no more copies, and its members without one have no other part
+    /// yet.
     case closed = 1
-    /// Those without a copy have another part.
+    /// The members without a copy have another part.
     case succeeded = 2
 }
 
-/// A part that is to be kept.
+/// A part that is to be stored.
 package struct SendPartDraft: Hashable, Sendable {
-    /// Who is in it, by number.
+    /// The members' installation numbers.
     package var audience: Bitmap
-    /// A language whose payload is theirs.
+    /// The language of the payload.
     package var locale: String?
-    /// The variant of an experiment that they get.
+    /// The variant of an experiment that the members get.
     package var variant: String?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(audience: Bitmap, locale: String? = nil, variant: String? = nil) {
         self.audience = audience
         self.locale = locale
@@ -106,18 +107,18 @@ package struct SendPartDraft: Hashable, Sendable {
     }
 }
 
-/// A list that a broadcast is for, as the store has it.
+/// The list of a broadcast, as the store keeps it.
 package struct OpenList: Hashable, Sendable {
-    /// Its hub's number.
+    /// The number of the hub.
     package var hub: Int64
-    /// The hub's generation, by which other processes tell that they changed installations.
+    /// The hub's generation, which other processes raise when they change installations.
     package var generation: Int64
-    /// The hub's moment at which it was written down.
+    /// The hub's moment (its version) at which the list was stored.
     package var moment: Int64
-    /// Who was in, by number.
+    /// The members at that moment, by installation number.
     package var audience: Bitmap
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(hub: Int64, generation: Int64, moment: Int64, audience: Bitmap) {
         self.hub = hub
         self.generation = generation
@@ -132,10 +133,10 @@ package struct TokenOwner: Hashable, Sendable {
     package var number: UInt32
     /// The hub's moment (its version) at which the installation's channel was last changed.
     package var moment: Int64
-    /// When its time is over; `nil` for never.
+    /// The time at which the installation expires; `nil` for never.
     package var expiresAt: Timestamp?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(number: UInt32, moment: Int64, expiresAt: Timestamp?) {
         self.number = number
         self.moment = moment
@@ -143,47 +144,47 @@ package struct TokenOwner: Hashable, Sendable {
     }
 }
 
-/// What is sent to a list.
+/// A broadcast of a hub to a list.
 package struct HubBroadcast: Hashable, Sendable {
-    /// Names it: the same one is stored once.
+    /// The broadcast's name: a repetition with the same name is stored once.
     package var name: String
-    /// The list.
+    /// The number of the list.
     package var list: Int64
-    /// Who is meant, as people read it.
+    /// The audience in readable form.
     package var audience: String
     /// The payload.
     package var body: [UInt8]
     /// The header fields for the push service, by their names in lower case.
     package var headers: [String: String]
-    /// Until when it makes copies; `nil` for what the header fields say.
+    /// The time until which it makes copies; `nil` for the expiration in the header fields.
     package var expiresAt: Timestamp?
 }
 
-/// A broadcast that was taken.
+/// A broadcast that the gateway accepted.
 package struct TakenBroadcast: Hashable, Sendable {
-    /// Its id.
+    /// The broadcast's id.
     package var id: NotificationID
-    /// Until when it makes copies.
+    /// The time until which it makes copies.
     package var expiresAt: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(id: NotificationID, expiresAt: Timestamp) {
         self.id = id
         self.expiresAt = expiresAt
     }
 }
 
-/// The port by which a hub hands the gateway one notification for many of this server's own devices.
+/// The port by which a hub submits one notification for many of this server's own devices.
 package protocol BroadcastGateway: Sendable {
-    /// Looks at notifications as the gateway does before it takes them; none is taken.
+    /// Checks notifications as the gateway does before it accepts them; none is accepted.
     ///
-    /// - Returns: One verdict each, as ``PushSender/deliver(_:of:)``.
+    /// - Returns: A verdict for each notification, as for ``PushSender/deliver(_:of:)``.
     func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?]
 
-    /// Hands a broadcast over. A repetition returns the existing broadcast.
+    /// Submits a broadcast. A repetition returns the existing broadcast.
     ///
-    /// - Returns: `nil` where the gateway does not take it: each recipient is told why by ``examine(_:of:)``.
-    /// - Throws: where it is not known whether it was taken.
+    /// - Returns: `nil` where the gateway refuses it: ``examine(_:of:)`` then gives the reason for each recipient.
+    /// - Throws: An error where it is unknown whether it was accepted.
     func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> TakenBroadcast?
 
     /// The copies of a broadcast after one of them, each with the device tokens of its registration, in lower case.
@@ -191,11 +192,11 @@ package protocol BroadcastGateway: Sendable {
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [(id: NotificationID, tokens: [String])]
 
-    /// Waits until no copy is made any more for what was read of lists before.
+    /// Waits until lists that were read before this call make no more copies.
     ///
-    /// - Throws: where it is not known.
+    /// - Throws: An error where that is unknown.
     func settle() async throws
 
-    /// Takes a broadcast back, and its copies.
+    /// Withdraws a broadcast and its copies.
     func withdraw(_ broadcast: NotificationID) async throws
 }

@@ -2,11 +2,12 @@ import Audience
 import HubWire
 import PushModel
 
-/// One notification of a send for one installation: a row of the send's report.
+/// A notification of a send for one installation: a row of the send's report.
 package struct SendRecipient: Hashable, Sendable {
     /// The installation's number; 0 for a channel that no installation has.
     package var installation: UInt32
-    /// Which of the installation's notifications it is: empty, a template's name behind a stroke, or a place among channels.
+    /// The notification's part among those of the installation: empty, a template's name after a slash, or an index
+    /// among channels.
     package var part: String
     /// The installation's id, or the channel.
     package var name: String
@@ -16,35 +17,36 @@ package struct SendRecipient: Hashable, Sendable {
     package var locale: String?
     /// The version of the installation's app.
     package var appVersion: String?
-    /// The variant of an experiment that it got or is to get; `nil` without one.
+    /// The variant of an experiment that it gets; `nil` without one.
     package var variant: String?
-    /// What the push service said; `nil` where it was not asked, or is asked again.
+    /// The push service's outcome; `nil` where the notification was not submitted, or is tried again.
     package var outcome: SendOutcome?
-    /// The push service's own word, or why it was not asked.
+    /// The push service's own reason, or the reason why the notification was not submitted.
     package var reason: String?
-    /// How it ended, or how far it is.
+    /// The notification's end, or its progress so far.
     package var end: SendReport.End
-    /// What is known to have happened.
+    /// The stages that the notification is known to have reached.
     package var reached: Reached = []
-    /// When it was handed over last.
+    /// The time at which it was submitted last.
     package var at: Timestamp
-    /// How often it was handed over.
+    /// The number of times it was submitted.
     package var attempts: Int
-    /// When it was handed over first, plus the quiet hours that retries waited for. Retries end half an hour after it.
+    /// The time at which it was submitted first, plus the quiet hours that retries waited for. Retries end half an hour
+    /// after it.
     package var firstAt: Timestamp
-    /// When it is tried again; `nil` where it is not.
+    /// The time of the next retry; `nil` where there is none.
     package var retryAt: Timestamp?
-    /// Whether this server knows more of it later.
+    /// Whether this server learns more of it later.
     package var isTraced = false
-    /// The broadcast part that it belongs to; `nil` where it was handed over by itself.
+    /// The broadcast part that it belongs to; `nil` where it was submitted separately.
     package var list: Int64?
-    /// The copy of the broadcast that is theirs; `nil` where none was made.
+    /// The recipient's copy of the broadcast; `nil` where none was made.
     package var notification: NotificationID?
 
-    /// What is known to have happened to it.
+    /// The stages that a notification is known to have reached.
     package typealias Reached = RecipientReached
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         installation: UInt32, part: String, name: String, platform: HubPlatform, locale: String? = nil,
         appVersion: String? = nil, outcome: SendOutcome? = nil, reason: String? = nil, end: SendReport.End,
@@ -66,7 +68,7 @@ package struct SendRecipient: Hashable, Sendable {
         self.retryAt = retryAt
     }
 
-    /// Somebody who was meant and to whom nothing is sent.
+    /// A row for a targeted installation to which nothing is sent.
     package static func ineligible(
         _ number: UInt32, _ found: StoredInstallation?, why: String, at now: Timestamp
     ) -> SendRecipient {
@@ -77,21 +79,22 @@ package struct SendRecipient: Hashable, Sendable {
     }
 }
 
-/// When a notification that a push service could not take is tried again.
+/// The rule for retries of a notification that a push service could not accept.
 package enum RetryRule {
-    /// After the first attempt it is tried again for so long: half an hour, in milliseconds.
+    /// The time after the first attempt in which retries are made: half an hour, in milliseconds.
     static let patience: Int64 = 1_800_000
-    /// The longest pause of our own: five minutes, in milliseconds.
+    /// The longest pause between attempts that the rule makes itself: five minutes, in milliseconds.
     private static let longestPause: Int64 = 300_000
 
-    /// The pause after so many attempts that failed, in milliseconds: it doubles from a second to five minutes.
+    /// The pause after a number of failed attempts, in milliseconds: it doubles from a second to five minutes.
     package static func pause(after attempts: Int) -> Int64 {
         min(longestPause, 1000 << Int64(min(max(attempts - 1, 0), 20)))
     }
 
-    /// The next attempt; `nil` where it is given up. Pauses double from a second; the push service's own wish comes first.
+    /// The time of the next attempt; `nil` where there is none. Pauses double from a second, but the push service's own
+    /// delay is the minimum.
     ///
-    /// - Parameter attempts: How often it was handed over, this time counted.
+    /// - Parameter attempts: The number of attempts, including this one.
     static func next(after wish: Int64, attempts: Int, firstAt: Timestamp, now: Timestamp) -> Timestamp? {
         let pause = max(wish, Self.pause(after: attempts))
         let next = now.adding(milliseconds: pause)

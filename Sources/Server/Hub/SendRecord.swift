@@ -2,38 +2,38 @@ import Audience
 import HubWire
 import PushModel
 
-/// Whom a send is for.
+/// The target of a send.
 package enum SendTarget: Hashable, Sendable {
-    /// Those of an expression, as it was written; `nil` for everyone.
+    /// The installations that match an expression, as it was written; `nil` for all.
     case audience(String?)
-    /// Channels of the push service itself, which the hub need not know.
+    /// Channels of the push service itself, which the hub may not know.
     case channels([String])
 }
 
-/// What somebody asks to be sent.
+/// A request to send.
 package struct SendRequest: Hashable, Sendable {
-    /// What the body is.
+    /// The format of the body.
     package var format: SendFormat
     /// The body: a payload, or properties.
     package var body: [UInt8]
     /// The header fields for the push service, by their names in lower case.
     package var headers: [String: String]
-    /// Whom it is for.
+    /// The target.
     package var target: SendTarget
-    /// When it is to be sent; `nil` for now.
+    /// The time at which it is to be sent; `nil` for now.
     package var dueAt: Timestamp?
     /// The caller's key for the request: a repetition with the same key starts no second send. `nil` for none.
     package var idempotencyKey: String?
     /// The campaign that it is a part of.
     package var campaign: String?
-    /// Whether comparisons of the hub's own fields may stand in the expression.
+    /// Whether the expression may contain comparisons of the hub's own fields.
     package var readsFields: Bool
-    /// How many installations it goes to in a second, at most; `nil` for as many as there are.
+    /// The maximum number of installations per second; `nil` for no limit.
     package var rate: Int?
     /// A campaign's local times, quiet hours, frequency cap and experiment; empty for other sends.
     package var plan: CampaignPlan
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         format: SendFormat, body: [UInt8], headers: [String: String] = [:], target: SendTarget,
         dueAt: Timestamp? = nil, idempotencyKey: String? = nil, campaign: String? = nil, readsFields: Bool = false,
@@ -54,30 +54,31 @@ package struct SendRequest: Hashable, Sendable {
 
 /// A send as the store keeps it.
 package struct SendRecord: Hashable, Sendable {
-    /// Its number in the store.
+    /// The send's number in the store.
     package var number: Int64
-    /// Its id, as its caller knows it.
+    /// The send's id, as its caller knows it.
     package var id: String
-    /// Its hub's number.
+    /// The number of the hub.
     package var hub: Int64
-    /// What was asked.
+    /// The request.
     package var request: SendRequest
-    /// Where it is on its way.
+    /// The send's state.
     package var state: SendState
-    /// When it was accepted.
+    /// The time at which it was accepted.
     package var enqueuedAt: Timestamp
-    /// When it began; `nil` before.
+    /// The time at which it began; `nil` before.
     package var startedAt: Timestamp?
-    /// When it ended; `nil` before.
+    /// The time at which it ended; `nil` before.
     package var endedAt: Timestamp?
-    /// How many installations or channels are meant; 0 before it begins.
+    /// The number of targeted installations or channels; 0 before it begins.
     package var targeted: Int
-    /// From which number of an installation, or place of a channel, it goes on.
+    /// The installation number, or the index of a channel, at which it continues.
     package var cursor: UInt32
     /// Why it was given up, or what is wrong with it as a whole; `nil` where nothing is.
     package var reason: String?
 
-    /// What of the request cannot be read in the store; `nil` where all can. Such a send is not run: ``request`` has the rest.
+    /// The part of the request that cannot be read in the store; `nil` where all can. Such a send is not run:
+    /// ``request`` has the rest.
     package var unreadable: UnreadableSend?
 
     /// Brings the parts together.
@@ -100,46 +101,47 @@ package struct SendRecord: Hashable, Sendable {
     }
 }
 
-/// The store has something of a send that cannot be read: the send is given up, so that nobody gets what is not for them.
+/// A stored send of which something cannot be read. The send is given up, so that no recipient gets a notification that
+/// is not for it.
 package struct UnreadableSend: Error, Hashable, CustomStringConvertible {
-    /// What cannot be read.
+    /// The name of the unreadable part.
     package var what: String
     package var description: String { "what is stored of its \(what) cannot be read; nothing more is sent" }
 
-    /// Names what cannot be read.
+    /// Creates an error for an unreadable part.
     package init(_ what: String) { self.what = what }
 }
 
-/// What was handed over of a send, to be noted in one transaction.
+/// The progress of a send, to be recorded in one transaction.
 package struct SendProgress: Hashable, Sendable {
-    /// Where the next slice begins.
+    /// The installation number or channel index at which the next slice begins.
     package var cursor: UInt32
-    /// Whether that was all.
+    /// Whether this slice was the last.
     package var isEnd: Bool
-    /// How many had which outcome.
+    /// The counts of the outcomes.
     package var counts: [OutcomeCount]
-    /// What did not succeed, and of whom.
+    /// The notifications that failed.
     package var faults: [SendFault]
-    /// Whose channels are dead.
+    /// The channels that the push service reported dead.
     package var deadChannels: [DeadChannel]
-    /// What became of everyone whose turn it was.
+    /// The rows of all recipients of the slice.
     package var recipients: [SendRecipient] = []
-    /// Recipients of a broadcast part that the gateway cannot reach. An existing row stays as it is.
+    /// The recipients of a broadcast part that the gateway cannot reach. An existing row stays as it is.
     package var unreachable: [SendRecipient] = []
-    /// When.
+    /// The time of the slice.
     package var at: Timestamp
-    /// When the next slice may begin; `nil` for at once.
+    /// The time at which the next slice may begin; `nil` for at once.
     package var nextAt: Timestamp?
     /// The wave it belongs to; `nil` for a send without waves.
     package var wave: SendWave?
-    /// How many got which variant of an experiment.
+    /// The number of recipients of each variant of an experiment.
     package var variants: [String: Int] = [:]
-    /// What the answers say of the credential's environment, those of this slice alone.
+    /// The evidence of this slice's responses about the credential's environment.
     package var evidence = EnvironmentEvidence()
-    /// What is wrong with the send as a whole; `nil` where nothing is.
+    /// The fault of the send as a whole; `nil` where there is none.
     package var fault: String?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         cursor: UInt32, isEnd: Bool, counts: [OutcomeCount], faults: [SendFault], deadChannels: [DeadChannel],
         at: Timestamp, nextAt: Timestamp? = nil
@@ -155,7 +157,8 @@ package struct SendProgress: Hashable, Sendable {
 }
 
 extension SendProgress {
-    /// Those who were handed over as one have a row when they have their copy, or where they cannot be reached.
+    /// Separates members of broadcast parts from the other rows: they have a row when they have their copy, or cannot
+    /// be reached.
     mutating func separateListed() {
         unreachable = recipients.filter { $0.list != nil && $0.outcome != .success }
         recipients.removeAll { $0.list != nil }
@@ -170,12 +173,12 @@ package struct SendFault: Hashable, Sendable {
     package var installation: UInt32
     /// The installation's id, or the channel.
     package var name: String
-    /// What became of it.
+    /// The outcome of the notification.
     package var outcome: SendOutcome
-    /// When.
+    /// The time of the fault.
     package var at: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(number: Int64 = 0, installation: UInt32, name: String, outcome: SendOutcome, at: Timestamp) {
         self.number = number
         self.installation = installation
@@ -185,18 +188,18 @@ package struct SendFault: Hashable, Sendable {
     }
 }
 
-/// A channel of which a push service said that it is dead.
+/// A channel that a push service reported dead.
 package struct DeadChannel: Hashable, Sendable {
     /// The installation's number.
     package var installation: UInt32
-    /// The channel that is dead: a newer one lives on.
+    /// The dead channel: a newer one of the installation stays alive.
     package var channel: String
-    /// The push service's word and its time.
+    /// The push service's reason and its time.
     package var fault: ChannelFault
-    /// When the channel died, by the push service; `nil` where it does not say so.
+    /// The time at which the channel died according to the push service; `nil` where it is not reported.
     package var diedAt: Timestamp?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(installation: UInt32, channel: String, fault: ChannelFault, diedAt: Timestamp?) {
         self.installation = installation
         self.channel = channel

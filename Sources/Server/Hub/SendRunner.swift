@@ -4,31 +4,31 @@ import Logging
 import PushModel
 import Synchronization
 
-/// Runs the sends of all hubs, a slice of each in turn, several at the same time (``SendTurns``): a large one holds up none, nor
-/// does one whose push service is slow.
+/// Runs the sends of all hubs, a slice of each in turn, several at the same time (``SendTurns``). Neither a large send
+/// nor one with a slow push service delays the others.
 ///
-/// What was handed over is noted after each slice. After a sudden end the slice that was under way is handed over again, with the
+/// The progress is recorded after each slice. After a crash, the slice that was under way is submitted again with the
 /// same ids, which the gateway delivers once.
 package struct SendRunner: Sendable {
     private let hubs: NotificationHubs
     private let logger: Logger
-    /// How long a send rests that could not go on, in milliseconds.
+    /// The time for which a send rests that could not continue, in milliseconds.
     private static let rest: Int64 = 5000
-    /// A send to so many times the fewest members of a broadcast lets the connected ones have it first.
+    /// The size of a large send, in multiples of the smallest broadcast part. Connected devices get such a send first.
     private static let largeBroadcast = 200
-    /// How long the connected ones of such a send have the server for themselves, in milliseconds, before its members are looked at
-    /// one by one.
+    /// The time for which only connected devices get such a send, in milliseconds, before its members are processed one
+    /// by one.
     private static let liveTime: Int64 = 1000
-    /// How often it is looked for what expired, in milliseconds.
+    /// The period of the search for expired entities, in milliseconds.
     private static let sweepPeriod: Int64 = 60_000
 
-    /// Runs the sends of some hubs.
+    /// Creates a runner for the sends of some hubs.
     package init(_ hubs: NotificationHubs, logger: Logger) {
         self.hubs = hubs
         self.logger = logger
     }
 
-    /// What is under way.
+    /// The state of a run: the sends under way.
     private final class Desk: Sendable {
         struct State {
             var turns = SendTurns()
@@ -44,7 +44,7 @@ package struct SendRunner: Sendable {
 
     /// Runs until the task is cancelled.
     ///
-    /// - Parameter sleep: Waits for so long, and throws when cancelled.
+    /// - Parameter sleep: Waits for a duration, and throws when cancelled.
     package func run(sleep: @escaping @Sendable (Duration) async throws -> Void) async {
         let desk = Desk()
         await withDiscardingTaskGroup { group in
@@ -59,7 +59,7 @@ package struct SendRunner: Sendable {
                     }
                     if sweepsNow(desk) { group.addTask { await sweep(desk) } }
                     let due = [try await hubs.store.nextDue(after: begun.at), desk.nextRest].compactMap { $0 }.min()
-                    // Whoever waits longer than an hour is looked for again then, should the clock be set.
+                    // A wait longer than an hour is checked again after an hour, in case the clock was set.
                     let wait = due.map { max(.zero, $0.duration(since: hubs.now)) } ?? .seconds(3600)
                     ringLater(min(wait, .seconds(3600)), sleep)
                 } catch {
@@ -77,13 +77,13 @@ package struct SendRunner: Sendable {
         let bell = hubs.bell
         hubs.alarm.set(
             Task {
-                // An alarm that was set anew rings no more.
+                // A replaced alarm must not wake the runner.
                 do { try await sleep(wait) } catch { return }
                 bell.yield()
             })
     }
 
-    /// Begins with what an earlier run of the server left.
+    /// Wakes the runner at the start, for sends that an earlier run of the server left.
     package func ring() { hubs.bell.yield() }
 
     /// Stops ``run(sleep:)``.
@@ -92,10 +92,10 @@ package struct SendRunner: Sendable {
         hubs.bell.finish()
     }
 
-    /// Hands over all that can go now.
+    /// Submits everything that can be sent now.
     ///
-    /// - Returns: When the next scheduled send is due.
-    /// - Throws: The first fault, when all others have gone on.
+    /// - Returns: The time at which the next scheduled send is due.
+    /// - Throws: The first fault, after all other sends have continued.
     package func runAll() async throws -> Timestamp? {
         let desk = Desk()
         var last = hubs.now
@@ -112,11 +112,11 @@ package struct SendRunner: Sendable {
         return try await hubs.store.nextDue(after: last)
     }
 
-    /// Who has a turn.
+    /// The sends whose next step begins now, with their hubs.
     private struct Begun {
         var sends: [SendRecord] = []
         var hubs: [Int64: HubRecord] = [:]
-        /// When it was looked for them.
+        /// The time of the search for them.
         var at: Timestamp
     }
 
@@ -144,7 +144,7 @@ package struct SendRunner: Sendable {
         desk.state.withLock { if $0.fault == nil { $0.fault = fault } }
     }
 
-    /// Has a send go on by one step; one that cannot rests a while, and holds up no other.
+    /// Runs one step of a send. A send that cannot continue rests a while, and delays no other.
     private func work(_ record: SendRecord, _ all: [Int64: HubRecord], _ desk: Desk) async {
         guard let hub = all[record.hub] else { return desk.state.withLock { $0.turns.end(record.number) } }
         var rest: Timestamp?
@@ -183,13 +183,13 @@ package struct SendRunner: Sendable {
         desk.state.withLock { $0.isSweeping = false }
     }
 
-    /// Gives up a send that cannot be read any more, so that it holds up no other.
+    /// Gives up a send that cannot be read any more, so that it delays no other.
     private func abandon(_ record: SendRecord, _ why: String) async throws {
         logger.error("the send \(record.id) is given up: \(why)")
         try await hubs.store.abandon(record.number, reason: why, at: hubs.now)
     }
 
-    /// Begins a send, or hands over its next slice.
+    /// Begins a send, or submits its next slice.
     private func step(_ record: SendRecord, _ hub: HubRecord) async throws {
         if let fault = record.unreadable { throw fault }
         guard record.startedAt != nil else { return try await begin(record, hub) }
@@ -205,7 +205,7 @@ package struct SendRunner: Sendable {
         if let wave = try await hubs.store.nextWave(ofSend: record.number) {
             return try await step(wave, slice)
         }
-        // After the last wave there is what is to be tried again, or nothing.
+        // After the last wave only retries may remain.
         if record.request.campaign != nil, try await hubs.store.endWaves(ofSend: record.number, at: hubs.now) {
             return
         }
@@ -219,8 +219,8 @@ package struct SendRunner: Sendable {
         try await hubs.store.advance(record.number, hub: hub.number, progress, committed: hubs.committed)
     }
 
-    /// Hands over the next part that goes as one, or makes a part of those who were without a copy at a pause; whether there was
-    /// one.
+    /// Submits the next broadcast part, or makes a part of the members without a copy at a pause. Returns whether there
+    /// was one.
     private func handOver(_ record: SendRecord, _ hub: HubRecord) async throws -> Bool {
         guard hubs.gateway != nil, record.request.format != .template,
             let part = try await hubs.store.nextPart(ofSend: record.number)
@@ -229,7 +229,7 @@ package struct SendRunner: Sendable {
             try await hubs.succeed(part, of: record, hub)
             return true
         }
-        // Whoever has a copy of a closed one is known when its broadcast is.
+        // The copies of a closed part are known once its broadcast is.
         try await hubs.handOver(part, of: record, hub)
         let isLarge = part.count / Self.largeBroadcast >= hubs.broadcastMinimum
         if isLarge, try await hubs.store.nextPart(ofSend: record.number) == nil {
@@ -247,12 +247,12 @@ package struct SendRunner: Sendable {
         return parts
     }
 
-    /// Opens a wave, or hands over its next slice.
+    /// Opens a wave, or submits its next slice.
     private func step(_ wave: SendWave, _ slice: SendSlice) async throws {
         let record = slice.record
         guard wave.dueAt <= hubs.now else { return try await hubs.store.rest(record.number, until: wave.dueAt) }
         guard !hubs.isToBeOpened(wave, record.request.plan) else {
-            // What a cap counts is the waves of the hub's other campaigns, so that one is opened after the other.
+            // A cap counts the waves of the hub's other campaigns, so waves are opened one after another.
             return try await hubs.doors.pass(slice.hub.number) {
                 for other in try await hubs.open(wave, of: record, slice.hub) {
                     logger.error(

@@ -4,12 +4,12 @@ import Crypto
 import HubWire
 import PushModel
 
-/// What becomes of a slice: ids, verdicts, and the rows of the report.
+/// The results of a slice: ids, verdicts, and the rows of the report.
 extension SendSlice {
-    /// The same for the same notification, whenever it is handed over (a UUID of version 8, RFC 9562).
+    /// The id of one part's notification, the same at every attempt (a UUID of version 8, RFC 9562).
     func id(_ part: String) -> APNsID { Self.id(hub, record, part) }
 
-    /// The id of what a recipient got.
+    /// The id of a recipient's notification.
     static func id(_ hub: HubRecord, _ record: SendRecord, _ recipient: SendRecipient) -> APNsID {
         if let copy = recipient.notification { return ServerAPNsID.apnsID(of: copy) }
         let isPlace = recipient.part.first == "#"
@@ -28,9 +28,9 @@ extension SendSlice {
         return APNsID(rawValue: groups.map { $0.joined() }.joined(separator: "-"))
     }
 
-    /// Hands items to their senders, those of different senders at the same time.
+    /// Submits items to their senders, to different senders concurrently.
     ///
-    /// - Returns: One verdict for each; `nil` where something is not known.
+    /// - Returns: A verdict for each; `nil` where one is unknown.
     func deliver(_ items: [Item], _ isSkipped: [Bool]) async -> [PushVerdict]? {
         var verdicts = items.indices.map { index in
             isSkipped[index]
@@ -62,9 +62,9 @@ extension SendSlice {
         }
     }
 
-    /// What is to be noted of a slice.
+    /// The progress of a slice, to be recorded.
     ///
-    /// - Parameter triesAgain: Whether what could not be taken waits for another attempt.
+    /// - Parameter triesAgain: Whether notifications that could not be accepted are retried.
     func progress(
         _ items: [Item], _ verdicts: [PushVerdict], _ cursor: UInt32, _ isEnd: Bool, triesAgain: Bool
     ) async throws -> SendProgress {

@@ -3,7 +3,7 @@ import CarriageWire
 import HubWire
 import PushModel
 
-/// Hands over the next notifications of a send.
+/// A slice of a send: submits its next notifications.
 struct SendSlice: Sendable {
     let hubs: NotificationHubs
     let hub: HubRecord
@@ -19,23 +19,23 @@ struct SendSlice: Sendable {
     /// How many installations are read at once.
     static let page = 64
 
-    /// Installations or channels in one slice of this send.
+    /// The number of installations or channels in one slice of this send.
     var size: Int { min(Self.largest, max(1, record.request.rate ?? Self.largest)) }
 
-    /// When the next slice may begin, so that no more than the rate are handed over in a second.
+    /// The time at which the next slice may begin, so that the rate per second is not exceeded.
     private func nextAt(_ count: Int) -> Timestamp? {
         record.request.rate.map { hubs.now.adding(milliseconds: Int64(count) * 1000 / Int64(max(1, $0))) }
     }
 
-    /// A push service could not be asked about all.
+    /// An error: the verdicts of some notifications are unknown.
     struct Interrupted: Error, CustomStringConvertible {
         var description: String { "it is not known what became of a slice; it is handed over again" }
     }
 
     /// Hands over one slice.
     ///
-    /// - Returns: What is to be noted; and, where that is asked for, what became of each.
-    /// - Throws: ``Interrupted`` where it is not known what became of some: nothing is noted, and all are handed over again.
+    /// - Returns: The progress to be recorded, and, if `collects` is set, the result of each notification.
+    /// - Throws: ``Interrupted`` where some verdicts are unknown: nothing is recorded, and all are submitted again.
     func run(_ audience: Bitmap, collects: Bool = false) async throws -> (SendProgress, [TestResult]) {
         var items: [Item] = []
         var cursor = record.cursor
@@ -69,7 +69,8 @@ struct SendSlice: Sendable {
         return (progress, collects ? Self.results(items, verdicts) : [])
     }
 
-    /// Those whose channel another one of the send has who comes first, whenever its turn is. Of templates each is sent.
+    /// The items whose channel belongs to another member that comes first, whenever that one is processed. Templates
+    /// are always sent.
     private func repeated(_ items: [Item], _ audience: Bitmap) async throws -> Set<UInt32> {
         guard record.request.format != .template else { return [] }
         let owners = items.compactMap(\.owner).filter(\.installation.isRegistration)
@@ -77,9 +78,9 @@ struct SendSlice: Sendable {
         guard !earlier.isEmpty else { return [] }
         var everybody = audience
         if record.request.campaign != nil {
-            // A wave is a part of whom the send is for.
+            // A wave contains only some of the send's members.
             everybody = try await hubs.store.audience(ofSend: record.number)
-            // Who is held out comes before nobody.
+            // A member of the hold-out group takes precedence over no other.
             if let out = try await hubs.store.audiencesLeftOut(ofSend: record.number)[.heldOut] {
                 everybody = everybody.subtracting(out)
             }
@@ -92,7 +93,8 @@ struct SendSlice: Sendable {
         return parts.first { $0.audience.contains(owner.number) }?.number
     }
 
-    /// Hands over once more what a push service could not take; who is in quiet hours waits for their end, or is left out.
+    /// Retries notifications that a push service could not accept. A recipient in quiet hours waits for their end, or
+    /// is left out.
     ///
     /// - Throws: ``Interrupted``, as ``run(_:collects:)``.
     func run(again due: [SendRecipient]) async throws -> SendProgress {
@@ -138,9 +140,9 @@ struct SendSlice: Sendable {
         return progress
     }
 
-    /// Takes those out of another attempt who are in quiet hours now.
+    /// Removes recipients from a retry that are in quiet hours now.
     ///
-    /// - Returns: Their rows. For whom the end is waited for, the half hour goes on then.
+    /// - Returns: Their rows. For a recipient that waits, the half hour continues after the quiet hours.
     private func takeQuiet(from items: inout [Item]) -> [SendRecipient] {
         guard let quiet = record.request.plan.quiet else { return [] }
         let now = hubs.now

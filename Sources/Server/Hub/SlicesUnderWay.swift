@@ -1,11 +1,11 @@
-/// The slices of each hub's sends that are under way. Who has taken somebody out of all audiences waits for them, since they may
-/// have read that one before.
+/// The slices of each hub's sends that are under way. A task that has removed an installation from all audiences waits
+/// for them, since they may have read it before.
 actor SlicesUnderWay {
     private var last: UInt64 = 0
     private var numbers: [Int64: Set<UInt64>] = [:]
     private var waiting: [(left: Set<UInt64>, continuation: CheckedContinuation<Void, Never>)] = []
 
-    /// Runs a slice, and notes what became of it.
+    /// Runs a slice until its outcome is recorded.
     nonisolated func run<Result: Sendable>(
         of hub: Int64, _ slice: @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -20,7 +20,7 @@ actor SlicesUnderWay {
         }
     }
 
-    /// Waits until those are over that are under way now.
+    /// Waits for the end of the slices that are under way now.
     func settle(_ hub: Int64) async {
         guard let left = numbers[hub], !left.isEmpty else { return }
         await withCheckedContinuation { waiting.append((left, $0)) }

@@ -4,22 +4,22 @@ import PushModel
 
 /// An installation as the store keeps it.
 package struct StoredInstallation: Hashable, Sendable {
-    /// Its number, which nothing else ever has.
+    /// The installation's number, which is never used again.
     package var number: UInt32
-    /// What was put.
+    /// The installation's document.
     package var installation: Installation
-    /// Rises with every change; the entity tag.
+    /// The version, which rises with every change; the entity tag.
     package var version: Int64
-    /// When it was put first.
+    /// The time of the first put.
     package var createdAt: Timestamp
-    /// When it was put or changed last.
+    /// The time of the last put or change.
     package var updatedAt: Timestamp
-    /// When it was put, changed or, on this server's own devices, there last.
+    /// The time of the last put or change, or of the last connection of one of this server's own devices.
     package var seenAt: Timestamp
-    /// Why its channel is dead; `nil` while it is not known to be.
+    /// The reason why the channel is dead; `nil` while it is not known to be.
     package var fault: ChannelFault?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         number: UInt32, installation: Installation, version: Int64, createdAt: Timestamp, updatedAt: Timestamp,
         fault: ChannelFault?, seenAt: Timestamp? = nil
@@ -33,7 +33,7 @@ package struct StoredInstallation: Hashable, Sendable {
         self.fault = fault
     }
 
-    /// What audiences ask of it; `nil` where it cannot be reached.
+    /// The attributes by which audiences are selected; `nil` where the installation cannot be reached.
     package var entry: AudienceEntry? {
         guard fault == nil, installation.channel != nil else { return nil }
         let templates = installation.templates
@@ -46,9 +46,9 @@ package struct StoredInstallation: Hashable, Sendable {
             isRegistration: installation.isRegistration, seenAt: seenAt)
     }
 
-    /// Whether a term of an expression holds for it, or for one of its templates.
+    /// Whether a term of an expression matches the installation, or one of its templates.
     ///
-    /// - Parameter more: Tags beside its own.
+    /// - Parameter more: Tags in addition to its own.
     package func holds(_ term: TagExpression, more: Set<TagName> = [], now: Timestamp) -> Bool {
         switch term {
         case .tag(let tag): installation.tags.contains(tag) || more.contains(tag)
@@ -72,21 +72,21 @@ package struct StoredInstallation: Hashable, Sendable {
     }
 }
 
-/// Why a channel is dead, in the sender's own word.
+/// The reason why a channel is dead, as the push service gave it.
 package struct ChannelFault: Hashable, Sendable {
-    /// The sender's word.
+    /// The push service's reason.
     package var word: String
-    /// When it was said.
+    /// The time of the push service's response.
     package var at: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(word: String, at: Timestamp) {
         self.word = word
         self.at = at
     }
 }
 
-/// What a commit changed in what audiences ask.
+/// The change of an installation's audience entry in a commit.
 package struct AudienceChange: Hashable, Sendable {
     /// The hub's number.
     package var hub: Int64
@@ -95,7 +95,7 @@ package struct AudienceChange: Hashable, Sendable {
     /// The entry after the commit; `nil` where the installation is deleted or cannot be reached.
     package var after: AudienceEntry?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(hub: Int64, before: AudienceEntry?, after: AudienceEntry?) {
         self.hub = hub
         self.before = before

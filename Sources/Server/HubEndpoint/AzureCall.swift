@@ -7,32 +7,32 @@ import Hummingbird
 import NIOCore
 import PushModel
 
-/// One request of Azure's data plane that is allowed.
+/// An authorized request of Azure's data plane.
 struct AzureCall: Sendable {
     let request: Request
     let hub: HubRecord
     let query: FormFields
     /// The address of the hub: scheme, host and name.
     let address: String
-    /// The parts of the path behind the collection.
+    /// The components of the path after the collection.
     let name: String
 
-    /// Whether a flag of the query is there, bare or as `=true`.
+    /// Whether the query has a flag, bare or as `=true`.
     func has(_ flag: String) -> Bool { query.first(flag).map { $0.isEmpty || $0.lowercased() == "true" } ?? false }
 
-    /// Where a send can be asked about.
+    /// The URL of a send's status.
     ///
-    /// Of a batch too: SDKs take the third part of the path, or the last one, for the id.
+    /// A batch has the same form: SDKs take the third component of the path, or the last one, for the id.
     func location(_ id: String) -> String { "\(address)/messages/\(id)" }
 
-    /// Where a send that waits for its time can be cancelled.
+    /// The URL at which a scheduled send can be cancelled.
     func scheduledLocation(_ id: String) -> String { "\(address)/schedulednotifications/\(id)" }
 }
 
 /// A refusal of Azure's data plane.
 struct AzureRefusal: Error {
     var status: HTTPResponse.Status
-    /// The sentence; `nil` for an answer without a body.
+    /// The description; `nil` for a response without a body.
     var detail: String?
     /// Seconds after which the request may be made again.
     var retryAfter: Int?
@@ -45,7 +45,7 @@ struct AzureRefusal: Error {
 
     static func bad(_ detail: String) -> AzureRefusal { AzureRefusal(.badRequest, detail) }
 
-    /// Puts any error into Azure's terms.
+    /// Maps any error to Azure's codes.
     init?(_ error: any Error) {
         switch error {
         case let refusal as AzureRefusal: self = refusal
@@ -76,7 +76,7 @@ struct AzureRefusal: Error {
         }
     }
 
-    /// The answer: XML with a code, a sentence, and what finds the request in a log.
+    /// The response: XML with a code, a description, and the tracking id that identifies the request in a log.
     func response(tracking: String, now: Timestamp) -> Response {
         guard let detail else { return Response(status: status) }
         let text = AzureXML.error(
@@ -87,7 +87,7 @@ struct AzureRefusal: Error {
     }
 }
 
-/// What the routes of Azure's data plane have in common.
+/// The common part of the routes of Azure's data plane.
 struct AzureRoutes: Sendable {
     let hubs: NotificationHubs
     let access: HubAccess
@@ -127,7 +127,7 @@ struct AzureRoutes: Sendable {
         }
     }
 
-    /// What finds a request in a log: the client's word, or a new one.
+    /// The tracking id that identifies a request in a log: the client's, or a new one.
     static func tracking(_ request: Request) -> UUID {
         request.field("TrackingId").flatMap(UUID.init(uuidString:)) ?? UUID()
     }
@@ -151,7 +151,7 @@ struct AzureRoutes: Sendable {
 }
 
 extension Response {
-    /// An answer with a JSON tree.
+    /// A response with a JSON tree.
     static func json(tree: JSONTree, status: HTTPResponse.Status = .ok) -> Response {
         json(ByteBuffer(bytes: tree.bytes), status: status)
     }

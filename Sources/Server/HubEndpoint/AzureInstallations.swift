@@ -46,12 +46,12 @@ extension AzureRoutes {
 }
 
 extension StoredInstallation {
-    /// As Azure's clients read it.
+    /// The JSON of the installation in the form that Azure's clients read.
     var answer: JSONTree {
         InstallationJSON.answer(installation, isExpired: fault != nil, updatedAt: updatedAt)
     }
 
-    /// An answer with the version as its entity tag.
+    /// A response with the version as its entity tag.
     func tagged(_ response: Response) -> Response {
         var response = response
         response.headers[.eTag] = "\"\(version)\""

@@ -9,7 +9,7 @@ import PushEncryption
 import PushModel
 
 extension AzureRoutes {
-    /// Sends, scheduled sends, and what became of them.
+    /// Adds the routes of sends, scheduled sends, and their outcomes.
     func addMessages(to router: Router<ControlContext>) {
         router.post(":hub/messages", use: handler(.send) { try await message($0, dueAt: nil) })
         router.post(":hub/messages/$batch", use: handler(.send, batch))
@@ -56,7 +56,7 @@ extension AzureRoutes {
             })
     }
 
-    /// Azure answers an address as plain text. One client expects a JSON object, and does not say so by `Accept`.
+    /// Azure returns an address as plain text. One client expects a JSON object, and does not request it by `Accept`.
     private static func readsFeedbackAsJSON(_ request: Request) -> Bool {
         request.field("x-ms-azsdk-telemetry")?.lowercased().contains("method=python") ?? false
     }
@@ -83,8 +83,8 @@ extension AzureRoutes {
         return try await answer(call, send)
     }
 
-    /// Takes the keys of a browser's subscription, for which `P256DH` and `Auth` stand beside its endpoint. Without them the
-    /// endpoint is to be an installation's, which has its own.
+    /// Adds the keys of a browser's subscription, which are in the fields `P256DH` and `Auth`. Without them, the
+    /// endpoint must be an installation's, which has its own.
     private func addKeys(of endpoint: String, _ call: AzureCall, to send: inout SendRequest) async throws {
         let (p256dh, auth) = (call.request.field("P256DH") ?? "", call.request.field("Auth") ?? "")
         guard p256dh.isEmpty, auth.isEmpty else {
@@ -100,7 +100,7 @@ extension AzureRoutes {
             "the headers P256DH and Auth are missing, and no installation has this endpoint with its keys")
     }
 
-    /// One body for many channels that the caller names.
+    /// Sends one body to many channels that the caller specifies.
     private func batch(_ call: AzureCall) async throws -> Response {
         guard call.has("direct") else { throw AzureRefusal.bad("a batch goes with ?direct in the address") }
         let bytes = Array(buffer: try await call.request.body.collect(upTo: 1 << 20))
@@ -130,7 +130,7 @@ extension AzureRoutes {
         let record = try await hubs.accept(send, for: call.hub)
         let location = send.dueAt == nil ? call.location(record.id) : call.scheduledLocation(record.id)
         var response = Response(status: .created)
-        // SDKs read the address; a client that keeps no headers finds the id in the body.
+        // SDKs read the address; a client that ignores headers finds the id in the body.
         if !(call.request.headers[.accept]?.lowercased().contains("xml") ?? false) {
             response = .json(
                 tree: .object([
@@ -155,7 +155,7 @@ extension AzureRoutes {
         return format
     }
 
-    /// The fields that are for the push service.
+    /// The header fields for the push service.
     private func headers(_ request: Request) -> [String: String] {
         var result: [String: String] = [:]
         for field in request.headers where PushOptions.names.contains(field.name.canonicalName) {

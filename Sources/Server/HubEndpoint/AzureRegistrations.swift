@@ -6,7 +6,7 @@ import HubWire
 import Hummingbird
 
 extension AzureRoutes {
-    /// Registrations in ATOM, as the older clients write them; installations stand among them.
+    /// Adds the routes of registrations in ATOM, as the older clients write them; installations are listed among them.
     func addRegistrations(to router: Router<ControlContext>) {
         router.post(
             ":hub/registrationids",
@@ -62,7 +62,7 @@ extension AzureRoutes {
         return entry(stored, call)
     }
 
-    /// `If-Match`: a star or a version, weak or not.
+    /// The condition of `If-Match`: a star or a version, weak or not.
     private func condition(_ call: AzureCall) throws -> EntityCondition {
         guard let text = call.request.headers[.ifMatch], text != "*" else { return .none }
         guard let version = Int64(text.replacing("W/", with: "").filter { $0 != "\"" }) else {
@@ -85,7 +85,7 @@ extension AzureRoutes {
         return response
     }
 
-    /// All registrations take the right Manage; those of one channel, Listen.
+    /// Lists registrations. All registrations require the right Manage; those of one channel, Listen.
     private func list(_ call: AzureCall) async throws -> Response {
         if let filter = call.query.first("$filter") {
             let parts = filter.split(separator: "'", omittingEmptySubsequences: false)
@@ -106,7 +106,7 @@ extension AzureRoutes {
         }
     }
 
-    /// A whole number of the query; `nil` where it is missing or empty.
+    /// An integer of the query; `nil` where it is missing or empty.
     private func number(_ name: String, _ call: AzureCall) throws -> Int? {
         guard let text = call.query.first(name), !text.isEmpty else { return nil }
         guard let number = Int(text) else { throw AzureRefusal.bad("\(name): expected a whole number") }

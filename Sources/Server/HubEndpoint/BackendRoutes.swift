@@ -8,7 +8,7 @@ import Hummingbird
 /// The backend of the tutorial for push notifications over a hub: `PUT` and `DELETE /api/notifications/installations`,
 /// `POST /api/notifications/requests`, with the key in a header or in the query.
 ///
-/// Each answer has the tutorial's status and, where that has none, no body; a refusal says why.
+/// Each response has the tutorial's status and, where that has none, no body; a refusal contains the reason.
 struct BackendRoutes: Sendable {
     let hubs: NotificationHubs
     let access: HubAccess
@@ -66,7 +66,7 @@ struct BackendRoutes: Sendable {
         try FormFields(query).first("apikey")?.replacing(" ", with: "+") ?? ""
     }
 
-    /// A document that lacks a member is malformed; one that the hub does not take is not.
+    /// Stores an installation. A document that lacks a member is malformed; one that the hub refuses is not.
     private func put(_ request: Request, _ hub: HubRecord, _: String?) async throws {
         let tree = try await document(request)
         for name in ["installationId", "platform", "pushChannel"] where (tree[name]?.text ?? "").isEmpty {
@@ -90,7 +90,7 @@ struct BackendRoutes: Sendable {
         return tree
     }
 
-    /// One send, however many tags there are, so that nobody is told twice.
+    /// Accepts one send for all tags, so that no device is notified twice.
     private func send(_ request: Request, _ hub: HubRecord, _: String?) async throws {
         let tree = try await document(request)
         let text = try Self.text(tree, "text")
@@ -106,7 +106,7 @@ struct BackendRoutes: Sendable {
         for send in sends { _ = try await hubs.accept(send, for: hub) }
     }
 
-    /// Whom it is for: without a list everyone, and so anything else than a list is refused.
+    /// The tags that select the audience: without a list everyone, and so any value other than a list is refused.
     private static func tags(_ tree: JSONTree) throws(InstallationFault) -> [TagName] {
         guard let value = tree["tags"], value != .null else { return [] }
         guard let items = value.items else {
@@ -134,7 +134,7 @@ struct BackendRoutes: Sendable {
         return isSilent
     }
 
-    /// Refuses what no push service would take, before anything is sent.
+    /// Refuses payloads that no push service would accept, before anything is sent.
     private static func check(_ sends: [SendRequest]) throws(InstallationFault) {
         for send in sends {
             guard case .native(let platform) = send.format,
@@ -144,7 +144,8 @@ struct BackendRoutes: Sendable {
         }
     }
 
-    /// The same words for Apple's and FCM's devices, as the tutorial has them; values are put into trees.
+    /// The sends with the same text for Apple's and FCM's devices, as in the tutorial; values are inserted into JSON
+    /// trees.
     static func sends(text: String, action: String, isSilent: Bool, expression: String?) -> [SendRequest] {
         let actionMember = isBlank(action) ? [] : [JSONTree.Member("action", .string(action))]
         let apple: JSONTree

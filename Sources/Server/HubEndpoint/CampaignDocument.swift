@@ -3,23 +3,23 @@ import Hub
 import HubWire
 import PushModel
 
-/// Reads what a campaign is to be.
+/// Parses the document of a campaign.
 ///
 /// ```
 /// {"name":…,"audience":…,"content":{…},"at":…,"ttl":…,"priority":…,"collapseId":…,"rate":…,
 ///  "local":{…},"quiet":{…},"cap":{…},"experiment":{…}}
 /// ```
-/// With `properties` in place of `content` it is a campaign of the templates of installations.
+/// With `properties` in place of `content` it is a campaign that uses the templates of installations.
 enum CampaignDocument {
     private static let members: Set<String> = [
         "name", "audience", "content", "properties", "at", "ttl", "priority", "collapseId", "rate",
     ]
 
-    /// Reads a document.
+    /// Parses a document.
     ///
     /// - Parameters:
     ///   - more: Members that the caller reads itself.
-    ///   - key: What names the request, so that it counts once.
+    ///   - key: The idempotency key of the request.
     static func read(
         _ tree: JSONTree, more: Set<String> = [], key: String? = nil
     ) throws(InstallationFault) -> SendRequest {
@@ -71,7 +71,7 @@ enum CampaignDocument {
         let read: CampaignContent
         do {
             read = try CampaignContent(content)
-            // Variants' contents are looked at below.
+            // Variants' contents are checked below.
             if variants.isEmpty { try ContentDoor.check(content) }
         } catch {
             throw InstallationFault("/content\(error.path)", error.message)

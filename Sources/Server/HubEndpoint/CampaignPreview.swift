@@ -4,24 +4,24 @@ import Hub
 import HubWire
 import PushModel
 
-/// What a campaign is for one installation, when it comes, and why it does not.
+/// The preview of a campaign for one installation: its payloads, its time, and the reason if it is left out.
 extension NotificationHubs {
-    /// Why a campaign does not come to an installation.
+    /// The reason why an installation does not get a campaign.
     package enum Absence: Hashable, Sendable {
-        /// The expression does not mean it.
+        /// The installation does not match the expression.
         case notInAudience
-        /// Its channel is dead, or it has none.
+        /// The channel is dead, or the installation has none.
         case deadChannel
-        /// Its time is over.
+        /// The installation has expired.
         case expired
-        /// Its platform takes no contents.
+        /// The platform does not support contents.
         case otherPlatform
-        /// It has no template.
+        /// The installation has no template.
         case noTemplate
-        /// It is meant, and has no turn.
+        /// The installation matches, and is left out.
         case leftOut(LeftOut)
 
-        /// As answers name it.
+        /// The reason's name in responses.
         package var word: String {
             switch self {
             case .notInAudience: "notInAudience"
@@ -34,11 +34,11 @@ extension NotificationHubs {
         }
     }
 
-    /// What a campaign is for one installation.
+    /// The preview of a campaign for one installation.
     package struct Preview: Sendable {
-        /// One payload: of a variant, or of a template.
+        /// A payload of a variant, or of a template.
         package struct Rendering: Sendable {
-            /// The variant's or the template's name; `nil` where there is one payload alone.
+            /// The name of the variant or template; `nil` where there is only one payload.
             package var name: String?
             /// The payload.
             package var body: [UInt8]
@@ -53,17 +53,17 @@ extension NotificationHubs {
         /// The planned time of the notification, were the campaign accepted now; quiet hours may delay it. `nil` where
         /// the installation is left out.
         package var comesAt: Timestamp?
-        /// Why it does not come.
+        /// The reason why the installation gets nothing.
         package var leftOut: Absence?
         /// The end of the quiet hours that contain the planned time; `nil` outside of quiet hours.
         package var quietUntil: Timestamp?
         /// The push service of the installation.
         package var platform = HubPlatform.aldaba
-        /// How many bytes a payload may have there; `nil` where no push service would say.
+        /// The maximum size of a payload there, in bytes; `nil` where no push service specifies one.
         package var limit: Int?
     }
 
-    /// What a campaign is for an installation, with the installation's own values; nothing is sent.
+    /// Makes the preview of a campaign for an installation, with the installation's own values; nothing is sent.
     package func preview(_ request: SendRequest, for id: String, of hub: HubRecord) async throws -> Preview {
         let stored = try await installation(id, of: hub)
         let now = self.now
@@ -100,7 +100,7 @@ extension NotificationHubs {
         return [.init(body: content.payload(locale: locale, for: platform), headers: [:])]
     }
 
-    /// Why an installation is none of a campaign's audience; `nil` where it is.
+    /// The reason why an installation is not in a campaign's audience; `nil` where it is.
     private func absence(
         of stored: StoredInstallation, from request: SendRequest, _ hub: HubRecord
     ) async throws -> Absence? {
@@ -114,8 +114,8 @@ extension NotificationHubs {
         return request.format.isNative(to: installation.platform) ? .notInAudience : .otherPlatform
     }
 
-    /// Says when the turn of one who is meant comes: local time, cap and quiet hours, in the order in which a campaign looks at
-    /// them.
+    /// Plans the time for an installation of the audience from local time, cap and quiet hours, in the order in which a
+    /// campaign applies them.
     private func plan(
         _ request: SendRequest, for stored: StoredInstallation, of hub: HubRecord, now: Timestamp,
         into preview: inout Preview

@@ -1,16 +1,16 @@
 import HubWire
 
-/// Refuses in a campaign's content what would be passed over, or fail, when it is said. It has been read before.
+/// Refuses members of a campaign's content that would be ignored, or would fail later. The content was parsed before.
 enum ContentDoor {
-    /// What a content that is silent would show: Apple takes none of it in the background.
+    /// The visible members that a silent content must not have: Apple accepts none of them in the background.
     private static let shown = ["title", "subtitle", "body", "sound", "badge", "image", "video", "actions", "locales"]
     /// Languages of a content, at most. A payload is made for each before the campaign is accepted.
     private static let mostLocales = 200
     private static let words = ["title", "subtitle", "body", "actions"]
 
-    /// Looks at a content.
+    /// Checks a content.
     ///
-    /// - Throws: which member was wrong, and what would be right.
+    /// - Throws: A fault with the wrong member and the values that are right.
     static func check(_ content: JSONTree) throws(InstallationFault) {
         let locales = try locales(content["locales"])
         if let link = content["link"]?.text { try check(link: link, at: "/link") }
@@ -45,7 +45,7 @@ enum ContentDoor {
         return members
     }
 
-    /// A language of two letters or more, and what follows it after `-` or `_` (RFC 5646, section 2.1).
+    /// Whether a text is a language of two letters or more, with subtags after `-` or `_` (RFC 5646, section 2.1).
     private static func isLanguage(_ text: String) -> Bool {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
         guard let language = parts.first, (2...8).contains(language.utf8.count),
@@ -56,7 +56,7 @@ enum ContentDoor {
         }
     }
 
-    /// Refuses words of blanks in any language: a device is given them, and presents nothing.
+    /// Refuses texts of blanks in any language: a device would receive them, and present nothing.
     private static func checkWords(_ content: JSONTree, _ locales: [JSONTree.Member]) throws(InstallationFault) {
         func isBlank(_ name: String, _ tree: JSONTree) -> Bool {
             (tree[name]?.text ?? content[name]?.text ?? "").allSatisfy(\.isWhitespace)
@@ -69,7 +69,7 @@ enum ContentDoor {
     }
 
     private static let partial = "a link is a whole address: https://host/path, or one of an app's scheme"
-    /// Schemes whose addresses are programs, files or texts of their own.
+    /// Schemes whose URLs are programs, files or literal contents.
     private static let refused = ["javascript", "data", "file", "vbscript"]
 
     private static func check(link: String, at path: String) throws(InstallationFault) {

@@ -4,11 +4,11 @@ import Hub
 import HubWire
 import PushModel
 
-/// Who may do what with a hub, by the credentials of Azure's data plane and of the tutorial's backend.
+/// Access rights to a hub, by the credentials of Azure's data plane and of the tutorial's backend.
 package struct HubAccess: Sendable {
-    /// Why a request was refused.
+    /// The reason why a request was refused.
     package enum Refusal: Error, Hashable, Sendable {
-        /// 401, with Azure's word and a sentence.
+        /// 401, with Azure's code and a description.
         case unauthorized(String)
         /// 403: the key lacks a right that a key can have.
         case forbidden
@@ -44,7 +44,7 @@ package struct HubAccess: Sendable {
                 "MalformedToken: expected SharedAccessSignature sr=…&sig=…&se=…&skn=…")
         }
         let key = try await store.keys(of: hub.number).first { $0.name == signature.keyName }
-        // A key that is not there costs as much as one that is wrong.
+        // A key that does not exist takes as long to check as a wrong one.
         let isFirst = signature.isGenuine(key: key?.primary ?? "")
         let isSecond = signature.isGenuine(key: key?.secondary ?? "")
         guard let key, isFirst || isSecond else {

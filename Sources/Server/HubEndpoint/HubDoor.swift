@@ -3,14 +3,14 @@ import Hub
 import HubWire
 import PushModel
 
-/// What is refused when it comes in, since it would fail without a word later.
+/// Checks of requests on arrival, for faults that would otherwise make them fail silently later.
 extension NotificationHubs {
-    /// Refuses values of an installation that nothing could be done with.
+    /// Refuses an installation's unusable values.
     func checkDoor(_ installation: Installation) throws(InstallationFault) {
         try InstallationDoor.check(installation) { zones($0) != nil }
     }
 
-    /// Refuses such values where a document changes them; what it was before stays as it is.
+    /// Refuses such values where a document changes them; earlier values stay as they are.
     func checkDoor(
         _ changed: JSONTree, insteadOf document: JSONTree, id: String
     ) throws(InstallationFault) {
@@ -18,13 +18,13 @@ extension NotificationHubs {
         try InstallationDoor.check(try InstallationJSON.read(changed, id: id), insteadOf: before) { zones($0) != nil }
     }
 
-    /// How far in the past the instant of a send may be: a minute, for clocks that differ.
+    /// The maximum age of the instant of a send, in milliseconds: a minute, for clocks that differ.
     static let instantPatience: Int64 = 60_000
 
-    /// Refuses an instant that is over: what was planned for then would come now. A request that was accepted already is not
-    /// looked at again.
+    /// Refuses an instant that has passed, since the send would begin now. A repetition of an accepted request is not
+    /// checked again.
     ///
-    /// - Parameter place: Where the request names the instant.
+    /// - Parameter place: The place of the instant in the request.
     func checkInstant(of request: SendRequest, _ hub: HubRecord, at place: String) async throws {
         guard let dueAt = request.dueAt, request.plan.local == nil,
             now.milliseconds(since: dueAt) > Self.instantPatience

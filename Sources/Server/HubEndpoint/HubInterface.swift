@@ -8,8 +8,8 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// The hub's addresses on the control API's listeners: Azure's data plane under `/{hub}/`, the API of the tutorial's backend
-/// under `/api/notifications/`, and our own under `/v1/hubs/`.
+/// The hub's routes on the control API's listeners: Azure's data plane under `/{hub}/`, the API of the tutorial's
+/// backend under `/api/notifications/`, and our own under `/v1/hubs/`.
 package struct HubInterface: ControlInterface {
     let hubs: NotificationHubs
     let access: HubAccess
@@ -19,7 +19,7 @@ package struct HubInterface: ControlInterface {
     let slots: StreamSlots
     let rates: HubWriteRates
 
-    /// Serves some hubs.
+    /// Creates the interface of some hubs.
     ///
     /// - Parameters:
     ///   - timelines: Knows what became of each notification.
@@ -40,7 +40,7 @@ package struct HubInterface: ControlInterface {
         slots = StreamSlots(limit: 64, label: "aldaba_hub_report_streams")
     }
 
-    /// Adds all three faces.
+    /// Adds the routes of all three APIs.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let writes = HubWriteGate(rates: rates, isSecured: isSecured)
         AzureRoutes(hubs: hubs, access: access, writes: writes).add(to: router)
@@ -55,9 +55,9 @@ package struct HubInterface: ControlInterface {
 }
 
 extension Request {
-    /// The path's parts as they were meant: percent signs are read.
+    /// A component of the path without percent encoding.
     static func plain(_ parameter: String) -> String { parameter.removingPercentEncoding ?? parameter }
 
-    /// A header field by its name.
+    /// The header field with a name.
     func field(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
 }

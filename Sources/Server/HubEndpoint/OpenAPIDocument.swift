@@ -2,26 +2,26 @@ import HubWire
 
 /// The description of everything under `/v1` (OpenAPI 3.1), `GET /v1/openapi.json`; tests compare it with the routes.
 enum OpenAPIDocument {
-    /// One operation: what it is asked, and what it answers.
+    /// An operation with its request and its response.
     struct Operation {
         var method: String
         var path: String
         var name: String
         var summary: String
-        /// The right that the key must have; outside hubs what credential is needed.
+        /// The right that the key must have; outside hubs the required credential.
         var right: String
         var query: [String] = []
         var headers: [String] = []
         var body: String?
         var status = "200"
-        /// The schema of the answer; `nil` for none.
+        /// The schema of the response; `nil` for none.
         var answer: String?
         var type = "application/json"
         var bodyType = "application/json"
 
-        /// Whether it is of a hub: its path begins behind the hub's own.
+        /// Whether it belongs to a hub: its path is relative to the hub's own.
         var isOfHub: Bool { !path.hasPrefix("/v1/") }
-        /// The path as clients ask for it.
+        /// The path as clients request it.
         var wholePath: String { isOfHub ? "/v1/hubs/{hub}\(path)" : path }
 
         init(

@@ -1,8 +1,8 @@
 import HubWire
 
-/// The shapes of what our own API of hubs takes and answers (JSON Schema 2020-12).
+/// The JSON schemas of our own hub API's requests and responses (JSON Schema 2020-12).
 enum OpenAPISchemas {
-    /// How a request says who makes it.
+    /// The security schemes of requests.
     static let security = json(
         """
         {"apiKey":{"type":"http","scheme":"bearer","description":"A key of `aldaba hub key create --api`, with its rights; or a \
@@ -11,20 +11,20 @@ enum OpenAPISchemas {
         the hub: SharedAccessSignature sr=…&sig=…&se=…&skn=…"}}
         """)
 
-    /// What the document is about.
+    /// The title and description of the document.
     static let about = json(
         """
         {"title":"Aldaba","version":"1","description":"Notifications, devices, files, reports, and notification hubs with \
         their installations, audiences and campaigns. A refusal is a problem (RFC 9457), but for the interfaces of FCM's under \
         /v1/projects, which refuse as Google's do. On the development listener no credential is needed."}
         """)
-    /// Either credential is enough.
+    /// The security requirements: either credential is sufficient.
     static let ways = json(#"[{"apiKey":[]},{"signature":[]}]"#)
-    /// How many items a page has.
+    /// The number of items on a page.
     static let limit = json(#"{"type":"integer","minimum":1,"maximum":1000}"#)
-    /// How an export is written.
+    /// The format of an export.
     static let format = json(#"{"type":"string","enum":["jsonl","csv"]}"#)
-    /// Any text.
+    /// The schema of any text.
     static let text = json(#"{"type":"string"}"#)
 
     /// All schemas by name.
@@ -129,6 +129,6 @@ enum OpenAPISchemas {
             "url":{"type":"string"},"since":{"type":"string"},"secret":{"type":"string"}}}}
         """)
 
-    /// A constant text as a tree; one that could not be read would be empty, which a test would notice.
+    /// Parses a constant text; one that could not be parsed would be empty, which a test would detect.
     static func json(_ text: String) -> JSONTree { (try? JSONTree(text: text)) ?? .object([]) }
 }

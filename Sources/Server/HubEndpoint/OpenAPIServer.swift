@@ -1,6 +1,6 @@
 import HubWire
 
-/// What stands under `/v1` beside hubs: the server's own interface, and those of FCM's that have their place there.
+/// Descriptions of the operations under `/v1` outside hubs: the server's own interface, and FCM's operations there.
 enum OpenAPIServer {
     typealias Operation = OpenAPIDocument.Operation
 
@@ -95,7 +95,7 @@ enum OpenAPIServer {
             enrolment, answer: "Object"),
     ]
 
-    /// The schemas of these operations by name; those of FCM's are Google's own, and are not told here.
+    /// The schemas of these operations by name. FCM's are Google's own, and are not described here.
     static let schemas = OpenAPISchemas.json(
         """
         {"Object":{"type":"object"},

@@ -1,10 +1,11 @@
 import HubWire
 
-/// What documents of our own API may have: a member that nobody reads is refused, since it says what is then not done.
+/// The members that documents of our own API may have. An unknown member is refused, since its setting would be ignored
+/// silently.
 ///
-/// Azure's face passes unknown members over, as its clients need.
+/// Azure's API ignores unknown members, as its clients need.
 enum OwnDocument {
-    /// Refuses what is no object, and members that there are not.
+    /// Refuses values that are no object, and unknown members.
     static func check(
         _ tree: JSONTree, at path: String = "", members known: [String]
     ) throws(InstallationFault) {
@@ -19,13 +20,13 @@ enum OwnDocument {
         "there is no such member; there are \(known.joined(separator: ", "))"
     }
 
-    /// What an answer tells of an installation, and clients send back with the rest.
+    /// The members that responses contain about an installation, and that clients send back with the rest.
     private static let told = [
         "createdAt", "updatedAt", "lastSeen", "state", "fault", "pushChannelExpired", "lastUpdate",
     ]
 
-    /// Refuses unknown members of an installation, of its templates and of its channel. What is wrong with the known ones is
-    /// said by their reader.
+    /// Refuses unknown members of an installation, of its templates and of its channel. Faults in the known ones are
+    /// reported by their parser.
     static func check(installation tree: JSONTree) throws(InstallationFault) {
         guard let members = tree.members else { throw InstallationFault("", "an installation is a JSON object") }
         let known = InstallationJSON.members.sorted()
@@ -44,7 +45,7 @@ enum OwnDocument {
         }
     }
 
-    /// Refuses a patch that names what no installation has.
+    /// Refuses a patch of a member that no installation has.
     static func check(patch: JSONTree) throws(InstallationFault) {
         if let members = patch.members {
             let known = InstallationJSON.members.sorted()

@@ -6,7 +6,7 @@ import Hummingbird
 import PushModel
 
 extension OwnRoutes {
-    /// Installations: put, patch, get, delete, list; audiences; erasure.
+    /// Adds the routes of installations: put, patch, get, delete, list; audiences; erasure.
     func addInstallations(to router: Router<ControlContext>) {
         router.get("v1/hubs/:hub/installations", use: handler(.manage, list))
         router.put("v1/hubs/:hub/installations/:id", use: handler(.listen, isWrite: true, put))
@@ -85,7 +85,7 @@ extension OwnRoutes {
         return stored.tagged(.json(tree: stored.ownAnswer))
     }
 
-    /// How many an expression means, by platform, and some of them.
+    /// The number of installations that match an expression, by platform, and a sample of them.
     private func estimate(_ call: Call) async throws -> Response {
         let tree = try await call.request.tree()
         try OwnDocument.check(tree, members: ["expression"])
@@ -105,7 +105,7 @@ extension OwnRoutes {
             ]))
     }
 
-    /// What properties become on an installation: each of its templates that matches.
+    /// Renders properties for an installation with each of its matching templates.
     private func preview(_ call: Call) async throws -> Response {
         let tree = try await call.request.tree()
         try OwnDocument.check(tree, members: ["installationId", "properties"])
@@ -145,7 +145,7 @@ extension OwnRoutes {
 }
 
 extension StoredInstallation {
-    /// As our own API answers: with what the hub knows of the channel.
+    /// The JSON of the installation for our own API, with the state of its channel.
     var ownAnswer: JSONTree {
         var tree = InstallationJSON.document(installation)
         tree.set("createdAt", .string(WireTime.write(createdAt)))

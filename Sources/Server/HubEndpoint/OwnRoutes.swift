@@ -10,8 +10,8 @@ import ServerCore
 
 /// Our own API, `/v1/hubs/{hub}/`: JSON, problems (RFC 9457), entity tags, pages by cursor, idempotency keys.
 ///
-/// A request carries a key of the hub's, a shared access signature, or a provider token of its team; on the development listener
-/// it needs none.
+/// A request has a key of the hub, a shared access signature, or a provider token of its team; on the development
+/// listener it needs none.
 struct OwnRoutes: Sendable {
     let hubs: NotificationHubs
     let access: HubAccess
@@ -21,22 +21,22 @@ struct OwnRoutes: Sendable {
     let withdrawal: any NotificationWithdrawal
     let slots: StreamSlots
 
-    /// One request that is allowed.
+    /// An authorized request.
     struct Call: Sendable {
         let request: Request
         let hub: HubRecord
         let query: FormFields
-        /// The part of the path that names something.
+        /// The variable component of the path.
         let name: String
 
-        /// Refuses parameters that do not exist: one that is passed over would widen a list.
+        /// Refuses parameters that do not exist: an ignored one would widen a list.
         func check(parameters known: Set<String>) throws {
             guard let unknown = query.names.first(where: { !known.contains($0) }) else { return }
             throw InstallationFault(
                 unknown, "there is no such parameter; there are \(known.sorted().joined(separator: ", "))")
         }
 
-        /// How many items a page has: 100, or what the query asks for, 1000 at most.
+        /// The number of items on a page: 100, or the number in the query, 1000 at most.
         func limit() throws -> Int {
             guard let text = query.first("limit") else { return 100 }
             guard let limit = Int(text), (1...1000).contains(limit) else {
@@ -54,7 +54,7 @@ struct OwnRoutes: Sendable {
             return number
         }
 
-        /// `If-Match` and `If-None-Match` (RFC 9110, section 13.1).
+        /// The condition of `If-Match` and `If-None-Match` (RFC 9110, section 13.1).
         func condition() throws -> EntityCondition {
             if let text = request.headers[.ifNoneMatch] {
                 guard text == "*" else { throw InstallationFault("If-None-Match", "only * is taken") }
@@ -119,7 +119,7 @@ struct OwnRoutes: Sendable {
         let hub = try await hubs.store.hub(named: name)
         if let authorization, authorization.lowercased().hasPrefix("sharedaccesssignature") {
             guard let hub else { throw HubAccess.Refusal.unauthorized("the signature is of no key of this hub") }
-            // The path that was signed is that of the hub under Azure's addresses, or of this one.
+            // The signed path is that of the hub under Azure's addresses, or this one.
             let path = request.uri.path
             let short = "/" + path.split(separator: "/").dropFirst(2).joined(separator: "/")
             let writer: HubWriter
@@ -136,12 +136,12 @@ struct OwnRoutes: Sendable {
             return (try call(request, context, hub), writer)
         }
         let team = try await providers.team(authorization)
-        // A hub of another team is not there.
+        // A hub of another team is treated as missing.
         guard let hub, team == nil || team == hub.team else { throw HubFault.missing("the hub \(name)") }
         return (try call(request, context, hub), HubWriter(key: nil, isPublished: team == nil))
     }
 
-    /// The key of `Authorization: Bearer aldaba_hub_…`; `nil` for what is no such key.
+    /// The key of `Authorization: Bearer aldaba_hub_…`; `nil` for a value that is no such key.
     private static func apiKey(_ authorization: String) -> String? {
         guard authorization.lowercased().hasPrefix("bearer \(HubAPIKey.mark)") else { return nil }
         return String(authorization.dropFirst("bearer ".count))
@@ -159,17 +159,17 @@ struct HubProblem {
     var status: HTTPResponse.Status
     var code: String
     var detail: String
-    /// Where, in the document that was sent.
+    /// A JSON pointer to the fault in the request's document.
     var pointer: String?
     /// Seconds after which the request may be made again.
     var retryAfter: Int?
 
-    /// Where a campaign's document says what stands in header fields elsewhere.
+    /// The members of a campaign's document that correspond to header fields of other sends.
     private static let pointers = [
         "servicebusnotification-timetolive": "/ttl", "apns-priority": "/priority", "apns-collapse-id": "/collapseId",
     ]
 
-    /// Puts an error into the terms of a problem; `nil` for one that nobody foresaw.
+    /// Maps an error to a problem; `nil` for an unexpected one.
     init?(_ error: any Error) {
         func fault(_ fault: InstallationFault) -> (HTTPResponse.Status, String, String, String?) {
             (.badRequest, "invalid", fault.message, Self.pointers[fault.path] ?? fault.path)
@@ -197,7 +197,7 @@ struct HubProblem {
         (status, code, detail, pointer) = parts
     }
 
-    /// The answer.
+    /// The response.
     var response: Response {
         var members: [JSONTree.Member] = [
             .init("type", .string("about:blank")), .init("title", .string(status.reasonPhrase)),

@@ -8,7 +8,7 @@ import PushModel
 import ServerCore
 
 extension OwnRoutes {
-    /// Campaigns, and every other send of the hub: list, look at, hold, take back, report.
+    /// Adds the routes of campaigns, and of every other send of the hub: list, read, pause, withdraw, report.
     func addSends(to router: Router<ControlContext>) {
         router.post("v1/hubs/:hub/campaigns", use: handler(.send, begin))
         for path in ["campaigns", "sends"] {
@@ -81,7 +81,7 @@ extension OwnRoutes {
         return .object(members + (record.request.plan.tree.members ?? []))
     }
 
-    /// Why push services take nothing of a send whose body is to be JSON and is none; `nil` for all others.
+    /// The reason why push services accept nothing of a send whose body must be JSON and is not; `nil` for all others.
     private static func unreadableBody(_ record: SendRecord) -> String? {
         guard case .native(let platform) = record.request.format, [.apns, .gcm, .fcmv1].contains(platform) else {
             return nil

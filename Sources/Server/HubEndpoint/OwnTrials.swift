@@ -7,13 +7,13 @@ import Hummingbird
 import PushModel
 
 extension OwnRoutes {
-    /// Campaigns that are looked at, or tried on test devices, before they are sent.
+    /// Adds the routes that preview campaigns, or try them on test devices, before they are sent.
     func addTrials(to router: Router<ControlContext>) {
         router.post("v1/hubs/:hub/campaigns/preview", use: handler(.send, previewCampaign))
         router.post("v1/hubs/:hub/campaigns/test", use: handler(.send, tryCampaign))
     }
 
-    /// What a campaign is for the installation `installationId`, and when it would come.
+    /// Previews a campaign for the installation `installationId`, with the time at which it would be sent.
     private func previewCampaign(_ call: Call) async throws -> Response {
         let document = try await call.request.tree()
         guard let id = document["installationId"]?.text else {
@@ -48,7 +48,7 @@ extension OwnRoutes {
         return .object(members)
     }
 
-    /// Sends each variant to the test devices: those in `devices`, or those with the tag for it.
+    /// Sends each variant to the test devices: those in `devices`, or those with the test tag.
     private func tryCampaign(_ call: Call) async throws -> Response {
         let tree = try await call.request.tree()
         var devices: [String]?
@@ -85,7 +85,7 @@ extension OwnRoutes {
 }
 
 extension JSONTree {
-    /// A payload of JSON as it is; another, of XML, as text.
+    /// The payload: JSON as a tree, XML as text.
     static func payload(_ body: [UInt8]) -> JSONTree {
         do { return try JSONTree(body) } catch { return .string(String(decoding: body, as: UTF8.self)) }
     }

@@ -11,7 +11,7 @@ import ServerCore
 import ServiceLifecycle
 
 extension OwnRoutes {
-    /// How a send fared: its funnel, each recipient, all of them for export, and the funnel as it grows.
+    /// Adds the reports of a send: its funnel, its recipients, their export, and live updates of the funnel.
     func addReports(to router: Router<ControlContext>, of path: String) {
         let root = "v1/hubs/:hub/\(path)/:id"
         router.get("\(root)/report", use: handler([.send, .report], report))
@@ -33,7 +33,7 @@ extension OwnRoutes {
         .json(tree: try await hubs.report(call.name, of: call.hub, by: timelines).tree)
     }
 
-    /// The place of a recipient as a cursor: what is in it is nobody's business.
+    /// The position of a recipient as a cursor, which is opaque to clients.
     private static func cursor(_ recipient: SendRecipient) -> String {
         Base64URL.encode(Array("\(recipient.installation)\(recipient.part)".utf8))
     }
@@ -63,7 +63,7 @@ extension OwnRoutes {
         return .json(tree: .object(members))
     }
 
-    /// Recipients in one export are read a page at a time, so that it takes the same memory whatever its length.
+    /// The number of recipients of an export that are read at once, so that its memory is independent of its length.
     private static let exportPage = 500
 
     private func export(_ call: Call) async throws -> Response {
@@ -75,7 +75,7 @@ extension OwnRoutes {
         default: throw InstallationFault("format", "a format is jsonl or csv")
         }
         let (hubs, hub, timelines) = (hubs, call.hub, timelines)
-        // What cannot be read is refused before the answer begins.
+        // A send that cannot be read is refused before the response begins.
         let first = try await hubs.recipients(of: record, hub: hub, after: nil, limit: Self.exportPage, by: timelines)
         return Response(
             status: .ok,
@@ -107,9 +107,9 @@ extension OwnRoutes {
             })
     }
 
-    /// The report as server-sent events, one whenever it is another, until the send is over and nothing more can come.
+    /// The report as server-sent events, one for each change, until the send is over and nothing more can arrive.
     ///
-    /// - Parameter mayStill: Whether the caller's credential is good now. It is asked before every report.
+    /// - Parameter mayStill: Whether the caller's credential is valid now. Called before every report.
     private func live(_ call: Call, mayStill: @escaping @Sendable () async throws -> Bool) async throws -> Response {
         let first = try await hubs.report(call.name, of: call.hub, by: timelines)
         let slot = try slots.slot(for: call.hub.team)
@@ -143,10 +143,10 @@ extension OwnRoutes {
 }
 
 extension SendReport {
-    /// Whether nothing more can become known.
+    /// Whether no more events can arrive.
     var isOver: Bool { state.isFinal && ends.keys.allSatisfy(\.isFinal) }
 
-    /// The state, the funnel and the ends as our own API and webhooks tell them: each step names who says so.
+    /// The state, the funnel and the ends for our own API and webhooks; each step names its source.
     package var members: [JSONTree.Member] {
         [
             .init("state", .string(state.rawValue)),
@@ -167,7 +167,7 @@ extension SendReport {
         ]
     }
 
-    /// As our own API answers.
+    /// The JSON of the report for our own API.
     var tree: JSONTree {
         let parts = Dimension.allCases.compactMap { dimension -> JSONTree.Member? in
             guard let values = self.parts[dimension] else { return nil }
@@ -192,10 +192,10 @@ extension SendRecipient {
         "attempts", "at", "retryAt", "reached", "variant",
     ]
 
-    /// As our own API answers.
+    /// The JSON of the recipient for our own API.
     ///
-    /// - Parameter id: The notification's id, under which there is a timeline on this server's own devices; `nil` where none was
-    ///   made yet.
+    /// - Parameter id: The notification's id, under which there is a timeline on this server's own devices; `nil` where
+    ///   none was made yet.
     func tree(_ id: String?) -> JSONTree {
         let names: [(Reached, String)] = [
             (.delivered, "delivered"), (.presented, "presented"), (.opened, "opened"), (.action, "action"),

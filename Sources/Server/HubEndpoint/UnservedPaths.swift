@@ -4,16 +4,16 @@ import Hub
 import HubWire
 import Hummingbird
 
-/// Answers what no route takes: 405 with `Allow` where the path is there and takes other methods (RFC 9110, section 15.5.6),
-/// else 404, each in the form of the face that was asked.
+/// Responds to requests without a route: 405 with `Allow` where the path exists with other methods (RFC 9110, section
+/// 15.5.6), otherwise 404. Each response has the form of the requested API.
 struct UnservedPaths: RouterMiddleware {
     typealias Context = ControlContext
 
     private let hubs: NotificationHubs
-    /// The parts of each path that is served, and its methods. A part that names something is `nil`.
+    /// The components of each served path, and its methods. A variable component is `nil`.
     private let served: [(parts: [String?], methods: Set<HTTPRequest.Method>)]
 
-    /// Knows the routes that a router has now.
+    /// Reads the routes that a router has now.
     init(hubs: NotificationHubs, router: Router<ControlContext>) {
         self.hubs = hubs
         let routes = Dictionary(grouping: router.routes, by: { "\($0.path)" })
@@ -28,7 +28,7 @@ struct UnservedPaths: RouterMiddleware {
     ) async throws -> Response {
         do { return try await next(request, context) } catch let error as HTTPError where error.status == .notFound {
             let parts = request.uri.path.split(separator: "/").map(String.init)
-            // FCM's interface answers as Google's does: 404, whatever the method is.
+            // FCM's interface responds as Google's does: 404, whatever the method.
             guard let first = parts.first, !parts.starts(with: ["v1", "projects"]) else { throw error }
             let methods = methods(parts)
             let isAzure = first != "v1" && first != "api"
@@ -50,7 +50,7 @@ struct UnservedPaths: RouterMiddleware {
 
     private func methods(_ parts: [String]) -> [String] {
         let found = served.filter { path in
-            // A name at the beginning is that of a hub, which our own paths do not have there.
+            // A variable first component is a hub's name, which our own paths do not have there.
             path.parts.count == parts.count && (path.parts[0] == nil) != ["v1", "api"].contains(parts[0])
                 && zip(path.parts, parts).allSatisfy { $0 == nil || $0 == $1 }
         }

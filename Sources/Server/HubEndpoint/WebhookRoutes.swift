@@ -7,7 +7,7 @@ import PushModel
 import UpstreamDelivery
 
 extension OwnRoutes {
-    /// Where the hub's events are sent.
+    /// Adds the routes of the hub's webhook.
     func addWebhook(to router: Router<ControlContext>) {
         let path: RouterPath = "v1/hubs/:hub/webhook"
         router.get(

@@ -8,7 +8,7 @@ import RegisterCore
 import ServerCore
 import Topics
 
-/// Hands broadcasts to this server's own gateway.
+/// Submits broadcasts to this server's own gateway.
 package struct GatewayBroadcasts: BroadcastGateway {
     private let sender: GatewaySender
     private let broadcasts: Broadcasts
@@ -18,11 +18,11 @@ package struct GatewayBroadcasts: BroadcastGateway {
     private let cell: UInt16
     private let clock: @Sendable () -> Timestamp
 
-    /// Broadcasts to registrations of one environment.
+    /// Creates a gateway for registrations of one environment.
     ///
     /// - Parameters:
-    ///   - sender: Looks at single notifications.
-    ///   - cell: The cell that this server's device tokens name.
+    ///   - sender: The sender that checks single notifications.
+    ///   - cell: The cell number in this server's device tokens.
     package init(
         _ broadcasts: Broadcasts, sender: GatewaySender, apps: AppDirectory, sealer: DeviceTokenSealer,
         environment: PushEnvironment, cell: UInt16 = 0, clock: @escaping @Sendable () -> Timestamp
@@ -36,12 +36,13 @@ package struct GatewayBroadcasts: BroadcastGateway {
         self.clock = clock
     }
 
-    /// Looks at each as the gateway's sender does.
+    /// Checks each as the gateway's sender does.
     package func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
         await sender.examine(pushes, of: hub)
     }
 
-    /// Sends it to the list of the hub's app. What is attempted once or never, or too large, is not taken.
+    /// Sends the broadcast to the list of the hub's app. A broadcast that is attempted once or never, or too large, is
+    /// refused.
     package func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> TakenBroadcast? {
         guard let app = try await apps.find(hub.topic), app.team == hub.team, app.isPushEnabled,
             let options = try? PushOptions(broadcast.headers, now: clock()),
@@ -70,10 +71,10 @@ package struct GatewayBroadcasts: BroadcastGateway {
         }
     }
 
-    /// Waits for the mailboxes.
+    /// Waits until the mailboxes have processed earlier reads.
     package func settle() async throws { try await broadcasts.settle() }
 
-    /// Takes it back; one that has ended already stays as it is.
+    /// Withdraws the broadcast; one that has ended is not changed.
     package func withdraw(_ broadcast: NotificationID) async throws {
         _ = try await broadcasts.withdrawBroadcast(broadcast)
     }

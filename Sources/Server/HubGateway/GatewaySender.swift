@@ -7,14 +7,14 @@ import RegisterCore
 import ServerCore
 import Synchronization
 
-/// Sends to this server's own devices, by the door that every entry uses.
+/// Sends to this server's own devices, through the acceptor that every endpoint uses.
 package struct GatewaySender: PushSender {
     private let acceptor: any NotificationAcceptor
     private let apps: AppDirectory
     private let tokens: TokenDirectory
     private let environment: PushEnvironment
 
-    /// Sends device tokens of one environment.
+    /// Creates a sender to device tokens of one environment.
     package init(
         acceptor: any NotificationAcceptor, apps: AppDirectory, tokens: TokenDirectory, environment: PushEnvironment
     ) {
@@ -36,7 +36,7 @@ package struct GatewaySender: PushSender {
         return verdicts
     }
 
-    /// Examines each notification; those that pass count as taken.
+    /// Examines each notification; those that pass count as accepted.
     package func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
         var (verdicts, acceptances) = await acceptances(pushes, of: hub)
         for acceptance in acceptances { verdicts[Int(acceptance.ticket)] = .traced }
@@ -118,7 +118,7 @@ package struct GatewaySender: PushSender {
     }
 }
 
-/// Gathers the results of a list of acceptances.
+/// Collects the results of a list of acceptances.
 private final class ResultSink: AcceptanceSink {
     private struct State {
         var results: [AcceptanceResult] = []
@@ -132,7 +132,7 @@ private final class ResultSink: AcceptanceSink {
         finish { $0.results += results }
     }
 
-    /// The results, when there are as many as were taken.
+    /// The results, once there are as many as were taken.
     func results(_ count: Int) async -> [AcceptanceResult] {
         await withCheckedContinuation { continuation in
             finish {
@@ -156,7 +156,7 @@ private final class ResultSink: AcceptanceSink {
 }
 
 extension PushVerdict {
-    /// Taken by this server, which keeps its timeline.
+    /// The verdict for a notification that this server accepted, with a timeline.
     fileprivate static var traced: PushVerdict {
         var verdict = PushVerdict(.success)
         verdict.isTraced = true

@@ -5,24 +5,24 @@ import PushModel
 import ServerCore
 import Synchronization
 
-/// Tells the gateway who is in the hubs' lists.
+/// The members of the hubs' lists, for the gateway.
 ///
-/// Whose installations registrations are is kept in memory, mostly of those that are connected, until an installation changes;
-/// ``NotificationHubs`` tells of that before the change is answered.
+/// The owners of registrations are cached, mostly for connected devices, until an installation changes.
+/// ``NotificationHubs`` reports a change before the request is answered.
 package final class HubLists: RecipientLists {
     private let store: any HubStore
     private let sealer: DeviceTokenSealer
     private let clock: @Sendable () -> Timestamp
     private let known = Mutex(KnownOwners())
 
-    /// The lists of a store.
+    /// Creates the lists of a store.
     package init(store: any HubStore, sealer: DeviceTokenSealer, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.sealer = sealer
         self.clock = clock
     }
 
-    /// Asks the store by the registrations' device tokens, unless that is known.
+    /// Reads the store by the registrations' device tokens, unless their owners are cached.
     package func members(_ registrations: [Int64: [TokenSubject]]) throws -> [Int64: Set<DeviceID>] {
         let lists = try store.openLists(Array(registrations.keys))
         let now = clock()
@@ -40,7 +40,7 @@ package final class HubLists: RecipientLists {
         return members
     }
 
-    /// Looks up whose registrations are, so that it is known when a send asks. Blocks.
+    /// Caches the owners of registrations before a send needs them. Blocks.
     package func learn(_ subjects: [TokenSubject], of hubs: [HubRecord]) throws {
         for hub in hubs { _ = try owners(of: subjects, hub: hub.number, generation: hub.generation) }
     }
@@ -63,14 +63,14 @@ package final class HubLists: RecipientLists {
         return kept.merging(read) { $1 }
     }
 
-    /// Installations were changed: what is known of them is forgotten.
+    /// Removes changed installations from the cache.
     package func changed(_ changes: [AudienceChange]) {
         guard !changes.isEmpty else { return }
         known.withLock { $0.changed(changes) }
     }
 }
 
-/// Whose installations registrations are, as far as that was asked: a value. Of registrations that nobody has nothing is kept.
+/// The cached owners of registrations: a value. Registrations without an owner are not cached.
 private struct KnownOwners {
     private struct OfHub {
         var generation: Int64
@@ -78,13 +78,13 @@ private struct KnownOwners {
         var subjects: [UInt32: TokenSubject] = [:]
     }
 
-    /// Of how many registrations of a hub it is kept.
+    /// The maximum number of cached registrations of a hub.
     private static let limit = 1_000_000
     private var hubs: [Int64: OfHub] = [:]
-    /// How often something changed.
+    /// The number of changes.
     private(set) var changes = 0
 
-    /// Forgets a hub of which another process has changed installations.
+    /// Clears a hub's cache if another process has changed installations.
     mutating func follow(_ generation: Int64, of hub: Int64) {
         if hubs[hub]?.generation != generation { hubs[hub] = OfHub(generation: generation) }
     }
@@ -96,7 +96,7 @@ private struct KnownOwners {
         return found
     }
 
-    /// Keeps what was read, unless something has changed since.
+    /// Caches the rows that were read, unless there was a change since.
     mutating func learn(_ read: [TokenSubject: [TokenOwner]], of hub: Int64, asOf changes: Int) {
         guard changes == self.changes, !read.isEmpty, let generation = hubs[hub]?.generation else { return }
         if hubs[hub]?.owners.count ?? 0 > Self.limit { hubs[hub] = OfHub(generation: generation) }

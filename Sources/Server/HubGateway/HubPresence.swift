@@ -5,23 +5,24 @@ import RegisterCore
 import ServerCore
 import Synchronization
 
-/// Tells the hubs when this server's own devices were seen: when they connect and go, and once an hour while they are there.
+/// Reports to the hubs when this server's own devices were seen: when they connect and disconnect, and once an hour
+/// while connected.
 ///
-/// Of ``mostDevices`` devices at once it is told at most; of others when they connect the next time.
+/// At most ``mostDevices`` devices are tracked at once; others are reported when they connect the next time.
 package final class HubPresence: SessionListener {
     fileprivate struct State {
-        /// When those that are there were told of last; `nil` for those that have just come.
+        /// The time of the last report of each connected device; `nil` for one that has just connected.
         var present: [DeviceID: Timestamp?] = [:]
-        /// Those that have gone and were not told of since.
+        /// The devices that have disconnected and were not reported since.
         var gone: Set<DeviceID> = []
     }
 
     private static let mostDevices = 1_000_000
-    /// Devices in one look at the register.
+    /// The number of devices in one read of the register.
     private static let slice = 256
-    /// Devices of which the hubs are told at once, at most.
+    /// The maximum number of devices reported to the hubs at once.
     fileprivate static let mostAtOnce = 4096
-    /// An hour, in milliseconds.
+    /// The reporting period of connected devices: an hour, in milliseconds.
     private static let period: Int64 = 3_600_000
 
     private let register: any RegisterStore
@@ -30,9 +31,9 @@ package final class HubPresence: SessionListener {
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
-    /// Nobody has been seen.
+    /// Creates a presence without devices.
     ///
-    /// - Parameter cell: The cell that this server's device tokens name.
+    /// - Parameter cell: The cell number in this server's device tokens.
     package init(
         register: any RegisterStore, sealer: DeviceTokenSealer, cell: UInt16 = 0,
         clock: @escaping @Sendable () -> Timestamp
@@ -43,7 +44,7 @@ package final class HubPresence: SessionListener {
         self.clock = clock
     }
 
-    /// A device is there.
+    /// Records a connected device.
     package func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
         state.withLock { state in
             guard state.present.count < Self.mostDevices else { return }
@@ -51,7 +52,7 @@ package final class HubPresence: SessionListener {
         }
     }
 
-    /// A device has gone, or has another session.
+    /// Records a device that has disconnected, or has another session.
     package func closed(_ session: DeviceSessionID) {
         state.withLock { state in
             guard state.present.removeValue(forKey: session.device) != nil else { return }
@@ -59,11 +60,11 @@ package final class HubPresence: SessionListener {
         }
     }
 
-    /// Tells the hubs of those who came or went since the last time, or are there for an hour without a word, and has the lists
-    /// know whose they are before a send asks.
+    /// Reports to the hubs the devices that connected or disconnected since the last call, or have been connected for
+    /// an hour without a report. Also caches their owners in the lists before a send needs them.
     ///
     /// - Returns: Whether there may be more of them.
-    /// - Throws: What a store says; those are told of the next time.
+    /// - Throws: A store's error; the devices are then reported by the next call.
     @discardableResult
     package func tell(_ hubs: NotificationHubs, _ lists: HubLists) async throws -> Bool {
         let now = clock()

@@ -8,24 +8,24 @@ import OutboundHTTP
 import PushModel
 import Synchronization
 
-/// Sends to Apple devices by APNs' provider API, with the hub's credential of each environment.
+/// Sends to Apple devices through APNs' provider API, with the hub's credential for each environment.
 package struct AppleSender: PushSender {
     private let store: any HubStore
     private let http: GuardedHTTP
     private let gateway: any PushSender
     private let isOwn: @Sendable (String) -> Bool
     private let tokens: ProviderTokens
-    /// The numbers of the credentials for whose environment a token was right since the start.
+    /// The numbers of the credentials for which a token was valid since the start.
     private let proven = Proven()
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 
-    /// A sender.
+    /// Creates a sender.
     ///
     /// - Parameters:
-    ///   - gateway: Sends to this server's own devices. A hub without a credential of Apple's asks it about all, since it tells
-    ///     what is no token at all.
-    ///   - isOwn: Whether a device token is one of this server's.
+    ///   - gateway: The sender to this server's own devices. For a hub without a credential of Apple's it checks all
+    ///     tokens, since it detects malformed ones.
+    ///   - isOwn: Whether a device token belongs to this server.
     package init(
         store: any HubStore, http: GuardedHTTP, gateway: any PushSender, isOwn: @escaping @Sendable (String) -> Bool,
         clock: @escaping @Sendable () -> Timestamp, logger: Logger
@@ -39,7 +39,7 @@ package struct AppleSender: PushSender {
         tokens = ProviderTokens(clock: clock)
     }
 
-    /// Sends what is of this server to its own devices, and the rest to Apple.
+    /// Sends to this server's own devices through the gateway, and to all others through Apple.
     package func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
         let credentials: [PushCredential]
         do {
@@ -52,7 +52,7 @@ package struct AppleSender: PushSender {
             for (place, verdict) in zip(own, await gateway.deliver(own.map { pushes[$0] }, of: hub)) {
                 verdicts[place] = verdict
             }
-            // What the gateway does not know is handed over again as a whole, so Apple is not asked in vain before.
+            // A slice with unknown verdicts is submitted again as a whole, so requests to Apple before would be wasted.
             if own.contains(where: { verdicts[$0] == nil }) { return pushes.map { _ in nil } }
         }
         let others = pushes.indices.filter { !isOwn(pushes[$0].channel.key) }
@@ -66,7 +66,7 @@ package struct AppleSender: PushSender {
         return verdicts
     }
 
-    /// Sends to this server's own devices. A token of Apple's is not bad because nobody was asked about it.
+    /// Sends to this server's own devices. A token of Apple's that was not checked is not reported as invalid.
     private func withoutCredential(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
         zip(pushes, await gateway.deliver(pushes, of: hub)).map { push, verdict in
             let key = push.channel.key
@@ -81,7 +81,7 @@ package struct AppleSender: PushSender {
         return verdict
     }
 
-    /// The credential of an environment; where an installation names none, that of production, or the only one.
+    /// The credential for an environment; where an installation specifies none, production's, or the only one.
     static func credential(
         for environment: PushEnvironment?, of credentials: [PushCredential]
     ) -> PushCredential? {
@@ -106,7 +106,7 @@ package struct AppleSender: PushSender {
         let identity = GuardedHTTP.Identity(
             id: credential.number, authority: credential.authority,
             certificate: credential.kind == .apnsCertificate ? credential.secret : nil)
-        // A token that ran out on the way is made anew, once.
+        // A token that expired during the request is renewed, once.
         for isLast in [false, true] {
             var token: String?
             if credential.kind == .apns {
@@ -139,7 +139,7 @@ package struct AppleSender: PushSender {
         return PushVerdict(.invalidCredentials, reason: APNsReason.expiredProviderToken.rawValue)
     }
 
-    /// A token stands in a path, so it must be nothing but digits; how many is Apple's affair.
+    /// Whether a handle is a token: it is part of a path, so it must contain only digits; Apple checks their number.
     private static func isToken(_ handle: String) -> Bool {
         (1...400).contains(handle.utf8.count) && handle.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
     }
@@ -161,7 +161,7 @@ package struct AppleSender: PushSender {
         return headers
     }
 
-    /// The push type of a payload that came without one.
+    /// The push type of a payload without one.
     private static func implied(_ body: [UInt8]) -> PushType {
         guard let aps = (try? JSONTree(body))?["aps"], aps["content-available"]?.integer == 1,
             aps["alert"] == nil, aps["badge"] == nil, aps["sound"] == nil
@@ -170,7 +170,7 @@ package struct AppleSender: PushSender {
     }
 }
 
-/// Numbers of credentials; as many as there are credentials.
+/// A set of credentials' numbers; it has at most as many members as there are credentials.
 private final class Proven: Sendable {
     private let numbers = Mutex<Set<Int64>>([])
 

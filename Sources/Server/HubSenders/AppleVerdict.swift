@@ -4,13 +4,13 @@ import HubWire
 import OutboundHTTP
 import PushModel
 
-/// What Apple says of a notification.
+/// The conversion of Apple's responses to verdicts.
 enum AppleVerdict {
-    /// Reads an answer.
+    /// Reads the verdict from a response.
     ///
     /// - Parameters:
-    ///   - askedAt: When the request was made: a token that Apple calls dead without a time was so by then.
-    ///   - environment: The credential's, and whether a token was right for it before.
+    ///   - askedAt: The time of the request: a token that Apple reports dead without a time was dead by then.
+    ///   - environment: The credential's environment, and whether a token was valid for it before.
     static func read(
         _ answer: OutboundAnswer, askedAt: Timestamp, environment: (PushEnvironment, isProven: Bool)? = nil
     ) -> PushVerdict {

@@ -1,8 +1,8 @@
 import Hub
 
-/// Asks about many at once, a bounded number at a time.
+/// Runs a request for each of many items concurrently, a bounded number at a time.
 ///
-/// - Returns: One verdict each, in their order.
+/// - Returns: A verdict for each item, in their order.
 func concurrently<Item: Sendable>(
     _ items: [Item], atMost width: Int = 100, _ work: @escaping @Sendable (Item) async -> PushVerdict
 ) async -> [PushVerdict] {

@@ -4,26 +4,26 @@ import Foundation
 import Hub
 import PushModel
 
-/// Makes credentials of what operators have in files, and refuses what cannot work.
+/// Creates credentials from operators' files, and refuses those that cannot work.
 package enum CredentialReader {
-    /// Why a credential cannot be used: what was wrong, and what would be right.
+    /// The reason why a credential cannot be used, with the values that are right.
     package struct Fault: Error, CustomStringConvertible {
-        /// In words; never the key.
+        /// A description; never the key.
         package let description: String
 
-        /// With these words.
+        /// Creates a fault with a description.
         package init(_ description: String) { self.description = description }
     }
 
-    /// Where Apple's provider API is.
+    /// The address of Apple's provider API.
     package static func appleAddress(_ environment: PushEnvironment) -> String {
         environment == .production ? "https://api.push.apple.com" : "https://api.sandbox.push.apple.com"
     }
 
-    /// Where FCM is.
+    /// The address of FCM.
     package static let googleAddress = "https://fcm.googleapis.com"
 
-    /// A key of Apple's, `AuthKey_KEYID.p8`.
+    /// Reads a key of Apple's, `AuthKey_KEYID.p8`.
     package static func apple(
         pem: String, keyID: String, team: String, environment: PushEnvironment, address: String?, hub: HubRecord,
         at now: Timestamp
@@ -39,7 +39,7 @@ package enum CredentialReader {
             createdAt: now)
     }
 
-    /// A client certificate of Apple's with its chain and key, in PEM.
+    /// Reads a client certificate of Apple's with its chain and key, in PEM.
     package static func apple(
         certificate pem: String, environment: PushEnvironment, address: String?, hub: HubRecord, at now: Timestamp
     ) throws(Fault) -> PushCredential {
@@ -64,7 +64,7 @@ package enum CredentialReader {
             secret: pem, expiresAt: certificate.notAfter, createdAt: now)
     }
 
-    /// A service account of FCM's.
+    /// Reads a service account of FCM's.
     package static func google(
         _ text: String, address: String?, hub: HubRecord, at now: Timestamp
     ) throws(Fault) -> PushCredential {
@@ -78,11 +78,11 @@ package enum CredentialReader {
             name: account.email, owner: account.project, secret: text, createdAt: now)
     }
 
-    /// A VAPID key; a new one where none is given.
+    /// Reads a VAPID key, or generates one where none is given.
     ///
     /// - Parameters:
-    ///   - key: In PEM, or the 32 bytes as base64url.
-    ///   - subject: Whom push services turn to: `mailto:…` or `https://…` (RFC 8292, section 2.1).
+    ///   - key: The key in PEM, or its 32 bytes as base64url.
+    ///   - subject: The contact for push services: `mailto:…` or `https://…` (RFC 8292, section 2.1).
     package static func webPush(
         key: String?, subject: String, hub: HubRecord, at now: Timestamp
     ) throws(Fault) -> PushCredential {
@@ -110,7 +110,7 @@ package enum CredentialReader {
             secret: made.pemRepresentation, createdAt: now)
     }
 
-    /// An address without a slash at its end, `https://host[:port]`, or `http://` for loopback.
+    /// An address without a trailing slash, `https://host[:port]`, or `http://` for loopback.
     private static func plain(_ address: String) throws(Fault) -> String {
         let loopback = ["127.0.0.1", "localhost", "::1", "[::1]"]
         guard let parts = URLComponents(string: address), let host = parts.host, !host.isEmpty, parts.query == nil,

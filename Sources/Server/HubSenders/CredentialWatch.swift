@@ -2,13 +2,13 @@ import Hub
 import Logging
 import PushModel
 
-/// Warns of the hubs' credentials that have ended or end soon: when it begins, and once a day from then on.
+/// Warns of hubs' credentials that have expired or expire soon: at the start, and then once a day.
 package struct CredentialWatch: Sendable {
     private let store: any HubStore
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 
-    /// Looks at the credentials of a store.
+    /// Creates a watch over the credentials of a store.
     package init(store: any HubStore, clock: @escaping @Sendable () -> Timestamp, logger: Logger) {
         self.store = store
         self.clock = clock
@@ -17,7 +17,7 @@ package struct CredentialWatch: Sendable {
 
     /// Runs until the task is cancelled.
     ///
-    /// - Parameter sleep: Waits for so long, and throws when cancelled.
+    /// - Parameter sleep: Waits for a duration, and throws when cancelled.
     package func run(sleep: @Sendable (Duration) async throws -> Void) async {
         repeat {
             do { try await warn() } catch {

@@ -6,7 +6,7 @@ import Logging
 import OutboundHTTP
 import PushModel
 
-/// Sends by FCM's HTTP v1, with the hub's service account.
+/// Sends through FCM's HTTP v1 API, with the hub's service account.
 package struct FCMSender: PushSender {
     private let store: any HubStore
     private let http: GuardedHTTP
@@ -14,7 +14,7 @@ package struct FCMSender: PushSender {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 
-    /// A sender.
+    /// Creates a sender.
     package init(
         store: any HubStore, http: GuardedHTTP, clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
@@ -25,7 +25,7 @@ package struct FCMSender: PushSender {
         tokens = GoogleTokens(http: http, clock: clock)
     }
 
-    /// Sends each notification by a request of its own.
+    /// Sends each notification in a separate request.
     package func deliver(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
         let credential: PushCredential?
         do {
@@ -49,7 +49,7 @@ package struct FCMSender: PushSender {
             body = try FCMBody.read(
                 push.body, token: handle, options: PushOptions(push.headers, now: clock()), now: clock())
         } catch { return PushVerdict(.invalidNotificationFormat, reason: "\(error)") }
-        // An access token that is refused is asked for anew, once.
+        // A refused access token is renewed, once.
         for isLast in [false, true] {
             do {
                 let token = try await tokens.token(credential)
@@ -76,9 +76,9 @@ package struct FCMSender: PushSender {
     }
 }
 
-/// The body of a request to HTTP v1, made of what a send has.
+/// The body of a request to HTTP v1, made from a send's payload.
 enum FCMBody {
-    /// Reads `{"message":{…}}`, or a body of FCM's old interface, and names the token.
+    /// Parses `{"message":{…}}`, or a body of FCM's old interface, and adds the token.
     static func read(
         _ body: [UInt8], token: String, options: PushOptions, now: Timestamp
     ) throws(InstallationFault) -> [UInt8] {
@@ -104,7 +104,7 @@ enum FCMBody {
         return JSONTree.object([.init("message", message)]).bytes
     }
 
-    /// What the old interface's members are called now; its data may have been anything but strings.
+    /// Converts the old interface's members to their present names; its data may contain values other than strings.
     private static func message(old tree: JSONTree) -> JSONTree {
         var message = JSONTree.object([])
         if let notification = tree["notification"] {
@@ -123,11 +123,11 @@ enum FCMBody {
     }
 }
 
-/// What FCM says of a notification.
+/// The conversion of FCM's responses to verdicts.
 enum FCMVerdict {
-    /// Reads an answer: FCM's own code decides, then the status.
+    /// Reads the verdict from a response: from FCM's own code if there is one, otherwise from the status.
     ///
-    /// - Parameter askedAt: When the request was made: FCM does not say since when a token is dead.
+    /// - Parameter askedAt: The time of the request: FCM does not report since when a token is dead.
     static func read(_ answer: OutboundAnswer, askedAt: Timestamp) -> PushVerdict {
         guard answer.status != 200 else { return PushVerdict(.success) }
         let error = (try? JSONTree(answer.body))?["error"]
@@ -147,7 +147,7 @@ enum FCMVerdict {
         case 400: return PushVerdict(.invalidNotificationFormat, reason: word)
         case 401, 403, 404: return PushVerdict(.invalidCredentials, reason: word)
         case 413: return PushVerdict(.invalidNotificationSize, reason: word)
-        // Without a wish of FCM's own its documentation asks for a minute.
+        // If FCM specifies no delay, its documentation recommends a minute.
         case 429: return PushVerdict(.unavailable, reason: word, retryAfter: answer.retryAfter ?? 60_000)
         case 500...: return PushVerdict(.unavailable, reason: word, retryAfter: answer.retryAfter ?? 0)
         default: return PushVerdict(.unknownError, reason: word)

@@ -5,24 +5,24 @@ import HubWire
 import OutboundHTTP
 import PushModel
 
-/// A service account of Google's, as its file has it.
+/// A service account of Google's, from its file.
 package struct ServiceAccountKey: Sendable {
-    /// `client_email`.
+    /// The account's e-mail address, `client_email`.
     package let email: String
-    /// `project_id`.
+    /// The project, `project_id`.
     package let project: String
-    /// `token_uri`: where access tokens are had.
+    /// The address that issues access tokens, `token_uri`.
     package let tokenAddress: String
     let keyID: String?
     let key: _RSA.Signing.PrivateKey
 
-    /// What is wrong with a file.
+    /// The fault of a file.
     package struct Unreadable: Error, CustomStringConvertible {
-        /// In words; never the key.
+        /// A description; never the key.
         package let description: String
     }
 
-    /// Reads the file's text.
+    /// Parses the file's text.
     package init(_ text: String) throws {
         guard let tree = try? JSONTree(text: text), tree["type"]?.text == "service_account",
             let email = tree["client_email"]?.text, let project = tree["project_id"]?.text,
@@ -45,7 +45,7 @@ package struct ServiceAccountKey: Sendable {
         keyID = tree["private_key_id"]?.text
     }
 
-    /// The assertion that asks for an access token (RFC 7523, section 3).
+    /// The assertion that requests an access token (RFC 7523, section 3).
     func assertion(at now: Timestamp) throws -> String {
         let seconds = now.rawValue / 1000
         var header: [JSONTree.Member] = [.init("alg", .string("RS256")), .init("typ", .string("JWT"))]
@@ -63,11 +63,11 @@ package struct ServiceAccountKey: Sendable {
     }
 }
 
-/// The access tokens of service accounts; everyone who needs one at the same time waits for the same request.
+/// The access tokens of service accounts; concurrent callers share one request.
 actor GoogleTokens {
     static let scope = "https://www.googleapis.com/auth/firebase.messaging"
 
-    /// There is no token.
+    /// An error: no token was issued.
     struct Refused: Error {
         var verdict: PushVerdict
     }
@@ -105,7 +105,7 @@ actor GoogleTokens {
         }
     }
 
-    /// Asks for another next time, unless that was done already.
+    /// Removes a token, so that the next call requests another, unless it was replaced already.
     func forget(_ token: String, of credential: PushCredential) {
         if made[credential.number]?.token == token { made[credential.number] = nil }
     }

@@ -17,7 +17,7 @@ enum ES256 {
     }
 }
 
-/// The provider tokens of Apple's keys: one for each, for 45 minutes.
+/// The provider tokens of Apple's keys: one for each key, used for 45 minutes.
 final class ProviderTokens: Sendable {
     private struct Made {
         @Secret var token: String
@@ -26,14 +26,15 @@ final class ProviderTokens: Sendable {
 
     private let made = Mutex<[Int64: Made]>([:])
     private let clock: @Sendable () -> Timestamp
-    /// Apple wants a token to be neither older than an hour nor younger than 20 minutes when it is renewed.
+    /// The time for which a token is used: Apple requires it to be younger than an hour, and renewals at least 20
+    /// minutes apart.
     private static let lifetime: Int64 = 45 * 60_000
 
     init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
 
     /// The token of a key.
     ///
-    /// - Throws: what the cryptographic library says of a key that cannot be read.
+    /// - Throws: The cryptographic library's error for a key that cannot be read.
     func token(_ credential: PushCredential) throws -> String {
         let now = clock()
         if let found = made.withLock({ $0[credential.number] }), now.milliseconds(since: found.at) < Self.lifetime {
@@ -49,13 +50,13 @@ final class ProviderTokens: Sendable {
         return token
     }
 
-    /// Makes another next time, unless that was done already.
+    /// Removes a token, so that the next call makes another, unless it was replaced already.
     func forget(_ token: String, of credential: PushCredential) {
         made.withLock { if $0[credential.number]?.token == token { $0[credential.number] = nil } }
     }
 }
 
-/// The tokens of VAPID keys (RFC 8292): one for each key and push service, for six hours of their twelve.
+/// The tokens of VAPID keys (RFC 8292): one for each key and push service, used for six of their twelve hours.
 final class VAPIDTokens: Sendable {
     private struct Key: Hashable {
         var credential: Int64
@@ -69,7 +70,7 @@ final class VAPIDTokens: Sendable {
 
     init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
 
-    /// The field `Authorization` for a push service.
+    /// The value of the field `Authorization` for a push service.
     func authorization(_ credential: PushCredential, origin: String) throws -> String {
         let now = clock()
         let key = Key(credential: credential.number, origin: origin)

@@ -8,7 +8,7 @@ import OutboundHTTP
 import PushEncryption
 import PushModel
 
-/// Sends to browsers by Web Push (RFC 8030), with the hub's VAPID key.
+/// Sends to browsers through Web Push (RFC 8030), with the hub's VAPID key.
 package struct WebPushSender: PushSender {
     private let store: any HubStore
     private let http: GuardedHTTP
@@ -16,7 +16,7 @@ package struct WebPushSender: PushSender {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 
-    /// A sender.
+    /// Creates a sender.
     package init(
         store: any HubStore, http: GuardedHTTP, clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
@@ -70,7 +70,7 @@ package struct WebPushSender: PushSender {
         }
     }
 
-    /// Scheme, host and port of an endpoint, as VAPID's audience wants them (RFC 8292, section 2).
+    /// The scheme, host and port of an endpoint, in the form of VAPID's audience (RFC 8292, section 2).
     static func origin(_ endpoint: String) -> String? {
         guard let parts = URLComponents(string: endpoint), let scheme = parts.scheme?.lowercased(),
             ["https", "http"].contains(scheme), let host = parts.host?.lowercased(), !host.isEmpty
@@ -83,7 +83,7 @@ package struct WebPushSender: PushSender {
     private static func headers(_ options: PushOptions, now: Timestamp) -> [(name: String, value: String)] {
         let seconds: Int64 =
             switch options.expiry {
-            // 28 days is the most that a service of a browser takes.
+            // Browsers' services accept at most 28 days.
             case .policyDefault: 2_419_200
             case .once: 0
             case .until(let instant): max(0, min(instant.milliseconds(since: now) / 1000, 2_419_200))
@@ -99,16 +99,16 @@ package struct WebPushSender: PushSender {
             ("content-type", "application/octet-stream"),
         ]
         if let id = options.collapseID {
-            // 32 characters are the most that a topic may have (RFC 8030, section 5.4).
+            // A topic may have at most 32 characters (RFC 8030, section 5.4).
             headers.append(("topic", Base64URL.encode(Array(SHA256.hash(data: Array(id.utf8)).prefix(24)))))
         }
         return headers
     }
 }
 
-/// What a Web Push service says of a notification.
+/// The conversion of a Web Push service's responses to verdicts.
 enum WebPushVerdict {
-    /// Reads an answer by its status.
+    /// Reads the verdict from a response's status.
     static func read(_ answer: OutboundAnswer, askedAt: Timestamp) -> PushVerdict {
         let word = "HTTP \(answer.status)"
         switch answer.status {

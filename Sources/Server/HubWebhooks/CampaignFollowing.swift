@@ -1,10 +1,10 @@
 import HubWire
 import PushModel
 
-/// Of which campaigns webhooks are told the numbers, and when: each at most once a minute, while it runs and for an hour
-/// after its end, where they are others than before.
+/// The schedule of campaigns' reports to webhooks. A changed report is sent at most once a minute, while the campaign
+/// runs and for an hour after its end.
 struct CampaignFollowing {
-    /// A campaign by the id that its hub knows.
+    /// A campaign, by its hub and id.
     struct Campaign: Hashable {
         var hub: Int64
         var id: String
@@ -12,24 +12,24 @@ struct CampaignFollowing {
 
     private struct Told {
         var report: [JSONTree.Member]?
-        /// When its report was last asked for; `nil` before.
+        /// The time at which its report was last read; `nil` before.
         var askedAt: Timestamp?
-        /// `nil` while it runs.
+        /// The time at which it ended; `nil` while it runs.
         var endedAt: Timestamp?
     }
 
     static let pause: Int64 = 60_000
     private static let patience: Int64 = 3_600_000
-    /// Campaigns of a hub that are followed, at most; the newest.
+    /// The maximum number of followed campaigns of a hub, the newest.
     static let mostOfHub = 20
 
     private var campaigns: [Campaign: Told] = [:]
     private var nextAt: Timestamp?
 
-    /// Whether it is to be looked which campaigns run: once a minute.
+    /// Whether the running campaigns are to be read again: once a minute.
     func isDue(at now: Timestamp) -> Bool { nextAt.map { $0 <= now } ?? true }
 
-    /// Takes in which campaigns run.
+    /// Updates the running campaigns.
     ///
     /// - Parameter running: The campaigns that run.
     mutating func begin(_ running: [Campaign], at now: Timestamp) {
@@ -41,8 +41,8 @@ struct CampaignFollowing {
         for campaign in running where campaigns[campaign] == nil { campaigns[campaign] = Told() }
     }
 
-    /// The campaign of a hub whose report is to be asked for now, with what was told of it: one at a time, who waits longest
-    /// first, so that reports hold up no events.
+    /// The campaign of a hub whose report is to be read now, with the last report sent. One at a time, the longest
+    /// waiting first, so that reports delay no events.
     mutating func next(of hub: Int64, at now: Timestamp) -> (id: String, report: [JSONTree.Member]?)? {
         let due = campaigns.filter { campaign, told in
             campaign.hub == hub && told.askedAt.map { now.milliseconds(since: $0) >= Self.pause } ?? true
@@ -56,9 +56,9 @@ struct CampaignFollowing {
         return (campaign.id, told.report)
     }
 
-    /// Notes what was told.
+    /// Records a report that was sent.
     ///
-    /// - Parameter isEnd: Whether it was told with the campaign's end.
+    /// - Parameter isEnd: Whether it was sent with the event of the campaign's end.
     mutating func note(_ report: [JSONTree.Member], of campaign: Campaign, isEnd: Bool, at now: Timestamp) {
         var told = campaigns[campaign] ?? Told()
         (told.report, told.askedAt) = (report, now)

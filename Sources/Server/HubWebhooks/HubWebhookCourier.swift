@@ -12,7 +12,7 @@ package actor HubWebhookCourier {
         var until = Timestamp(rawValue: .min)
     }
 
-    /// The members of a send's report as it is now.
+    /// Reads the members of a send's present report.
     package typealias Reports = @Sendable (_ send: String, _ hub: HubRecord) async throws -> [JSONTree.Member]
 
     /// A webhook whose events are to be sent now.
@@ -27,7 +27,7 @@ package actor HubWebhookCourier {
     private struct Served {
         /// Whether the receiver took everything.
         var tookEverything = true
-        /// The numbers that were told, by their campaigns' ids.
+        /// The reports that were sent, with their campaigns' ids.
         var told: [(id: String, report: [JSONTree.Member], isEnd: Bool)] = []
     }
 
@@ -44,7 +44,7 @@ package actor HubWebhookCourier {
     private var following = CampaignFollowing()
     private static let pageLimit = 100
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         store: any HubStore, sender: any WebhookSender, reports: @escaping Reports,
         clock: @escaping @Sendable () -> Timestamp, logger: Logger
@@ -136,7 +136,7 @@ package actor HubWebhookCourier {
         }
     }
 
-    /// Sends a hub's events in their order, and then the numbers of a campaign where they are others than before.
+    /// Sends a hub's events in their order, and then a campaign's report if it has changed.
     private nonisolated func serve(
         _ webhook: HubWebhook, _ hub: HubRecord, _ campaign: (id: String, report: [JSONTree.Member]?)?
     ) async -> Served {
@@ -153,7 +153,7 @@ package actor HubWebhookCourier {
                 try await store.endEvent(event.number)
                 if let (id, report) = ended { served.told.append((id, report, true)) }
             }
-            // Behind a page there may be its end.
+            // The next page may contain the campaign's end.
             guard events.count < Self.pageLimit, let campaign, served.told.isEmpty,
                 let report = try await report(campaign.id, hub), report != campaign.report
             else { return served }
@@ -169,7 +169,7 @@ package actor HubWebhookCourier {
         return served
     }
 
-    /// The receiver did not take an event: it is left alone for a while.
+    /// An error: the receiver refused an event, and is paused for a while.
     private struct Untold: Error, CustomStringConvertible {
         var description: String
     }
@@ -201,7 +201,7 @@ package actor HubWebhookCourier {
         Counter(label: "aldaba_hub_webhook_requests_total", dimensions: [("outcome", outcome)]).increment()
     }
 
-    /// The report of a campaign whose end an event tells.
+    /// The report of the campaign whose end an event reports.
     private nonisolated func report(of event: HubEvent, _ hub: HubRecord) async throws -> (String, [JSONTree.Member])? {
         guard Self.isEndOfCampaign(event), let id = event.data["send"]?.text, let report = try await report(id, hub)
         else { return nil }
@@ -212,7 +212,8 @@ package actor HubWebhookCourier {
         event.kind == .sendEnded && event.data["campaign"]?.text != nil
     }
 
-    /// The report of a campaign; `nil` where the campaign is gone, or cannot be read: its end is told without numbers then.
+    /// The report of a campaign; `nil` where the campaign is gone, or cannot be read: its end is then reported without
+    /// numbers.
     private nonisolated func report(_ id: String, _ hub: HubRecord) async throws -> [JSONTree.Member]? {
         do { return try await reports(id, hub) } catch HubFault.missing { return nil } catch {
             try Task.checkCancellation()

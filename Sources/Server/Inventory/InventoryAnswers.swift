@@ -2,7 +2,7 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// A page of notifications as the API writes it.
+/// A page of notifications in the form of the API.
 struct NotificationsAnswer: Encodable {
     var notifications: [Item]
     var next: String?
@@ -15,7 +15,7 @@ struct NotificationsAnswer: Encodable {
         var device: String?
         var environment: String?
         var acceptedAt: String?
-        /// Where it is in its life: `waiting`, `ended`, `refused`.
+        /// The notification's state: `waiting`, `ended`, `refused`.
         var state: String
         /// The last line of its timeline.
         var last: String
@@ -38,7 +38,7 @@ struct NotificationsAnswer: Encodable {
     }
 }
 
-/// A page of devices as the API writes it.
+/// A page of devices in the form of the API.
 struct DevicesAnswer: Encodable {
     var devices: [Item]
     var next: String?
@@ -52,7 +52,7 @@ struct DevicesAnswer: Encodable {
         var device: String
         var state: String
         var enrolledAt: String
-        /// When it was last noted that it is there, to the day.
+        /// The time at which its presence was last recorded, to the day.
         var seenAt: String?
         var apps: [App]
 
@@ -66,7 +66,7 @@ struct DevicesAnswer: Encodable {
     }
 }
 
-/// A page of apps as the API writes it.
+/// A page of apps in the form of the API.
 struct AppsAnswer: Encodable {
     var apps: [Item]
     var next: String?

@@ -5,15 +5,17 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// `GET /v1/notifications`, `/v1/devices` and `/v1/apps`: what a server has, with filters and cursors.
+/// The routes `GET /v1/notifications`, `/v1/devices` and `/v1/apps`: lists of a server's contents, with filters and
+/// cursors.
 package struct InventoryInterface: ControlInterface {
     private let store: any InventoryStore
     private let apps: any RegisterStore
     private let authentication: any ProviderAuthentication
-    /// Has what is written behind made durable, so that an answer holds what was accepted before its question.
+    /// Waits until notes written behind are durable, so that a response includes everything that was accepted before
+    /// its request.
     private let flush: @Sendable () async throws -> Void
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         store: any InventoryStore, apps: any RegisterStore, authentication: any ProviderAuthentication,
         flush: @escaping @Sendable () async throws -> Void
@@ -64,7 +66,7 @@ package struct InventoryInterface: ControlInterface {
             DevicesAnswer(devices: page.items.map(DevicesAnswer.Item.init), next: page.next?.description))
     }
 
-    /// The register's apps are few: all are read, and a page of them answered.
+    /// The apps of the register are few: all are read, and a page of them is returned.
     private func apps(_ query: ListQuery, team: TeamID?) async throws -> Response {
         let after = query.fields["after"] ?? ""
         let name = query.fields["name"]?.lowercased()
@@ -82,15 +84,15 @@ package struct InventoryInterface: ControlInterface {
     }
 }
 
-/// The fields of a list's request, checked.
+/// The fields of a list's request, validated.
 struct ListQuery {
-    /// Each field that was given, by its name.
+    /// The given fields, by their names.
     let fields: [String: String]
-    /// How many items are wanted: 100 unless said.
+    /// The maximum number of items: 100 by default.
     let limit: Int
 
-    /// - Parameter filters: The fields that the list takes beside `limit` and `after`.
-    /// - Throws: a refusal, for a field that the list does not take too: a wrong name must not list everything.
+    /// - Parameter filters: The fields of the list in addition to `limit` and `after`.
+    /// - Throws: A refusal, also for an unknown field: a wrong name must not list everything.
     init(_ request: Request, _ filters: Set<String>) throws {
         var fields: [String: String] = [:]
         for (name, value) in request.uri.queryParameters {
@@ -111,10 +113,10 @@ struct ListQuery {
         self.limit = limit
     }
 
-    /// The app that is wanted.
+    /// The topic of the selected app.
     var topic: Topic? { fields["app"].map { Topic(rawValue: $0) } }
 
-    /// A field's value as it is read; `nil` where it was not given.
+    /// A field's parsed value; `nil` where it was not given.
     func value<Value>(_ name: String, _ right: String, _ read: (String) -> Value?) throws -> Value? {
         guard let text = fields[name] else { return nil }
         guard let value = read(text) else {
@@ -123,7 +125,7 @@ struct ListQuery {
         return value
     }
 
-    /// A field whose value is one of some words.
+    /// A field whose value is one of a set of words.
     func word<Word: RawRepresentable & CaseIterable>(_ name: String) throws -> Word? where Word.RawValue == String {
         try value(name, Word.allCases.map(\.rawValue).joined(separator: ", "), Word.init(rawValue:))
     }

@@ -2,21 +2,21 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// Where notifications and devices are listed from; the port that a store implements.
+/// Listing of notifications and devices; the port that a store implements.
 ///
-/// What a list reads does not grow with what is stored: a slice looks at ``InventoryPage/slice`` rows at most, and says
-/// where the next one begins, however few of them it wanted.
+/// The cost of a list does not grow with the number of stored rows. A slice reads at most ``InventoryPage/slice`` rows,
+/// and returns where the next one begins, however few of them matched.
 package protocol InventoryStore: Sendable {
-    /// One slice of the notifications and refused requests, the newest first.
+    /// Reads a slice of the notifications and refused requests, the newest first.
     ///
     /// - Parameters:
-    ///   - before: Only those before this id; `nil` for the newest.
-    ///   - limit: How many are wanted at most; at least 1.
+    ///   - before: The id before which the slice begins; `nil` for the newest.
+    ///   - limit: The maximum number of items; at least 1.
     func notifications(
         _ filter: NotificationFilter, before: NotificationID?, limit: Int
     ) async throws -> InventoryPage<InventoryNotification, NotificationID>
 
-    /// One slice of the devices, in the order of their ids.
+    /// Reads a slice of the devices, in the order of their ids.
     func devices(
         _ filter: DeviceFilter, after: DeviceID?, limit: Int
     ) async throws -> InventoryPage<InventoryDevice, DeviceID>
@@ -24,46 +24,46 @@ package protocol InventoryStore: Sendable {
 
 /// A slice of a list.
 package struct InventoryPage<Item: Sendable, Cursor: Sendable>: Sendable {
-    /// How many rows a store looks at for one slice.
+    /// The number of rows that a store reads for one slice.
     package static var slice: Int { 2000 }
 
-    /// Those that were wanted.
+    /// The items that match the filter.
     package var items: [Item]
-    /// Where the next slice begins; `nil` at the end.
+    /// The cursor at which the next slice begins; `nil` at the end.
     package var next: Cursor?
 
-    /// A slice of a list.
+    /// Creates a slice of a list.
     package init(items: [Item] = [], next: Cursor? = nil) {
         self.items = items
         self.next = next
     }
 }
 
-/// Which notifications are wanted.
+/// A filter of notifications.
 package struct NotificationFilter: Sendable, Hashable {
-    /// What may be asked of a notification's place in its life.
+    /// The states of notifications that a filter distinguishes.
     package enum State: String, Sendable, CaseIterable {
-        /// It waits for its device.
+        /// The notification is queued for its device.
         case waiting
-        /// It was accepted, and waits no longer.
+        /// The notification was accepted, and is queued no longer.
         case ended
-        /// Its request was refused.
+        /// The request was refused.
         case refused
     }
 
-    /// Only this team's; `nil` for every team's.
+    /// The team of the notifications; `nil` for every team's.
     package var team: TeamID?
-    /// Only this app's.
+    /// The topic of the app; `nil` for every app.
     package var topic: Topic?
-    /// Only this device's.
+    /// The device; `nil` for every device.
     package var device: DeviceID?
-    /// Only those in this state.
+    /// The state; `nil` for every state.
     package var state: State?
 
-    /// Wants every notification of a team, or of all.
+    /// Creates a filter that selects every notification of a team, or of all.
     package init(team: TeamID? = nil) { self.team = team }
 
-    /// Whether a notification is wanted.
+    /// Whether a notification matches.
     package func wants(team: TeamID?, topic: Topic?, device: DeviceID?, state: State) -> Bool {
         (self.team == nil || self.team == team) && (self.topic == nil || self.topic == topic)
             && (self.device == nil || self.device == device) && (self.state == nil || self.state == state)
@@ -74,39 +74,39 @@ package struct NotificationFilter: Sendable, Hashable {
 package struct InventoryNotification: Sendable, Hashable {
     /// The notification, with its timeline.
     package var timeline: NotificationTimeline
-    /// Where it is in its life.
+    /// The notification's state.
     package var state: NotificationFilter.State
 
-    /// A notification in the list.
+    /// Creates a notification in the list.
     package init(timeline: NotificationTimeline, state: NotificationFilter.State) {
         self.timeline = timeline
         self.state = state
     }
 }
 
-/// Which devices are wanted.
+/// A filter of devices.
 package struct DeviceFilter: Sendable, Hashable {
-    /// Whether a device is let in.
+    /// The states of devices that a filter distinguishes.
     package enum State: String, Sendable, CaseIterable {
-        /// It may log in.
+        /// The device may log in.
         case active
-        /// It is kept out for a while.
+        /// The device is blocked.
         case blocked
-        /// It is kept out for good.
+        /// The device is revoked for good.
         case revoked
     }
 
-    /// Only those with a registration of this team's, and of their registrations only those; `nil` for all.
+    /// The team whose registrations the devices must have, and to which the listed registrations belong; `nil` for all.
     package var team: TeamID?
-    /// Only those with an active registration of this app.
+    /// The topic of an app that must have an active registration; `nil` for every app.
     package var topic: Topic?
-    /// Only those in this state.
+    /// The state; `nil` for every state.
     package var state: State?
 
-    /// Wants every device of a team, or of all.
+    /// Creates a filter that selects every device of a team, or of all.
     package init(team: TeamID? = nil) { self.team = team }
 
-    /// Whether a device is wanted. Of a revoked one the registrations have ended, so a team does not see it.
+    /// Whether a device matches. The registrations of a revoked one have ended, so a team does not see it.
     package func wants(_ device: InventoryDevice) -> Bool {
         (state == nil || state == device.state)
             && (topic == nil || device.registrations.contains { $0.topic == topic })
@@ -123,28 +123,28 @@ package struct InventoryDevice: Sendable, Hashable {
         /// The environment of the registration.
         package var environment: PushEnvironment
 
-        /// An app on a device.
+        /// Creates an app on a device.
         package init(topic: Topic, environment: PushEnvironment) {
             self.topic = topic
             self.environment = environment
         }
     }
 
-    /// The device, and when what happened to it.
+    /// The device, with the times of its events.
     package var device: EnrolledDevice
-    /// The active registrations that whoever asks may see, ``placeLimit`` at most, by topic.
+    /// The active registrations that the caller may see, ``placeLimit`` at most, by topic.
     package var registrations: [Place]
 
-    /// How many registrations of a device are listed.
+    /// The maximum number of listed registrations of a device.
     package static let placeLimit = 100
 
-    /// A device in the list.
+    /// Creates a device in the list.
     package init(device: EnrolledDevice, registrations: [Place]) {
         self.device = device
         self.registrations = registrations
     }
 
-    /// Whether it is let in.
+    /// The device's state.
     package var state: DeviceFilter.State {
         device.revokedAt != nil ? .revoked : device.blockedAt != nil ? .blocked : .active
     }

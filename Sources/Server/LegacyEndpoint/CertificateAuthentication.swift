@@ -1,36 +1,36 @@
 import APNsWire
 import PushModel
 
-/// Whose a provider's certificate is, and what it sends to.
+/// The owner of a provider's certificate, and the topic that it sends to.
 public struct CertificateOwner: Hashable, Sendable {
     /// The team that owns the certificate.
     public var team: TeamID
     /// The certificate's first topic: the old interface has no other.
     public var topic: Topic
 
-    /// Names the owner; nothing is checked.
+    /// Creates an owner; nothing is checked.
     public init(team: TeamID, topic: Topic) {
         self.team = team
         self.topic = topic
     }
 }
 
-/// What a certificate is worth now.
+/// The verdict on a certificate at present.
 public enum CertificateVerdict: Sendable {
-    /// It counts.
+    /// The certificate is valid.
     case owner(CertificateOwner)
-    /// It does not, and why; the owner where the register knows it.
+    /// The certificate is refused for a reason; the owner where the register knows it.
     case refused(APNsRefusal, CertificateOwner?)
 }
 
-/// The port by which the endpoint judges the certificates that providers show.
+/// The check of providers' certificates; the port of the endpoint.
 ///
-/// The TLS handshake has proven that the peer has the private key; nothing else was looked at.
+/// The TLS handshake has proven that the peer has the private key; nothing else was checked.
 public protocol CertificateAuthentication: Sendable {
-    /// Judges a certificate in the environment that the endpoint serves. It is asked for each push: the usual answer
+    /// Checks a certificate in the environment that the endpoint serves. It is called for each push: the usual verdict
     /// comes from memory, and is that of the register's present version.
     ///
-    /// - Parameter certificate: The bytes as the peer showed them (DER).
-    /// - Throws: when the register cannot be read.
+    /// - Parameter certificate: The bytes that the peer presented (DER).
+    /// - Throws: An error when the register cannot be read.
     func verdict(on certificate: [UInt8], in environment: PushEnvironment) async throws -> CertificateVerdict
 }

@@ -4,22 +4,23 @@ import NIOSSL
 import NIOTLS
 import RegisterCore
 
-/// What both listeners' connections share: they begin when the peer's certificate was found good.
+/// The common protocol of both listeners' connections: they begin when the peer's certificate was found valid.
 protocol CertifiedHandler: AnyObject {
-    /// The certificate was found good. Called once, on the connection's event loop, also when the peer has hung up.
+    /// Begins, since the certificate was found valid. Called once, on the connection's event loop, also when the peer
+    /// has disconnected.
     func begin(_ certificate: [UInt8], app: RegisteredApp, context: ChannelHandlerContext)
 }
 
-/// Judges the certificate of a connection once its handshake is complete.
+/// Checks the certificate of a connection once its handshake is complete.
 struct CertificateCheck: Sendable {
     let gate: LegacyPushGate
     let limiter: ConnectionLimiter
     let report: LegacyReport
 
-    /// Looks the certificate up; the connection is closed where it does not count.
+    /// Looks the certificate up; the connection is closed if it is refused.
     func judge(_ context: ChannelHandlerContext, for handler: any CertifiedHandler) {
         let channel = context.channel
-        // Without a handler of TLS there is no certificate either, and the connection ends.
+        // Without a TLS handler there is no certificate either, and the connection ends.
         guard let shown = try? context.pipeline.syncOperations.nioSSL_peerCertificate(),
             let certificate = try? shown.toDERBytes()
         else { return context.close(promise: nil) }

@@ -6,18 +6,18 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// Reads the dead tokens of an app, page by page.
+/// Reads the tokens of an app's ended registrations, page by page.
 struct FeedbackSource: Sendable {
     let store: any FeedbackStore
     let sealer: DeviceTokenSealer
     let environment: PushEnvironment
-    /// The cell that device tokens of this server name.
+    /// The cell number in this server's device tokens.
     let cell: UInt16
 
-    /// How many ends are read at once.
+    /// The number of ends that are read at once.
     static let pageSize = 500
 
-    /// One page of tuples as bytes, and the number through which it is forgotten once it is written.
+    /// A page of tuples as bytes, and the number through which its ends are deleted once it is written.
     struct Page: Sendable {
         var bytes: [UInt8] = []
         var count = 0
@@ -32,7 +32,7 @@ struct FeedbackSource: Sendable {
         for end in ends {
             let subject = TokenSubject(
                 cell: cell, device: end.device, app: app.id, environment: environment, generation: end.generation)
-            // A provider may have been given the token while an earlier key sealed.
+            // A provider may have received the token while an earlier key sealed.
             for token in try sealer.everyToken(of: subject) {
                 let seconds = UInt32(clamping: end.endedAt.rawValue / 1000)
                 page.bytes += LegacyFeedback(seconds: seconds, token: token.bytes).bytes
@@ -43,13 +43,13 @@ struct FeedbackSource: Sendable {
         return page
     }
 
-    /// Forgets a page that was written.
+    /// Deletes the ends of a page that was written.
     func forget(_ page: Page, of app: RegisteredApp) async throws {
         try await store.forgetEnds(app: app.id, environment: environment, through: page.through)
     }
 }
 
-/// One provider's connection to the feedback service: it writes what is there, then ends. Confined to its event loop.
+/// A provider's connection to the feedback service: it writes the ends and closes. Confined to its event loop.
 final class FeedbackConnection: ChannelInboundHandler, CertifiedHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -69,7 +69,7 @@ final class FeedbackConnection: ChannelInboundHandler, CertifiedHandler {
         let (source, metrics, report) = (source, metrics, check.report)
         context.eventLoop.makeFutureWithTask {
             while let page = try await source.page(of: app) {
-                // What could not be written stays for the next time.
+                // A page that could not be written stays for the next connection.
                 try await channel.writeAndFlush(ByteBuffer(bytes: page.bytes))
                 try await source.forget(page, of: app)
                 metrics.feedback.increment(by: page.count)
@@ -83,7 +83,7 @@ final class FeedbackConnection: ChannelInboundHandler, CertifiedHandler {
         }
     }
 
-    /// What the provider sends means nothing here.
+    /// Ignores the provider's bytes, which have no meaning in this protocol.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

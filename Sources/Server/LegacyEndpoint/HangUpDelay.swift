@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Closes the connection of a peer that sends nothing more, one turn of the event loop after the end of its input.
+/// Closes the connection of a peer that sends nothing more, one tick of the event loop after the end of its input.
 ///
-/// A script's last flight may bring its certificate, a push and the end of the stream at once. NIOSSL takes the answer
-/// about a certificate only in the next turn, and knows of no handshake that is completed after the end. So this
-/// handler stands before it, on a channel that allows half-closure: the answer was queued before the end was seen.
+/// A script's last packets may contain its certificate, a push and the end of the stream at once. NIOSSL processes the
+/// result of a certificate check only in the next tick, and completes no handshake after the end. So this handler
+/// precedes it, on a channel that allows half-closure: the result was queued before the end was read.
 final class HangUpDelay: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

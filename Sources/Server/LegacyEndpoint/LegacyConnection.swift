@@ -3,18 +3,18 @@ import NIOCore
 import NIOTLS
 import RegisterCore
 
-/// One provider's connection to the gateway: the shell around ``LegacySession``. Confined to its event loop.
+/// A provider's connection to the gateway: the shell around ``LegacySession``. Confined to its event loop.
 ///
-/// It goes on without its channel until every push that had arrived is taken: scripts write and hang up.
+/// It continues without its channel until every push that had arrived is processed: scripts write and disconnect.
 final class LegacyConnection: ChannelDuplexHandler, CertifiedHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long what still comes after an error packet is read and thrown away, so that the packet arrives: a socket
-    /// that is closed over unread bytes is reset, and takes with it what was written.
+    /// The time for which bytes after an error packet are read and discarded, so that the packet arrives. A socket that
+    /// is closed with unread bytes is reset, and loses the bytes that were written.
     private static let lingering = TimeAmount.seconds(2)
-    /// The same while the server stops.
+    /// The same time while the server stops.
     private static let lastLingering = TimeAmount.milliseconds(200)
 
     private let check: CertificateCheck
@@ -22,7 +22,7 @@ final class LegacyConnection: ChannelDuplexHandler, CertifiedHandler {
     private let registry: LegacyConnectionRegistry
     private let loop: any EventLoop
     private var session = LegacySession()
-    /// `nil` until the certificate was found good: then bytes wait in ``early``.
+    /// The peer's certificate; `nil` until it was found valid: until then bytes are buffered in ``early``.
     private var certificate: [UInt8]?
     private var early: [ByteBuffer] = []
     private var hasEnded = false
@@ -52,7 +52,7 @@ final class LegacyConnection: ChannelDuplexHandler, CertifiedHandler {
         if waiting.isEmpty { follow(.read) }
     }
 
-    /// The server stops.
+    /// Stops the connection, since the server stops.
     func stop() {
         isStopping = true
         follow(session.stop())
@@ -94,7 +94,7 @@ final class LegacyConnection: ChannelDuplexHandler, CertifiedHandler {
         context.fireChannelInactive()
     }
 
-    /// The provider sends nothing more.
+    /// Records that the provider sends nothing more.
     private func endInput() {
         hasEnded = true
         if certificate != nil { follow(session.inputEnded()) }

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The gateway's connections that have begun, so that each can be told that the server stops. Thread-safe.
+/// The gateway's connections that have begun, so that each can be stopped with the server. Thread-safe.
 final class LegacyConnectionRegistry: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: NIOLoopBound<LegacyConnection>] = [:]
@@ -11,9 +11,9 @@ final class LegacyConnectionRegistry: Sendable {
 
     private let state = Mutex(State())
 
-    /// A connection has begun; called on its event loop.
+    /// Adds a connection that has begun; called on its event loop.
     ///
-    /// - Returns: Whether the server stops already.
+    /// - Returns: Whether the server is stopping already.
     func opened(_ connection: LegacyConnection, on loop: any EventLoop) -> Bool {
         let bound = NIOLoopBound(connection, eventLoop: loop)
         return state.withLock { state in
@@ -22,7 +22,7 @@ final class LegacyConnectionRegistry: Sendable {
         }
     }
 
-    /// A connection is done: its channel is closed, and nothing of it is outstanding.
+    /// Removes a connection whose channel is closed and that has no outstanding pushes.
     func closed(_ connection: LegacyConnection) {
         let promise = state.withLock { state -> EventLoopPromise<Void>? in
             state.connections[ObjectIdentifier(connection)] = nil
@@ -44,7 +44,7 @@ final class LegacyConnectionRegistry: Sendable {
         for connection in connections { connection.eventLoop.execute { connection.value.stop() } }
     }
 
-    /// Waits for nobody any more.
+    /// Closes the remaining connections without waiting for them.
     func giveUp() {
         let (connections, promise) = state.withLock { state in
             defer { state.whenEmpty = nil }

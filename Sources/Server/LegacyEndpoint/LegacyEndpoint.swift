@@ -8,26 +8,26 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// Where the old binary interface listens.
+/// The addresses and limits of the old binary interface.
 public struct LegacyEndpointConfiguration: Sendable {
     /// The IP address or host name to bind.
     public var host: String
-    /// The gateway's port; 0 takes a free one, `nil` does not listen.
+    /// The gateway's port; 0 takes a free one, `nil` disables the gateway.
     public var port: Int?
-    /// The feedback service's port; 0 takes a free one, `nil` does not listen.
+    /// The feedback service's port; 0 takes a free one, `nil` disables the service.
     public var feedbackPort: Int?
-    /// Gives the server's certificate for each connection anew; it must ask the peer for a certificate.
+    /// Returns the server's certificate for each connection anew; it must request a certificate from the peer.
     public var tls: @Sendable () -> NIOSSLContext
-    /// Which connections of both listeners together are kept.
+    /// The limits on the connections of both listeners together.
     public var admission: ConnectionLimiter.Configuration
-    /// The world that both serve; tokens of the other are invalid.
+    /// The environment that both serve; tokens of the other are invalid.
     public var environment: PushEnvironment
-    /// The cell that device tokens of this server name.
+    /// The cell number in this server's device tokens.
     public var cell: UInt16
-    /// A connection on which nothing moves for this long is closed.
+    /// The time after which a connection without traffic is closed.
     public var idleTimeout: TimeAmount = .hours(1)
 
-    /// Takes what there is no default for.
+    /// Creates a configuration; the other values are the properties' defaults.
     public init(
         host: String, port: Int?, feedbackPort: Int?, tls: @escaping @Sendable () -> NIOSSLContext,
         admission: ConnectionLimiter.Configuration, environment: PushEnvironment, cell: UInt16
@@ -63,14 +63,14 @@ public final class LegacyEndpoint: Sendable {
     /// The port of the feedback service; `nil` where it does not listen.
     public var feedbackPort: Int? { feedback?.localAddress?.port }
 
-    /// What the endpoint asks.
+    /// The directories that the endpoint uses.
     public struct Directories: Sendable {
         var certificates: any CertificateAuthentication
         var apps: AppDirectory
         var tokens: TokenDirectory
         var feedback: any FeedbackStore
 
-        /// Takes the ports.
+        /// Creates the set of directories.
         public init(
             certificates: any CertificateAuthentication, apps: AppDirectory, tokens: TokenDirectory,
             feedback: any FeedbackStore
@@ -84,7 +84,7 @@ public final class LegacyEndpoint: Sendable {
 
     /// Binds and begins to accept.
     ///
-    /// - Throws: what the socket says, such as `EADDRINUSE`.
+    /// - Throws: The socket's error, such as `EADDRINUSE`.
     public static func bind(
         _ configuration: LegacyEndpointConfiguration, _ directories: Directories,
         acceptor: any NotificationAcceptor, on group: any EventLoopGroup, logger: Logger
@@ -143,7 +143,7 @@ public final class LegacyEndpoint: Sendable {
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(HangUpDelay())
-                    // Whoever signed the certificate: the register says whether it counts.
+                    // Any signer is allowed in the handshake: the register determines whether the certificate is valid.
                     try pipeline.addHandler(
                         NIOSSLServerHandler(
                             context: configuration.tls(),
@@ -154,7 +154,8 @@ public final class LegacyEndpoint: Sendable {
             }
     }
 
-    /// Stops accepting, finishes what is outstanding, says so to each provider, and closes what is left after `grace`.
+    /// Stops accepting, finishes outstanding pushes, notifies each provider, and closes remaining connections after
+    /// `grace`.
     public func shutDown(grace: TimeAmount = .seconds(5)) async {
         // A listener that is already closed has nothing more to close.
         try? await gateway?.close()

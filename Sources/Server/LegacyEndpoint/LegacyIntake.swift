@@ -6,7 +6,7 @@ import PushModel
 import ServerCore
 import Synchronization
 
-/// Has bursts of pushes judged and accepted.
+/// Checks and accepts bursts of pushes.
 struct LegacyIntake: Sendable {
     let gate: LegacyPushGate
     let acceptor: any NotificationAcceptor
@@ -14,7 +14,7 @@ struct LegacyIntake: Sendable {
     let logger: Logger
     private static let failure = RepeatedMessage("the register could not be read", level: .warning)
 
-    /// Takes the pushes of a burst, in order, up to the first that cannot be taken.
+    /// Accepts the pushes of a burst, in order, up to the first that fails.
     func take(_ pushes: [LegacyPush], certificate: [UInt8]) async -> LegacySession.Outcome {
         var accepted: [Acceptance] = []
         var error: LegacyError?
@@ -90,7 +90,7 @@ final class ResultCollector: AcceptanceSink {
         if let (continuation, results) = complete { continuation.resume(returning: results) }
     }
 
-    /// Waits for so many results; called once.
+    /// Waits for the given number of results; called once.
     func results(count: Int) async -> [AcceptanceResult] {
         await withCheckedContinuation { continuation in
             let complete = state.withLock { state -> [AcceptanceResult]? in

@@ -1,13 +1,13 @@
 import LegacyAPNsWire
 import Metrics
 
-/// What the endpoint counts. One counter a status, made once: the label's values are Apple's table.
+/// The endpoint's metrics: one counter for each status of Apple's table, all made at the start.
 final class LegacyMetrics: Sendable {
     private static let label = "aldaba_legacy_pushes_total"
 
-    /// Pushes that were taken.
+    /// The number of accepted pushes.
     let taken = Counter(label: label, dimensions: [("outcome", "taken")])
-    /// Tuples that the feedback service has told.
+    /// The number of tuples that the feedback service has sent.
     let feedback = Counter(label: "aldaba_legacy_feedback_total")
     private let statuses: [LegacyStatus: Counter]
 

@@ -9,19 +9,19 @@ struct LegacyPushGate: Sendable {
     let certificates: any CertificateAuthentication
     let apps: AppDirectory
     let tokens: TokenDirectory
-    /// The world that this endpoint serves.
+    /// The environment that this endpoint serves.
     let environment: PushEnvironment
 
-    /// What the gate decides.
+    /// The decision on a push.
     enum Decision: Sendable {
         case accept(Acceptance)
-        /// The token is dead: the provider is told by the feedback service.
+        /// The token is not active: the provider is notified by the feedback service.
         case dead(APNsRefusal, CertificateOwner)
         /// The connection ends; a timeline is written for the owner where one is known.
         case refuse(LegacyStatus, APNsRefusal, CertificateOwner?)
     }
 
-    /// Why a push is refused.
+    /// The reason why a push is refused.
     private struct Refused: Error {
         var status: LegacyStatus
         var refusal: APNsRefusal
@@ -30,17 +30,17 @@ struct LegacyPushGate: Sendable {
 
     /// The app that a certificate sends to.
     ///
-    /// - Throws: when the register cannot be read.
+    /// - Throws: An error when the register cannot be read.
     func app(of certificate: [UInt8]) async throws -> Result<RegisteredApp, APNsRefusal> {
         do { return .success(try await addressee(certificate).app) } catch let refused as Refused {
             return .failure(refused.refusal)
         }
     }
 
-    /// Judges a push.
+    /// Checks a push.
     ///
-    /// - Parameter ticket: Comes back with the verdict on what is accepted.
-    /// - Throws: when the register cannot be read.
+    /// - Parameter ticket: A number that is returned with the result of an accepted push.
+    /// - Throws: An error when the register cannot be read.
     func decide(_ push: LegacyPush, certificate: [UInt8], ticket: Int32) async throws -> Decision {
         do { return try await judge(push, certificate, ticket) } catch let refused as Refused {
             return .refuse(refused.status, refused.refusal, refused.owner)

@@ -1,29 +1,29 @@
 import LegacyAPNsWire
 
-/// One provider's conversation with the gateway: bytes and results in, directives out. A value, without sockets.
+/// A provider's session with the gateway: bytes and results in, directives out. A value, without sockets.
 ///
-/// One burst of pushes is outstanding at a time. So the order is kept, an error names the first push that was not
-/// taken, and no more waits than what one reading of the connection brings.
+/// One burst of pushes is outstanding at a time. So the order is kept, an error refers to the first push that was not
+/// accepted, and no more is buffered than one read of the connection.
 struct LegacySession {
-    /// What the connection is to do.
+    /// A directive to the connection.
     enum Directive: Hashable {
-        /// Have these pushes judged and accepted, then call ``completed(_:)``.
+        /// Check and accept these pushes, then call ``completed(_:)``.
         case take([LegacyPush])
-        /// Read on.
+        /// Continue reading.
         case read
         /// Write these bytes, if any, and end the connection.
         case close([UInt8])
     }
 
-    /// What became of a burst.
+    /// The outcome of a burst.
     struct Outcome: Hashable {
-        /// The identifier of the last push that was taken; `nil` when none was.
+        /// The identifier of the last push that was accepted; `nil` when none was.
         var lastTaken: UInt32?
-        /// Why the rest was not; `nil` when all were taken.
+        /// The error for the rest; `nil` when all were accepted.
         var error: LegacyError?
     }
 
-    /// How many pushes are outstanding at most.
+    /// The maximum number of outstanding pushes.
     static let burst = 256
 
     private var decoder = LegacyFrameDecoder()
@@ -33,26 +33,26 @@ struct LegacySession {
     private var hasInputEnded = false
     private(set) var isClosed = false
 
-    /// Bytes came from the provider.
+    /// Processes bytes from the provider.
     mutating func received(_ bytes: some Collection<UInt8>) -> Directive? {
         guard !isClosed else { return nil }
         decoder.append(bytes)
         return next()
     }
 
-    /// The provider sends nothing more; what has come is still taken.
+    /// Records the end of the provider's input; complete pushes are still processed.
     mutating func inputEnded() -> Directive? {
         hasInputEnded = true
         return next()
     }
 
-    /// The server stops: what is outstanding is finished, and nothing more begun.
+    /// Stops the session: outstanding pushes are finished, and no more are begun.
     mutating func stop() -> Directive? {
         isStopping = true
         return next()
     }
 
-    /// The burst that was to be taken is done.
+    /// Records the outcome of the outstanding burst.
     mutating func completed(_ outcome: Outcome) -> Directive? {
         isBusy = false
         if let identifier = outcome.lastTaken { lastTaken = identifier }
@@ -74,7 +74,7 @@ struct LegacySession {
             fault = error
         }
         guard pushes.isEmpty else {
-            // A fault behind them is found again when they are done.
+            // A fault after them is found again when they are done.
             isBusy = true
             return .take(pushes)
         }

@@ -3,19 +3,19 @@ import MemberCentre
 import PushModel
 import Synchronization
 
-/// The register's certificates as the old binary interface asks for them. Thread-safe.
+/// The register's certificates for the old binary interface. Thread-safe.
 ///
-/// Verdicts are remembered by certificate: who signed one is looked at once for each version of the register.
+/// Verdicts are cached by certificate: a signature is checked once for each version of the register.
 public final class RegisteredCertificates: CertificateAuthentication {
     private let directory: CertificateDirectory
     private let memories = Mutex<[[UInt8]: CertificateDirectory.Memory]>([:])
-    /// Certificates that are remembered; there are as many as apps send by the old interface.
+    /// The maximum number of cached certificates; there are as many as apps that send by the old interface.
     private static let limit = 1024
 
-    /// Asks a directory.
+    /// Creates the checks over a directory.
     public init(_ directory: CertificateDirectory) { self.directory = directory }
 
-    /// Judges a certificate, from memory while the register stands.
+    /// Checks a certificate, from memory while the register is unchanged.
     public func verdict(on certificate: [UInt8], in environment: PushEnvironment) async throws -> CertificateVerdict {
         let known = memories.withLock { memories in
             if memories.count >= Self.limit, memories[certificate] == nil { memories = [:] }
@@ -31,7 +31,7 @@ public final class RegisteredCertificates: CertificateAuthentication {
         switch knowledge {
         case .needsLookUp: nil
         case .refused(let refusal, let key):
-            // What a certificate is for is not told of one that is refused: its timeline is the team's.
+            // The topic of a refused certificate is left out: its timeline belongs to the team.
             .refused(refusal, key.map { CertificateOwner(team: $0.team, topic: Topic(rawValue: "")) })
         case .credential(let credential):
             .owner(

@@ -1,28 +1,28 @@
 import MediaFormat
 import PushModel
 
-/// What is known of a kept file.
+/// A stored media file's properties.
 public struct MediaFile: Hashable, Sendable {
-    /// By which it is asked for.
+    /// The file's name, which clients request.
     public var name: MediaName
-    /// What it holds.
+    /// The media format.
     public var format: MediaFormat
-    /// How many bytes it has, at least one.
+    /// The size in bytes, at least one.
     public var bytes: Int64
     /// The SHA-256 of its bytes, 64 lower-case hexadecimal digits.
     public var digest: String
-    /// Whose it is; `nil` for one that was taken where teams are not asked for.
+    /// The owner's team; `nil` for one that was uploaded where teams are not authenticated.
     public var team: TeamID?
-    /// When it was first taken.
+    /// The time of the first upload.
     public var made: Timestamp
-    /// From when on it is there no more.
+    /// The time at which it expires.
     public var expires: Timestamp
 
-    /// The last part of its address: the name, and the ending by which programs choose how to read it.
+    /// The last component of its URL: the name, and the extension by which programs determine the format.
     public var addressName: String { "\(name).\(format.ending)" }
 }
 
-/// The file's form beside it on the disk.
+/// The record of a file, stored in a separate file.
 struct MediaRecord: Codable {
     var format: String
     var bytes: Int64
@@ -40,7 +40,7 @@ struct MediaRecord: Codable {
         expires = file.expires.rawValue
     }
 
-    /// What the record says; `nil` where it says what no record of ours does.
+    /// The file that the record describes; `nil` for a record that this store did not write.
     func file(named name: MediaName) -> MediaFile? {
         guard let format = MediaFormat(rawValue: format), bytes > 0, bytes <= format.kind.limit, sha256.utf8.count == 64
         else { return nil }

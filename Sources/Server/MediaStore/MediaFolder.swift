@@ -1,14 +1,14 @@
 import Foundation
 import Machine
 
-/// The folder of kept files: each under its name, with its record beside it, and what arrives under other names.
+/// The folder of stored files: each under its name, with its record; uploads have other names.
 struct MediaFolder: Sendable {
     let path: String
 
     private static let arrivingEnding = ".arriving"
     private static let recordEnding = ".json"
 
-    /// Makes the folder where it is missing, 0700.
+    /// Creates the folder where it is missing, with mode 0700.
     init(_ path: String) throws(MachineFailure) {
         self.path = path
         try PrivateFolder.prepare(path, shut: true)
@@ -20,13 +20,14 @@ struct MediaFolder: Sendable {
 
     // MARK: One file
 
-    /// Moves what has arrived to its name. The record comes last: a file without one is removed at the next start.
+    /// Renames a complete upload to its name. The record is written last: a file without one is removed at the next
+    /// start.
     func keep(_ file: MediaFile, from arrived: String) throws {
         guard rename(arrived, place(of: file.name)) == 0 else { throw MachineFailure(what: arrived, code: errno) }
         try write(file)
     }
 
-    /// Writes a file's record anew, whole or not at all.
+    /// Replaces a file's record atomically.
     func write(_ file: MediaFile) throws {
         let place = placeOfRecord(file.name)
         let temporary = placeWhileArriving(file.name)
@@ -57,12 +58,12 @@ struct MediaFolder: Sendable {
         unlink(place(of: name))
     }
 
-    /// Makes a file that only its owner may read, and that was not there.
+    /// Creates a new file that only its owner may read.
     static func create(_ path: String) throws(MachineFailure) -> Descriptor {
         try Descriptor(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600), "file \(path)")
     }
 
-    /// Writes all bytes at the descriptor's place.
+    /// Writes all bytes at the descriptor's offset.
     static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, path: String) throws(MachineFailure) {
         var written = 0
         while written < bytes.count {
@@ -82,7 +83,7 @@ struct MediaFolder: Sendable {
 
     // MARK: At the start
 
-    /// Every file with its record, in no order. What belongs to none is removed: a crash left it.
+    /// Reads every file with its record, in no order. Files without a record, left by a crash, are removed.
     func load() throws(MachineFailure) -> [MediaFile] {
         let entries: [String]
         do { entries = try FileManager.default.contentsOfDirectory(atPath: path) } catch {

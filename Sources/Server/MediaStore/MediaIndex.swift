@@ -2,16 +2,16 @@ import PushModel
 
 /// The files that are kept, and how much more may be. A value: files and time are its caller's.
 struct MediaIndex: Sendable {
-    /// The most bytes that all files may take, those on their way in included.
+    /// The maximum size of all files together, in bytes, including uploads under way.
     let quota: Int64
-    /// The most files.
+    /// The maximum number of files.
     let countLimit: Int
     /// The highest number of bytes that the files of one team may take, those on their way in included.
     let teamQuota: Int64
 
     private var files: [MediaName: MediaFile] = [:]
     private var names: [Content: MediaName] = [:]
-    /// What expires within one hour, by that hour: the sweep looks at those that are over.
+    /// The files that expire within one hour, by that hour: the sweep checks the hours that are over.
     private var hours: [Int64: Set<MediaName>] = [:]
     private(set) var kept: Int64 = 0
     private(set) var arriving: Int64 = 0
@@ -26,7 +26,7 @@ struct MediaIndex: Sendable {
         var isNone: Bool { kept == 0 && arriving == 0 && count == 0 }
     }
 
-    /// What makes two files one: the same bytes, of the same team.
+    /// The identity of a file's content: the same bytes, of the same team.
     private struct Content: Hashable {
         var digest: String
         var team: TeamID?
@@ -81,7 +81,7 @@ struct MediaIndex: Sendable {
 
     // MARK: Files
 
-    /// The file of a name, unless it has expired.
+    /// The file with a name, unless it has expired.
     func file(_ name: MediaName, at now: Timestamp) -> MediaFile? {
         files[name].flatMap { $0.expires > now ? $0 : nil }
     }
@@ -91,7 +91,7 @@ struct MediaIndex: Sendable {
         names[Content(digest, team)].flatMap { file($0, at: now) }
     }
 
-    /// Enters a file, in place of what had its name.
+    /// Adds a file, replacing an earlier one with its name.
     mutating func insert(_ file: MediaFile) {
         remove(file.name)
         files[file.name] = file
@@ -104,7 +104,7 @@ struct MediaIndex: Sendable {
         }
     }
 
-    /// Takes a file out; what it was, if it was there.
+    /// Removes a file; returns it if it existed.
     @discardableResult
     mutating func remove(_ name: MediaName) -> MediaFile? {
         guard let file = files.removeValue(forKey: name) else { return nil }
@@ -121,15 +121,15 @@ struct MediaIndex: Sendable {
         return file
     }
 
-    /// The names of files whose last hour is over.
+    /// The names of files whose hour of expiration is over.
     func expired(at now: Timestamp) -> [MediaName] {
         let present = Self.hour(now)
         return hours.filter { $0.key < present }.flatMap(\.value)
     }
 
-    /// At most `limit` files in the order of their names, from after one on; of one team, or of all.
+    /// At most `limit` files in the order of their names, after a name; of one team, or of all.
     ///
-    /// Every file is looked at: this is for people who look into the store.
+    /// Every file is checked: this is for operators who inspect the store.
     func list(team: TeamID?, after: MediaName?, limit: Int, at now: Timestamp) -> [MediaFile] {
         let found = files.values.filter { file in
             file.expires > now && (team == nil || file.team == team) && after.map { file.name > $0 } != false

@@ -1,14 +1,14 @@
 import Crypto
 import MediaFormat
 
-/// Judges a file while it arrives. Of what arrived it holds the first few bytes and a hash.
+/// Checks a file while it arrives. It keeps only the first few bytes and a hash.
 struct MediaIntake: Sendable {
     private var head: [UInt8] = []
     private var hash = SHA256()
     private(set) var bytes: Int64 = 0
     private(set) var format: MediaFormat?
 
-    /// What a whole file is.
+    /// The properties of a complete file.
     struct Verdict: Sendable {
         var format: MediaFormat
         var bytes: Int64
@@ -27,7 +27,7 @@ struct MediaIntake: Sendable {
         hash.update(bufferPointer: piece)
     }
 
-    /// There is no more.
+    /// Ends the file, and checks it as a whole.
     mutating func finish() throws(MediaRefusal) -> Verdict {
         guard bytes > 0 else { throw .empty }
         let format: MediaFormat = if let format { format } else { try judge() }

@@ -1,21 +1,21 @@
 import MediaFormat
 import Metrics
 
-/// How a request for a file was answered; the label's values.
+/// The outcome of a request for a file; the label's values.
 public enum MediaAnswer: String, Sendable, CaseIterable {
-    /// With the whole file.
+    /// The whole file was sent.
     case whole
-    /// With a part of it.
+    /// A part of the file was sent.
     case part
-    /// That the client has it already.
+    /// The client has the file already.
     case notModified
-    /// That it has no such part.
+    /// The file has no such part.
     case unsatisfiable
-    /// That there is no file of that name.
+    /// There is no file with that name.
     case notFound
 }
 
-/// What the store counts. Every label's values are a closed list.
+/// The store's metrics. Every label's values are a closed list.
 final class MediaMetrics: Sendable {
     private let kept = Gauge(label: "aldaba_media_bytes")
     private let files = Gauge(label: "aldaba_media_files")

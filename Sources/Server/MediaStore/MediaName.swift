@@ -1,24 +1,25 @@
 import MediaFormat
 
-/// The name of a kept file: 160 random bits as 40 lower-case hexadecimal digits. Whoever knows it may have the file.
+/// The name of a stored file: 160 random bits as 40 lower-case hexadecimal digits. Knowing the name gives access to the
+/// file.
 public struct MediaName: Hashable, Comparable, Sendable, CustomStringConvertible {
     private static let byteCount = 20
 
     /// The digits.
     public let description: String
 
-    /// A new name from a source of random numbers, which must be one for secrets.
+    /// Creates a new name from a source of random numbers, which must be cryptographically secure.
     public init(using generator: inout some RandomNumberGenerator) {
         description = Self.hexadecimal((0..<Self.byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
-    /// Reads a name; `nil` for anything else.
+    /// Parses a name; `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 2 * Self.byteCount, text.utf8.allSatisfy(Self.isDigit) else { return nil }
         description = String(text)
     }
 
-    /// Reads what stands in an address, `NAME.ENDING`; `nil` where it is neither.
+    /// Parses the last component of a URL, `NAME.ENDING`; `nil` for any other text.
     static func read(inAddress text: String) -> (name: MediaName, format: MediaFormat)? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let name = MediaName(parts[0]), let format = MediaFormat(rawValue: String(parts[1]))

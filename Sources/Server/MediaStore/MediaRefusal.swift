@@ -1,16 +1,16 @@
 import MediaFormat
 
-/// Why a file is not taken.
+/// The reason why a file is refused.
 public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It has no bytes.
+    /// The file is empty.
     case empty
-    /// Its first bytes are those of nothing that a notification can carry.
+    /// The first bytes match no format that a notification can contain.
     case unknownFormat
-    /// It is larger than its kind may be; without a kind, than any may be.
+    /// The file exceeds the size limit of its kind; without a kind, that of every kind.
     case tooLarge(MediaKind?)
-    /// All files together would take more than this many bytes.
+    /// All files together would exceed this many bytes.
     case quota(Int64)
-    /// More files would be kept than may be.
+    /// The maximum number of files is reached.
     case count(Int)
     /// The team's files take so many bytes, and with this one would take more than one team may keep.
     case teamQuota(used: Int64, limit: Int64)
@@ -23,7 +23,7 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// It did not arrive whole in time.
     case slow
 
-    /// A word for metrics and programs; there is one for each case.
+    /// A code for metrics and programs, unique for each case.
     public var code: String {
         switch self {
         case .empty: "empty"
@@ -44,7 +44,7 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         "teamBusy", "slow",
     ]
 
-    /// What is wrong, and what would be right.
+    /// A description of the fault, and of the values that are right.
     public var description: String {
         switch self {
         case .empty: "the file is empty"

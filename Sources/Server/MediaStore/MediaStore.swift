@@ -4,15 +4,15 @@ import MediaFormat
 import PushModel
 import Synchronization
 
-/// Keeps the files of notifications; see the room's page for what it guarantees.
+/// Stores the files of notifications; see this module's README for its guarantees.
 public final class MediaStore: Sendable {
-    /// What an operator chooses.
+    /// The operator's settings.
     public struct Settings: Sendable {
-        /// The most bytes that all files together may take.
+        /// The maximum size of all files together, in bytes.
         public var quota: Int64
-        /// For how long a file is kept after it was last uploaded, in milliseconds.
+        /// The time for which a file is kept after its last upload, in milliseconds.
         public var lifetime: Int64
-        /// The most files.
+        /// The maximum number of files.
         var countLimit = 100_000
         /// The highest number of bytes that the files of one team take.
         public var teamQuota: Int64
@@ -27,7 +27,7 @@ public final class MediaStore: Sendable {
         }
     }
 
-    /// How many files may arrive at once.
+    /// The maximum number of concurrent uploads.
     static let arrivals = 8
     /// The highest number of files of one team that arrive at once.
     static let teamArrivals = arrivals / 2
@@ -51,10 +51,10 @@ public final class MediaStore: Sendable {
     /// Opens a folder, which is made where it is missing, and reads what is kept there.
     ///
     /// - Parameters:
-    ///   - folder: The folder's path; nothing else may be kept in it.
-    ///   - clock: The present.
-    ///   - makeName: Names that nobody guesses.
-    /// - Throws: what the system said of the folder.
+    ///   - folder: The folder's path; it must contain nothing else.
+    ///   - clock: The present time.
+    ///   - makeName: A source of unguessable names.
+    /// - Throws: The system's error about the folder.
     public init(
         folder: String, settings: Settings, clock: @escaping @Sendable () -> Timestamp,
         makeName: @escaping @Sendable () -> MediaName = {
@@ -75,18 +75,18 @@ public final class MediaStore: Sendable {
 
     var now: Timestamp { clock() }
 
-    // MARK: In
+    // MARK: Uploads
 
-    /// Begins to take a file.
+    /// Begins an upload.
     ///
     /// - Parameters:
-    ///   - team: Whose it is; `nil` where teams are not asked for.
-    ///   - announced: How many bytes are said to come, where that is said.
-    /// - Throws: ``MediaRefusal``, or what the system said.
+    ///   - team: The owner's team; `nil` where teams are not authenticated.
+    ///   - announced: The announced size in bytes, if any.
+    /// - Throws: ``MediaRefusal``, or the system's error.
     public func begin(team: TeamID?, announced: Int64?) throws -> MediaUpload {
         if let announced {
             guard announced <= MediaKind.largest else { throw MediaRefusal.tooLarge(nil) }
-            // Room is set aside as the bytes come; what cannot fit is told before they do.
+            // Space is reserved as the bytes arrive; an upload that cannot fit is refused before.
             try index.withLock { index in
                 try index.reserve(max(0, announced), for: team)
                 index.release(max(0, announced), of: team)
@@ -131,7 +131,7 @@ public final class MediaStore: Sendable {
             let now = now
             let expires = now.adding(milliseconds: settings.lifetime)
             if var known = index.withLock({ $0.file(digest: verdict.digest, team: team, at: now) }) {
-                // Never sooner: the setting may have become shorter.
+                // The expiration is never made earlier: the setting may have become shorter.
                 known.expires = max(known.expires, expires)
                 try folder.write(known)
                 index.withLock { $0.insert(known) }
@@ -152,27 +152,27 @@ public final class MediaStore: Sendable {
         }
     }
 
-    // MARK: Out
+    // MARK: Downloads
 
-    /// The file that an address ends with, `NAME.ENDING`; `nil` where there is none, and where it has expired.
+    /// Opens the file of a URL's last component, `NAME.ENDING`; `nil` where there is none, or it has expired.
     public func open(_ addressName: String) throws -> OpenMedia? {
         guard let (name, format) = MediaName.read(inAddress: addressName),
             let file = index.withLock({ $0.file(name, at: now) }), file.format == format
         else { return nil }
         let descriptor = Foundation.open(folder.place(of: name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        // Deleted since the index was asked.
+        // The file was deleted since the index was read.
         if descriptor < 0, errno == ENOENT { return nil }
         return OpenMedia(file, try Descriptor(descriptor, "file \(name)"))
     }
 
-    /// At most `limit` files in the order of their names, from after one on; a team's, or everybody's (`nil`).
+    /// At most `limit` files in the order of their names, after a name; a team's, or all (`nil`).
     public func list(team: TeamID?, after: MediaName?, limit: Int) -> [MediaFile] {
         index.withLock { $0.list(team: team, after: after, limit: max(0, limit), at: now) }
     }
 
-    /// Deletes a file; of another team's than the one that asks (`nil`: everybody's) there is none.
+    /// Deletes a file; another team's file than the caller's (`nil`: any) is treated as missing.
     ///
-    /// - Returns: What it was; `nil` when there is none of that name.
+    /// - Returns: The file; `nil` when there is none with that name.
     public func delete(_ name: MediaName, team: TeamID?) -> MediaFile? {
         change.withLock { _ in
             guard let file = index.withLock({ $0.file(name, at: now) }), team == nil || file.team == team else {
@@ -183,7 +183,7 @@ public final class MediaStore: Sendable {
         }
     }
 
-    /// Deletes what has expired; to be called now and then.
+    /// Deletes expired files; to be called now and then.
     public func sweep() {
         change.withLock { _ in remove(index.withLock { $0.expired(at: now) }) }
     }
@@ -198,15 +198,15 @@ public final class MediaStore: Sendable {
 
     // MARK: Counting
 
-    /// Counts an answer to a request for a file.
+    /// Counts an outcome of a request for a file.
     public func count(_ answer: MediaAnswer) { metrics.answered(answer) }
 
     /// Counts bytes that were sent.
     public func countServed(_ bytes: Int64, of file: MediaFile) { metrics.served(bytes, of: file.format.kind) }
 
-    /// Counts an upload that was taken, new or known.
+    /// Counts an upload that was accepted, new or known.
     public func countUpload(isNew: Bool) { metrics.uploaded(isNew ? "taken" : "known") }
 
-    /// Counts an upload that was not taken: a refusal, or one that broke off (`nil`).
+    /// Counts an upload that was not accepted: a refusal, or one that was interrupted (`nil`).
     public func countUpload(refused refusal: MediaRefusal?) { metrics.uploaded(refusal?.code ?? "broken") }
 }

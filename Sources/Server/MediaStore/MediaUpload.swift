@@ -3,17 +3,17 @@ import Machine
 import PushModel
 import Synchronization
 
-/// A file that was taken.
+/// A file that was accepted.
 public struct TakenMedia: Hashable, Sendable {
-    /// What is kept.
+    /// The stored file.
     public var file: MediaFile
     /// Whether the team had not uploaded these bytes before.
     public var isNew: Bool
 }
 
-/// One file on its way in. What was not finished leaves nothing behind when the last reference goes.
+/// An upload of a file under way. An unfinished one is deleted when its last reference is released.
 ///
-/// Its calls block for the disk and come one after the other.
+/// Its methods block for the disk and must be called one after the other.
 public final class MediaUpload: Sendable {
     private let store: MediaStore
     private let team: TeamID?
@@ -29,7 +29,7 @@ public final class MediaUpload: Sendable {
         var isFinished = false
     }
 
-    /// How long a file may take to arrive, in milliseconds.
+    /// The maximum time for an upload, in milliseconds.
     static let patience: Int64 = 600_000
 
     init(_ store: MediaStore, name: MediaName, team: TeamID?, at now: Timestamp) throws {
@@ -47,9 +47,9 @@ public final class MediaUpload: Sendable {
         store.ended(reserved: reserved, of: team)
     }
 
-    /// Takes the next bytes to the disk.
+    /// Writes the next bytes to the disk.
     ///
-    /// - Throws: ``MediaRefusal``, which is the provider's matter, or what the system said.
+    /// - Throws: ``MediaRefusal``, which is reported to the provider, or the system's error.
     public func take(_ bytes: UnsafeRawBufferPointer) throws {
         guard store.now.milliseconds(since: began) <= Self.patience else { throw MediaRefusal.slow }
         try state.withLock { state in
@@ -60,10 +60,10 @@ public final class MediaUpload: Sendable {
         }
     }
 
-    /// There is no more: the file is kept, or the team's one with the same bytes kept for longer.
+    /// Finishes the upload: the file is stored, or the lifetime of the team's file with the same bytes is extended.
     ///
     /// - Returns: The file, which is on the disk.
-    /// - Throws: as ``take(_:)`` does.
+    /// - Throws: The same errors as ``take(_:)``.
     public func finish() throws -> TakenMedia {
         try state.withLock { state in
             let verdict = try state.intake.finish()

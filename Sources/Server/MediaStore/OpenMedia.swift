@@ -1,9 +1,9 @@
 import Foundation
 import Machine
 
-/// One file on its way out. It can be read to its end also when it is deleted meanwhile.
+/// An open file for a download. It can be read to its end even if it is deleted meanwhile.
 public final class OpenMedia: Sendable {
-    /// What it is.
+    /// The file's properties.
     public let file: MediaFile
     private let descriptor: Descriptor
 
@@ -12,10 +12,10 @@ public final class OpenMedia: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Reads the bytes from a place on; blocks for the disk.
+    /// Reads the bytes from an offset on; blocks for the disk.
     ///
-    /// - Returns: How many were read, at least one.
-    /// - Throws: what the system said; also where the file ends before its length, which somebody else cut.
+    /// - Returns: The number of bytes read, at least one.
+    /// - Throws: The system's error; also where the file ends before its length, since another process truncated it.
     public func read(into target: UnsafeMutableRawBufferPointer, at place: Int64) throws -> Int {
         while true {
             let count = pread(descriptor.number, target.baseAddress, target.count, off_t(place))

@@ -3,24 +3,24 @@ import PushModel
 import RegisterCore
 import Synchronization
 
-/// Verdicts on the certificates that providers show when they connect.
+/// Cached verdicts on the certificates that providers present when they connect.
 ///
-/// The TLS handshake has proven that the peer has the private key; whether the certificate is one of the register's, or
-/// of an authority of the register's, is decided here. Thread-safe. Every answer is that of the register's present
-/// version, so that what is revoked is refused at the next request, also of a connection that was open before.
+/// The TLS handshake has proven that the peer has the private key. Whether the certificate is in the register, or
+/// signed by an authority of the register, is checked here. Thread-safe. Every verdict is that of the register's
+/// present version, so that a revoked certificate is refused at the next request, even on an open connection.
 public final class CertificateDirectory: Sendable {
-    /// A certificate that was found good; its time is looked at on every request.
+    /// A certificate that was found valid; its period of validity is checked on every request.
     public struct Credential: Hashable, Sendable {
         /// The team that owns the certificate.
         public var team: TeamID
         /// The certificate's id in the register, or that of the authority that signed it.
         public var id: String
-        /// What the certificate says.
+        /// The parsed certificate.
         public var certificate: ProviderCertificate
-        /// The team's authority that vouches for it; `nil` where the register has the certificate itself.
+        /// The team's authority that signed it; `nil` where the register has the certificate itself.
         public var authority: CertificateAuthority?
 
-        /// Takes what was found; nothing is checked.
+        /// Creates a credential; nothing is checked.
         public init(
             team: TeamID, id: String, certificate: ProviderCertificate, authority: CertificateAuthority? = nil
         ) {
@@ -30,7 +30,7 @@ public final class CertificateDirectory: Sendable {
             self.authority = authority
         }
 
-        /// The refusal of a certificate that does not count now, or not in an environment.
+        /// The refusal of a certificate that is not valid now, or not in an environment.
         public func refusal(at now: Timestamp, in environment: PushEnvironment) -> APNsRefusal? {
             if let refusal = certificate.refusal(at: now) { return refusal }
             if let authority, !authority.isValid(at: now) {
@@ -48,8 +48,9 @@ public final class CertificateDirectory: Sendable {
 
         /// The topic of a request.
         ///
-        /// - Parameter topic: What `apns-topic` says; `nil` where there is none.
-        /// - Throws: `MissingTopic` where the certificate has several, `TopicDisallowed` where it does not have this one.
+        /// - Parameter topic: The value of `apns-topic`; `nil` where there is none.
+        /// - Throws: `MissingTopic` where the certificate has several topics, `TopicDisallowed` where it does not have
+        ///   this one.
         public func topic(_ topic: Topic?) throws(APNsRefusal) -> Topic {
             guard let topic else {
                 guard certificate.topics.count == 1, let only = certificate.topics.first else {
@@ -59,7 +60,7 @@ public final class CertificateDirectory: Sendable {
                 }
                 return only.topic
             }
-            // File providers have no kind of their own: the app's certificate is theirs.
+            // File providers have no topic of their own in certificates: the app's certificate covers them.
             let suffix = ".pushkit.fileprovider"
             let isAllowed = certificate.topics.contains {
                 $0.topic == topic || ($0.kinds.contains("app") && topic.rawValue == $0.topic.rawValue + suffix)
@@ -81,29 +82,29 @@ public final class CertificateDirectory: Sendable {
         }
     }
 
-    /// What is known of a certificate without asking the store.
+    /// The cached verdict on a certificate.
     public enum Knowledge: Sendable {
-        /// Good now, and for this environment.
+        /// Valid now, and for this environment.
         case credential(Credential)
-        /// Refused, and why; `of` names the certificate or the authority, `nil` where the register has neither.
+        /// Refused, with the reason; `of` is the certificate or the authority, `nil` where the register has neither.
         case refused(APNsRefusal, of: CredentialDirectory.KnownKey? = nil)
-        /// The register has changed: ask with ``find(_:in:)``.
+        /// The register has changed: call ``find(_:in:)``.
         case needsLookUp
     }
 
-    /// What one connection remembers of its certificate, which is the same on all its requests.
+    /// The cache of one connection for its certificate, which is the same on all its requests.
     public struct Memory: Sendable {
-        /// The certificate's bytes, as the peer showed them.
+        /// The certificate's bytes, as the peer presented them.
         public let der: [UInt8]
         fileprivate var verdict: Result<Credential, Refused>?
         fileprivate var version: UInt64 = 0
         fileprivate var edition: UInt64 = 0
 
-        /// The memory of a connection that has made no request yet.
+        /// Creates the cache of a connection that has made no request yet.
         public init(der: [UInt8]) { self.der = der }
     }
 
-    /// A refusal that holds as long as the register stands.
+    /// A refusal that remains valid while the register is unchanged.
     fileprivate struct Refused: Error {
         var refusal: APNsRefusal
         var owner: CredentialDirectory.KnownKey?
@@ -119,13 +120,14 @@ public final class CertificateDirectory: Sendable {
     private let store: any CertificateRegister
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
-    /// How many readings brought others than the one before: connections remember nothing beyond that.
+    /// The number of readings that changed certificates or authorities: a connection's cache is valid for one such
+    /// number.
     private let edition = Atomic<UInt64>(0)
     private let reading: CoalescedLoad
 
-    /// A directory that has read nothing yet.
+    /// Creates a directory that has read nothing yet.
     ///
-    /// - Parameter clock: Tells the time by which certificates begin and end.
+    /// - Parameter clock: The clock by which certificates begin and expire.
     public init(store: any CertificateRegister, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
@@ -137,7 +139,7 @@ public final class CertificateDirectory: Sendable {
         let version = store.registerVersion
         let certificates = try await store.providerCertificates()
         let authorities = try await store.certificateAuthorities()
-        // Of two entries with one identity, the revoked one counts.
+        // Of two entries with one identity, the revoked one takes precedence.
         let byIdentity = Dictionary(
             certificates.map { ($0.certificate.identity, $0) }, uniquingKeysWith: { $0.revokedAt == nil ? $1 : $0 })
         let hasOthers = state.withLock { state in
@@ -153,7 +155,7 @@ public final class CertificateDirectory: Sendable {
         try await reload()
     }
 
-    /// Judges a certificate like ``known(_:in:)``, from the connection's memory while the register stands.
+    /// Checks a certificate like ``known(_:in:)``, from the connection's cache while the register is unchanged.
     public func known(_ memory: inout Memory, in environment: PushEnvironment) -> Knowledge {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let verdict = memory.verdict, memory.version == version, memory.edition == edition {
@@ -165,17 +167,18 @@ public final class CertificateDirectory: Sendable {
         return knowledge(verdict, environment)
     }
 
-    /// Judges the bytes of a certificate from memory.
+    /// Checks the bytes of a certificate from memory.
     public func known(_ der: [UInt8], in environment: PushEnvironment) -> Knowledge {
         var memory = Memory(der: der)
         return known(&memory, in: environment)
     }
 
-    /// Judges the bytes of a certificate, reading the register again if it has changed. Never answers `needsLookUp`.
+    /// Checks the bytes of a certificate, reading the register again if it has changed. Never returns `needsLookUp`.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     public func find(_ der: [UInt8], in environment: PushEnvironment) async throws -> Knowledge {
-        // A register that changes during a reading is read again; one that never stands still is answered all the same.
+        // A register that changes during a reading is read again; one that changes all the time must not delay the
+        // result for ever.
         for _ in 0..<3 {
             let knowledge = known(der, in: environment)
             guard case .needsLookUp = knowledge else { return knowledge }
@@ -194,7 +197,7 @@ public final class CertificateDirectory: Sendable {
         }
     }
 
-    /// - Returns: `nil` when what was read is not current.
+    /// - Returns: `nil` when the cached entries are not current.
     private func judge(_ der: [UInt8], isCurrent: (UInt64?) -> Bool) -> Result<Credential, Refused>? {
         let read = Result { () throws(ProviderCertificate.Malformed) in try ProviderCertificate(der: der) }
         let identity = (try? read.get())?.identity

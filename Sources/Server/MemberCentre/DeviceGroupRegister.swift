@@ -1,20 +1,20 @@
 import PushModel
 
-/// Where FCM's device groups are durable. They are no part of what directories remember: each request reads them.
+/// Durable storage of FCM's device groups. Directories do not cache them: each request reads them.
 public protocol DeviceGroupRegister: Sendable {
-    /// The group of a notification key; `nil` when there is none.
+    /// The group with a notification key; `nil` when there is none.
     func deviceGroup(key: String) async throws -> DeviceGroup?
 
-    /// A team's group of that name; `nil` when there is none.
+    /// The group of a team with a name; `nil` when there is none.
     func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup?
 
-    /// Adds a group; `false` when its team has one of that name.
+    /// Adds a group; `false` when its team has one with that name.
     func addDeviceGroup(_ group: DeviceGroup, at now: Timestamp) async throws -> Bool
 
-    /// Adds members to a group and takes members out of it, in one step. A group without members is gone.
+    /// Adds and removes members of a group, in one transaction. A group without members is deleted.
     ///
-    /// - Returns: The group as it is now, perhaps without members; `nil` when there is none of that key, or it would have
-    ///   more members than the limit, and then nothing has changed.
+    /// - Returns: The group after the change, perhaps without members. `nil` when there is none with that key, or it
+    ///   would exceed the limit, and then nothing has changed.
     func changeDeviceGroup(
         key: String, adding: [String], removing: [String], limit: Int
     ) async throws -> DeviceGroup?
@@ -22,16 +22,16 @@ public protocol DeviceGroupRegister: Sendable {
 
 /// Registration tokens that a provider addresses as one.
 public struct DeviceGroup: Hashable, Sendable {
-    /// The notification key, which stands where a token does. Random: who has it may name the group.
+    /// The notification key, which is used in place of a token. It is random: knowing it gives access to the group.
     public var key: String
-    /// The team whose group it is.
+    /// The team that owns the group.
     public var team: TeamID
-    /// Its name, of the provider's choice; a team has it once.
+    /// The name that the provider chose, unique within the team.
     public var name: String
     /// The members' registration tokens, in lower case and in their order.
     public var tokens: [String]
 
-    /// Makes a group; nothing is checked.
+    /// Creates a group; nothing is checked.
     public init(key: String, team: TeamID, name: String, tokens: [String]) {
         self.key = key
         self.team = team

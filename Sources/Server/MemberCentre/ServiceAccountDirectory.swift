@@ -5,7 +5,7 @@ import Synchronization
 
 /// The register's service accounts in memory, as of a version of the register. Thread-safe.
 ///
-/// Every answer is that of the register's present version, so that what is revoked is refused at the next request.
+/// Every result is that of the register's present version, so that a revoked account is refused at the next request.
 public final class ServiceAccountDirectory: Sendable {
     private struct Entry: Sendable {
         var account: ServiceAccount
@@ -23,15 +23,15 @@ public final class ServiceAccountDirectory: Sendable {
     private let state = Mutex(State())
     private let reading: CoalescedLoad
 
-    /// A directory that has read nothing yet.
+    /// Creates a directory that has read nothing yet.
     ///
-    /// - Parameter clock: Tells the time, by which failed readings are spaced.
+    /// - Parameter clock: The clock by which failed readings are spaced.
     public init(store: any ServiceAccountRegister, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         reading = CoalescedLoad(clock: clock)
     }
 
-    /// Reads every account again; one whose key cannot be used is passed over.
+    /// Reads every account again; one whose key cannot be used is ignored.
     public func reload() async throws {
         let version = store.registerVersion
         var entries: [String: Entry] = [:]
@@ -50,25 +50,26 @@ public final class ServiceAccountDirectory: Sendable {
         try await reload()
     }
 
-    /// A register that changes during a reading is read again; one that never stands still is answered all the same.
+    /// Reads the accounts of the present version. A register that changes all the time must not delay the result for
+    /// ever.
     private func readPresentVersion() async throws {
         for _ in 0..<3 where state.withLock({ $0.version }) != store.registerVersion {
             try await reading.wait { try await self.reloadIfChanged() }
         }
     }
 
-    /// The account of a key, unless it was revoked.
+    /// The account with a key's id, unless it was revoked.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     public func account(keyID: String) async throws -> ServiceAccount? {
         try await readPresentVersion()
         return state.withLock { $0.byKeyID[keyID]?.account }
     }
 
-    /// Whose an assertion is: the account that it names, if that signed it.
+    /// The account that an assertion specifies, and whether the account signed it.
     ///
     /// - Returns: `nil` where there is no such account.
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     package func signer(of assertion: ServiceAssertion) async throws -> (account: ServiceAccount, isGenuine: Bool)? {
         try await readPresentVersion()
         let entry = state.withLock { state in

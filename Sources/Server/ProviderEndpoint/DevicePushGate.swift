@@ -4,33 +4,33 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// The checks of a device push, in the order that this room's page gives.
+/// The checks of a device push, in the order that this module's README specifies.
 struct DevicePushGate: Sendable {
     let credentials: CredentialDirectory
     let certificates: CertificateDirectory
     let apps: AppDirectory
     let tokens: TokenDirectory
-    /// The world that this endpoint serves.
+    /// The environment that this endpoint serves.
     let environment: PushEnvironment
 
-    /// What the gate decides.
+    /// The decision on a request.
     enum Decision {
         case accept(Acceptance)
         case refuse(APNsRefusal, of: Requester?)
-        /// The credential is no good; with the key that its token names, or the certificate, where the register has it.
+        /// The credential is not valid; with the key of its token, or the certificate, where the register has it.
         case refuseCredential(APNsRefusal, CredentialDirectory.KnownKey?)
-        /// Something must be read from the store first; then ask again.
+        /// Something must be read from the store first; the caller then decides again.
         case lookUp(LookUp)
     }
 
-    /// What is known of who asks, for the timeline of a refusal.
+    /// The known sender of a refused request, for the refusal's timeline.
     struct Requester: Sendable {
         var team: TeamID
         var topic: String
         var apnsID: APNsID?
     }
 
-    /// What must be read first.
+    /// The data that must be read first.
     enum LookUp: Sendable {
         case credential([UInt8])
         case certificate([UInt8])
@@ -38,7 +38,7 @@ struct DevicePushGate: Sendable {
         case token(DeviceToken)
     }
 
-    /// What a look-up found; stands in for the directories' answer when they could not keep it.
+    /// The result of a look-up, which replaces the directories' cached result where they could not cache it.
     enum Found: Sendable {
         case credential(CredentialDirectory.Knowledge)
         case certificate(CertificateDirectory.Knowledge)
@@ -46,22 +46,22 @@ struct DevicePushGate: Sendable {
         case token(TokenDirectory.Resolution)
     }
 
-    /// Why there is no body to look at.
+    /// The reason why there is no body to check.
     enum MissingBodyReason {
         case tooLarge
-        /// It did not end in time.
+        /// The body did not end in time.
         case late
     }
 
-    /// What a connection remembers between its requests.
+    /// The cache of a connection between its requests.
     struct Memory {
         var credential = CredentialDirectory.Memory()
-        /// The certificate that the provider showed, if it showed one: then that is its credential, and no token is.
+        /// The certificate that the provider presented, if any: then it is the credential, and no token is.
         var certificate: CertificateDirectory.Memory?
         var app = AppDirectory.Memory()
     }
 
-    /// Judges a request. Takes the body over only when it accepts.
+    /// Decides on a request. Takes ownership of the body only when it accepts.
     func decide(
         _ head: APNsRequestHead, body: [UInt8], fault: MissingBodyReason?, found: Found?, memory: inout Memory,
         ticket: Int32
@@ -89,13 +89,13 @@ struct DevicePushGate: Sendable {
         }
     }
 
-    /// Who sends: a team, by a provider token or by a certificate.
+    /// The sender of a request: a team, by a provider token or by a certificate.
     private struct Sender {
         var team: TeamID
         /// The certificate; `nil` where there is a token.
         var certificate: CertificateDirectory.Credential?
 
-        /// The topic of a request. A certificate may imply it, and bounds what it may be.
+        /// The topic of a request. A certificate may imply it, and limits it.
         func topic(of head: APNsRequestHead) throws(APNsRefusal) -> ArraySlice<UInt8> {
             guard let certificate else { return try head.topic() }
             guard head.hasTopic else { return ArraySlice(try certificate.topic(nil).rawValue.utf8) }
@@ -117,7 +117,7 @@ struct DevicePushGate: Sendable {
         case lookUp(LookUp)
     }
 
-    /// With both a certificate and a token APNs goes by the certificate.
+    /// The sender of a request. With both a certificate and a token APNs uses the certificate.
     private func sender(_ head: APNsRequestHead, found: Found?, memory: inout Memory) -> SenderKnowledge {
         guard var shown = memory.certificate else { return sender(byToken: head, found: found, memory: &memory) }
         var knowledge = certificates.known(&shown, in: environment)
@@ -142,7 +142,7 @@ struct DevicePushGate: Sendable {
         }
     }
 
-    /// The steps behind the credential.
+    /// The checks after the credential.
     private func decide(
         _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ sender: Sender, body: [UInt8],
         fault: MissingBodyReason?,
@@ -218,7 +218,7 @@ struct DevicePushGate: Sendable {
         throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
     }
 
-    /// - Returns: What the timeline is to say of the payload; mostly nothing.
+    /// - Returns: The timeline's note on the payload; `nil` for most.
     private func checkPayload(
         _ body: [UInt8], _ fault: MissingBodyReason?, _ type: PushType?
     ) throws(APNsRefusal) -> String? {

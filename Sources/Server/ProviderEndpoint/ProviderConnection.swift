@@ -9,17 +9,17 @@ import NIOCore
 import PushModel
 import ServerCore
 
-/// One provider's connection. Confined to its event loop; the sink beside it brings results there.
+/// A provider's connection. Confined to its event loop, to which its sink forwards results.
 final class ProviderConnection: HTTP2RequestHandler {
     private let gate: DevicePushGate
     private let acceptor: any NotificationAcceptor
     private let metrics: ProviderMetrics
     private let refusedTokens: RefusedTokenReport
     private let sink: ProviderSink
-    /// Used for every answer, so that none allocates a block of its own.
+    /// A header block that every response reuses, so that none allocates a block of its own.
     private var answer = HeaderBlock()
     private var memory = DevicePushGate.Memory()
-    /// Whether the connection was asked for its certificate, which it has once its first request is here.
+    /// Whether the connection's certificate was read, which it has once its first request is received.
     private var isIdentified = false
 
     init(
@@ -73,7 +73,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
         case .lookUp(let lookUp):
             guard round < 4 else {
-                // A directory that forgets at once what it has just read cannot be worked with.
+                // A directory that immediately evicts what it has just read would cause an endless loop.
                 return refuse(APNsRefusal(.internalServerError), nil, sentID: head.validID, stream, on: connection)
             }
             wait(for: lookUp, on: connection) { [weak self] found in
@@ -96,7 +96,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             acceptance.ticket, on: connection)
     }
 
-    /// Answers what is completed; the caller flushes.
+    /// Responds to completed requests; the caller flushes.
     func completed(_ results: [AcceptanceResult], on connection: HTTP2ServerConnection) {
         for result in results {
             if let id = result.id {
@@ -141,7 +141,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         answer.append("content-type", bytes: StaticBytes.json)
         if refusal.reason == .methodNotAllowed { answer.append("allow", bytes: StaticBytes.post) }
         if refusal.reason == .serviceUnavailable { answer.append("retry-after", bytes: StaticBytes.retryAfter) }
-        // The answer to HEAD has the fields alone (RFC 9110, section 9.3.2).
+        // The response to HEAD has only the fields (RFC 9110, section 9.3.2).
         connection.respond(stream, headers: answer, body: hasBody ? refusal.body : [])
     }
 
@@ -164,7 +164,7 @@ final class ProviderConnection: HTTP2RequestHandler {
 }
 
 extension DevicePushGate {
-    /// Reads from the store what a decision lacked.
+    /// Reads from the store the data that a decision lacked.
     func found(_ lookUp: LookUp) async throws -> Found {
         switch lookUp {
         case .credential(let bytes):
@@ -179,19 +179,19 @@ extension DevicePushGate {
     }
 }
 
-/// Byte strings of answers, made once.
+/// Byte strings of responses, made once.
 private enum StaticBytes {
     static let ok: [UInt8] = Array("200".utf8)
     static let post: [UInt8] = Array("POST".utf8)
     static let json: [UInt8] = Array("application/json".utf8)
-    /// After how many seconds to send again what could not be taken: a store that failed is tried again by then.
+    /// The seconds after which a failed request may be repeated: a store that failed is tried again by then.
     static let retryAfter: [UInt8] = Array("5".utf8)
 
-    /// An id for an answer to nobody in particular: no team is known, so nothing is recorded under it.
+    /// A random id for a response without a known team, under which nothing is recorded.
     static func randomID() -> [UInt8] { Array(UUID().uuidString.lowercased().utf8) }
 }
 
-/// Brings results from any thread to a connection's event loop.
+/// Forwards results from any thread to a connection's event loop.
 final class ProviderSink: AcceptanceSink {
     private let loop: any EventLoop
     private let target: NIOLoopBoundBox<(connection: ProviderConnection, stream: HTTP2ServerConnection)?>
@@ -208,7 +208,8 @@ final class ProviderSink: AcceptanceSink {
     func detach() { target.value = nil }
 
     func completed(_ results: [AcceptanceResult]) {
-        // An attempt (TTL 0) is completed while its request is handled: what was read with it is answered in one flush.
+        // An attempt (TTL 0) is completed while its request is processed: responses to requests of one read are flushed
+        // together.
         if loop.inEventLoop { return answer(results) { _ in } }
         loop.execute { self.answer(results) { $0.flush() } }
     }

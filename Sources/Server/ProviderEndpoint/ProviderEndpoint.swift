@@ -13,13 +13,13 @@ public final class ProviderEndpoint: Sendable {
 
     private init(listener: HTTP2Listener) { self.listener = listener }
 
-    /// The port that is listened on.
+    /// The port of the listener.
     public var port: Int { listener.port }
 
     /// Binds and begins to accept.
     ///
-    /// - Parameter environment: The world that this listener serves; tokens of the other are `BadDeviceToken`.
-    /// - Throws: what the socket says, such as `EADDRINUSE`.
+    /// - Parameter environment: The environment that this listener serves; tokens of the other are `BadDeviceToken`.
+    /// - Throws: The socket's error, such as `EADDRINUSE`.
     public static func bind(
         _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
         certificates: CertificateDirectory, apps: AppDirectory, tokens: TokenDirectory,
@@ -42,6 +42,6 @@ public final class ProviderEndpoint: Sendable {
         return ProviderEndpoint(listener: listener)
     }
 
-    /// Stops accepting, answers what is open, then closes.
+    /// Stops accepting, responds to open requests, then closes.
     public func shutDown() async { await listener.shutDown() }
 }

@@ -1,7 +1,7 @@
 import APNsWire
 import Metrics
 
-/// What the provider endpoint counts. One counter a reason, made once: the label's values are Apple's table.
+/// The provider endpoint's metrics: one counter for each reason of Apple's table, all made at the start.
 final class ProviderMetrics: Sendable {
     let accepted = Counter(label: "aldaba_provider_requests_total", dimensions: [("outcome", "accepted")])
     private let reasons: [APNsReason: Counter]

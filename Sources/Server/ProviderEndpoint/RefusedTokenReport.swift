@@ -6,11 +6,11 @@ import PushModel
 import RegisterCore
 import Synchronization
 
-/// Tells of provider tokens that name a known key, and of known certificates, that are refused: to its team by a timeline,
-/// to the operator by a log line. Thread-safe.
+/// Reports refused provider tokens with a known key, and refused known certificates: to the team by a timeline, and to
+/// the operator by a log line. Thread-safe.
 ///
-/// Such a token may be the team's own, too old or signed wrongly, or anybody's: the key's id is no secret. So there are
-/// at most ten notes a minute for each key and one log line in ten seconds.
+/// Such a token may be the team's own, expired or wrongly signed, or any sender's: the key's id is no secret. So there
+/// are at most ten notes a minute for each key and one log line in ten seconds.
 final class RefusedTokenReport: Sendable {
     private struct Budget {
         var minute: Int64
@@ -21,7 +21,7 @@ final class RefusedTokenReport: Sendable {
 
     static let notesPerMinute = 10
     private static let silence = Duration.seconds(10)
-    /// Keys that are kept track of; there are as many as teams made.
+    /// The maximum number of tracked keys; there are as many as teams made.
     private static let keyLimit = 4096
 
     private let logger: Logger
@@ -33,9 +33,9 @@ final class RefusedTokenReport: Sendable {
         self.clock = clock
     }
 
-    /// A token or a certificate was refused.
+    /// Reports a refused token or certificate.
     ///
-    /// - Returns: Whether a timeline of the key's team should have it.
+    /// - Returns: Whether the refusal is to be recorded in a timeline of the key's team.
     func report(
         _ refusal: APNsRefusal, of key: CredentialDirectory.KnownKey, from address: SocketAddress?
     ) -> Bool {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The register's apps in memory, as of a version of the register. Thread-safe.
 ///
-/// Every answer is that of the register's present version: when that has changed, the apps are read again before
-/// anything is answered, so that a removed app is gone, and a new one there, at the next request.
+/// Every result is that of the register's present version: when that has changed, the apps are read again first. A
+/// removed app is thus unknown, and a new one known, at the next request.
 public final class AppDirectory: Sendable {
     private struct State {
         var byTopic: [Topic: RegisteredApp] = [:]
@@ -15,13 +15,13 @@ public final class AppDirectory: Sendable {
 
     private let store: any RegisterStore
     private let state = Mutex(State())
-    /// How many readings brought other apps than the one before: connections remember nothing beyond that.
+    /// The number of readings that changed the apps: a connection's cache is valid for one such number.
     private let edition = Atomic<UInt64>(0)
     private let reading: CoalescedLoad
 
-    /// A directory that has read nothing yet.
+    /// Creates a directory that has read nothing yet.
     ///
-    /// - Parameter clock: Tells the time, by which failed readings are spaced.
+    /// - Parameter clock: The clock by which failed readings are spaced.
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         reading = CoalescedLoad(clock: clock)
@@ -50,29 +50,29 @@ public final class AppDirectory: Sendable {
         try await reload()
     }
 
-    /// What is known of a topic without asking the store.
+    /// The cached result for a topic.
     public enum Knowledge: Sendable {
         /// The register has this app for the topic.
         case app(RegisteredApp)
         /// The register has no app for the topic.
         case unknownTopic
-        /// Ask with ``find(_:)``.
+        /// Not cached: call ``find(_:)``.
         case needsLookUp
     }
 
-    /// What one connection remembers, so that the usual request asks nobody.
+    /// The cache of one connection, so that most requests need no look-up.
     public struct Memory: Sendable {
         fileprivate var topic: ArraySlice<UInt8> = []
         fileprivate var app: RegisteredApp?
         fileprivate var version: UInt64 = 0
         fileprivate var edition: UInt64 = 0
 
-        /// The memory of a connection that has made no request yet.
+        /// Creates the cache of a connection that has made no request yet.
         public init() {}
     }
 
-    /// Answers like ``known(_:)``, from the connection's memory if it is the topic of last time and neither has the
-    /// register changed since nor a reading brought other apps.
+    /// Returns the same as ``known(_:)``. The connection's cache is used if the topic is the previous one, and neither
+    /// the register's version nor the apps have changed since.
     public func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory) -> Knowledge {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let app = memory.app, memory.version == version, memory.edition == edition,
@@ -89,7 +89,7 @@ public final class AppDirectory: Sendable {
         return knowledge
     }
 
-    /// Answers from memory.
+    /// Returns the cached result.
     public func known(_ topic: Topic) -> Knowledge {
         let version = store.registerVersion
         return state.withLock { state in
@@ -98,26 +98,27 @@ public final class AppDirectory: Sendable {
         }
     }
 
-    /// The app of that number as it was when the apps were last read; `nil` where there was none.
+    /// The app with an id as it was when the apps were last read; `nil` where there was none.
     public func lastKnown(_ id: AppID) -> RegisteredApp? { state.withLock { $0.byID[id] } }
 
-    /// The app of that number, from the store if need be; `nil` when there is none.
+    /// The app with an id, from the store if need be; `nil` when there is none.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     public func find(_ id: AppID) async throws -> RegisteredApp? {
-        // As for a topic: a register that never stands still is answered all the same.
+        // As for a topic: a register that changes all the time must not delay the result for ever.
         for _ in 0..<3 where state.withLock({ $0.version }) != store.registerVersion {
             try await reading.wait { try await self.reloadIfChanged() }
         }
         return state.withLock { $0.byID[id] }
     }
 
-    /// The app of that topic, from the store if need be; `nil` when there is none.
+    /// The app with a topic, from the store if need be; `nil` when there is none.
     ///
-    /// The apps are read for everyone who asks at once.
-    /// - Throws: when the store cannot be read.
+    /// Concurrent callers share one reading of the apps.
+    /// - Throws: An error when the store cannot be read.
     public func find(_ topic: Topic) async throws -> RegisteredApp? {
-        // A register that changes during a reading is read again; one that never stands still is answered all the same.
+        // A register that changes during a reading is read again; one that changes all the time must not delay the
+        // result for ever.
         for _ in 0..<3 {
             switch known(topic) {
             case .app(let app): return app

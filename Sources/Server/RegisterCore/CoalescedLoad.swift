@@ -1,11 +1,11 @@
 import PushModel
 import Synchronization
 
-/// Reads something from the store once for all who wait for it. Thread-safe.
+/// Shares one reading of the store among concurrent callers. Thread-safe.
 ///
-/// Guarantees: one reading runs at a time, and callers that come meanwhile wait for it. After a failed reading began no
-/// other begins for a second, and callers of that second get its error. So a store that cannot be read is asked at most
-/// once a second.
+/// Guarantees: one reading runs at a time, and callers that arrive meanwhile wait for it. After the beginning of a
+/// failed reading no other begins for a second, and callers within that second get its error. So a store that cannot be
+/// read is tried at most once a second.
 package final class CoalescedLoad: Sendable {
     private struct State {
         var task: Task<Void, any Error>?
@@ -19,13 +19,13 @@ package final class CoalescedLoad: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
 
-    /// Nothing is read yet; the clock spaces readings that fail.
+    /// Creates a load that has read nothing yet; the clock spaces readings that fail.
     package init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
 
-    /// Waits for the reading that runs, or else for a new one.
+    /// Waits for the reading that runs, or for a new one.
     ///
-    /// - Parameter read: Reads and keeps what it found; goes on even when nobody waits for it any more.
-    /// - Throws: what the reading threw.
+    /// - Parameter read: Reads and stores the result; continues even when no caller waits for it any more.
+    /// - Throws: The error of the reading.
     package func wait(for read: @escaping @Sendable () async throws -> Void) async throws {
         let now = clock()
         let task = state.withLock { state in
@@ -56,7 +56,7 @@ package final class CoalescedLoad: Sendable {
         }
     }
 
-    /// A clock that was set back makes nothing recent.
+    /// Whether an instant is within the last pause. After a clock was set back, none is.
     private static func isRecent(_ instant: Timestamp, _ now: Timestamp) -> Bool {
         (.zero..<pause).contains(now.duration(since: instant))
     }

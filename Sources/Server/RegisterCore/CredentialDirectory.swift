@@ -4,9 +4,9 @@ import Foundation
 import PushModel
 import Synchronization
 
-/// Verdicts on provider tokens: an ES256 check costs ten times a request, so each token is checked once.
+/// Cached verdicts on provider tokens: an ES256 check costs ten times a request, so each token is checked once.
 ///
-/// Thread-safe. A verdict is kept under the whole header value; its age is looked at every time.
+/// Thread-safe. A verdict is cached under the whole header value; its age is checked every time.
 public final class CredentialDirectory: Sendable {
     /// A provider token that was found genuine.
     public struct Credential: Hashable, Sendable {
@@ -14,7 +14,7 @@ public final class CredentialDirectory: Sendable {
         public var team: TeamID
         /// The id of that provider key: ten characters `A-Z0-9`.
         public var keyID: KeyID
-        /// When the provider made the token: its `iat` claim (RFC 7519, 4.1.6).
+        /// The time at which the provider made the token: its `iat` claim (RFC 7519, 4.1.6).
         public var issuedAt: Timestamp
 
         /// The refusal of a token that is older than an hour; `nil` while it is not.
@@ -24,32 +24,33 @@ public final class CredentialDirectory: Sendable {
         }
     }
 
-    /// A key or a certificate of the register, by the names that its team knows.
+    /// A key or a certificate of the register, by its team and id.
     public struct KnownKey: Hashable, Sendable {
         /// The team that owns it.
         public var team: TeamID
-        /// Its id: ten characters `A-Z0-9`.
+        /// The key's id: ten characters `A-Z0-9`.
         public var keyID: KeyID
 
-        /// Names a key; whether the register has it is not checked.
+        /// Creates a reference to a key; whether the register has it is not checked.
         public init(team: TeamID, keyID: KeyID) {
             self.team = team
             self.keyID = keyID
         }
     }
 
-    /// What is known of a header value without asking the store.
+    /// The cached verdict on a header value.
     public enum Knowledge: Sendable {
         /// Genuine, and not older than an hour.
         case credential(Credential)
-        /// Refused, and why; `key` is the key that the token names, `nil` where the register has no such key.
+        /// Refused, with the reason; `key` is the key that the token specifies, `nil` where the register has no such
+        /// key.
         case refused(APNsRefusal, key: KnownKey? = nil)
-        /// The register has changed: ask with ``find(_:)``.
+        /// The register has changed: call ``find(_:)``.
         case needsLookUp
     }
 
     private struct State {
-        /// What was read, from which the keys are.
+        /// The keys as they were read from the store.
         var stored: [ProviderKey] = []
         var keys: [KeyID: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
         /// The register's version when the keys were read; `nil` before the first time.
@@ -60,38 +61,38 @@ public final class CredentialDirectory: Sendable {
     private let store: any RegisterStore
     private let clock: @Sendable () -> Timestamp
     private let state = Mutex(State())
-    /// How many readings brought other keys than the one before: connections remember nothing beyond that.
+    /// The number of readings that changed the keys: a connection's cache is valid for one such number.
     private let edition = Atomic<UInt64>(0)
     private let reading: CoalescedLoad
 
-    /// A directory that has read no key yet.
+    /// Creates a directory that has read no key yet.
     ///
-    /// - Parameter clock: Tells the time by which tokens age.
+    /// - Parameter clock: The clock by which tokens age.
     public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
         reading = CoalescedLoad(clock: clock)
     }
 
-    /// What one connection remembers, so that the usual request asks nobody.
+    /// The cache of one connection, so that most requests need no look-up.
     public struct Memory: Sendable {
         fileprivate var authorization: ArraySlice<UInt8> = []
         fileprivate var credential: Credential?
         fileprivate var version: UInt64 = 0
         fileprivate var edition: UInt64 = 0
-        /// Tokens of known keys whose signature was looked at and is wrong.
+        /// The number of tokens of known keys whose signature was checked and is wrong.
         fileprivate var forgeries = 0
 
-        /// The memory of a connection that has made no request yet.
+        /// Creates the cache of a connection that has made no request yet.
         public init() {}
     }
 
-    /// A connection that has shown more wrong signatures than this is refused without a look at further ones: each
+    /// The number of wrong signatures of a connection beyond which further tokens are refused without a check: each
     /// costs as much as ten requests.
     static let forgeryLimit = 16
 
-    /// Judges an `authorization` header like ``known(_:)``, from the connection's memory if it is the one of last
-    /// time and neither has the register changed since nor a reading brought other keys.
+    /// Checks an `authorization` header like ``known(_:)``. The connection's cache is used if the header is the
+    /// previous one, and neither the register's version nor the keys have changed since.
     public func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> Knowledge {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let authorization, let credential = memory.credential, memory.version == version, memory.edition == edition,
@@ -117,8 +118,7 @@ public final class CredentialDirectory: Sendable {
         return knowledge
     }
 
-    /// Reads every provider key again; one that is not a P-256 public key is passed over. Verdicts of before are
-    /// forgotten.
+    /// Reads every provider key again; one that is not a P-256 public key is ignored. Earlier verdicts are discarded.
     public func reload() async throws {
         let version = store.registerVersion
         var keys: [KeyID: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
@@ -142,10 +142,10 @@ public final class CredentialDirectory: Sendable {
         try await reload()
     }
 
-    /// Judges an `authorization` header from memory, checking the signature if its key is known.
+    /// Checks an `authorization` header from memory, including the signature if its key is known.
     ///
-    /// Every answer is that of the register's present version: when that has changed, the keys must be read first, so
-    /// that a revoked key is refused, and a new one taken, at the next request.
+    /// Every verdict is that of the register's present version: when that has changed, the keys must be read first. A
+    /// revoked key is thus refused, and a new one accepted, at the next request.
     public func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
         let version = store.registerVersion
         return judge(authorization) { $0 == version }
@@ -198,12 +198,13 @@ public final class CredentialDirectory: Sendable {
         return credential
     }
 
-    /// Judges an `authorization` header, reading the keys again if the register has changed. Never answers
-    /// `needsLookUp`. The keys are read for everyone who asks at once.
+    /// Checks an `authorization` header, reading the keys again if the register has changed. Never returns
+    /// `needsLookUp`. Concurrent callers share one reading of the keys.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     public func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
-        // A register that changes during a reading is read again; one that never stands still is answered all the same.
+        // A register that changes during a reading is read again; one that changes all the time must not delay the
+        // result for ever.
         for _ in 0..<3 {
             let knowledge = known(authorization)
             guard case .needsLookUp = knowledge else { return knowledge }
@@ -214,9 +215,9 @@ public final class CredentialDirectory: Sendable {
 }
 
 extension CredentialDirectory: ProviderAuthentication {
-    /// Judges the header's value like ``find(_:)``, without the refusal's note.
+    /// Checks the header's value like ``find(_:)``, without the refusal's note.
     ///
-    /// - Throws: when the store cannot be read.
+    /// - Throws: An error when the store cannot be read.
     public func team(authorization: String) async throws -> ProviderVerdict {
         switch try await find(ArraySlice(authorization.utf8)) {
         case .credential(let credential): return .team(credential.team)

@@ -8,7 +8,7 @@ public struct DeviceCredentials: Hashable, Sendable {
     /// The device's secret, drawn from `1 ... Int64.max`; never logged.
     @Secret public var secret: UInt64
 
-    /// Takes what was drawn, or what a device sent; nothing is checked.
+    /// Creates credentials that were generated, or sent by a device; nothing is checked.
     public init(device: DeviceID, secret: UInt64) {
         self.device = device
         self.secret = secret
@@ -24,7 +24,7 @@ extension DeviceCredentials {
         return Array(hash.finalize())
     }
 
-    /// Compares with a stored hash, in constant time.
+    /// Whether the credentials match a stored hash; compares in constant time.
     public func matches(_ stored: [UInt8]) -> Bool {
         let mine = secretHash
         guard mine.count == stored.count else { return false }

@@ -1,22 +1,22 @@
 import PushModel
 
-/// Where the keys are kept by which new devices enrol, and which devices are blocked; a port that stores implement.
+/// Storage of the keys for enrolling new devices, and of the devices that are blocked; a port that stores implement.
 public protocol EnrolmentKeyRegister: Sendable {
     /// Adds a key. - Throws: ``RegisterError/enrolmentKeyTaken(_:)``.
     func addEnrolmentKey(_ key: EnrolmentKey) async throws
 
-    /// All keys, the oldest first, those that count no longer among them.
+    /// All keys, the oldest first, including those that are no longer valid.
     func enrolmentKeys() async throws -> [EnrolmentKey]
 
-    /// Revokes a key for good; `false` when there is none of that id, or it was revoked before.
+    /// Revokes a key for good; `false` when there is none with that id, or it was revoked before.
     func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool
 
-    /// Asks for a key by the hash of its secret, and counts one use of it where that is asked for and the key counts.
+    /// Finds a key by the hash of its secret, and counts one use of it if `isCounted` is set and the key is valid.
     func useEnrolmentKey(secretHash: [UInt8], isCounted: Bool, at now: Timestamp) async throws -> EnrolmentKeyVerdict
 
-    /// Blocks a device, or lets it in again. Its registrations stay.
+    /// Blocks or unblocks a device. Its registrations stay.
     ///
-    /// - Returns: `false` when there is no such device, or it is as asked already.
+    /// - Returns: `false` when there is no such device, or nothing changes.
     func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool
 
     /// Whether a device is blocked.
@@ -26,26 +26,26 @@ public protocol EnrolmentKeyRegister: Sendable {
     func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice]
 }
 
-/// A key by which new devices enrol.
+/// A key for enrolling new devices.
 public struct EnrolmentKey: Hashable, Sendable {
-    /// What people name it by; no secret.
+    /// The key's name for people; no secret.
     public var id: String
     /// SHA-256 of the secret.
     @Secret public var secretHash: [UInt8]
-    /// How many devices may enrol by it; `nil` for any number.
+    /// The number of devices that may enrol with it; `nil` for any number.
     public var quota: Int?
-    /// How many have.
+    /// The number of devices that have enrolled with it.
     public var used: Int
-    /// How many installations of apps are there that were made by it.
+    /// The present number of installations of apps that were made with it.
     public var installations: Int
-    /// From when on it counts no longer; `nil` for never.
+    /// The time at which it expires; `nil` for never.
     public var expiresAt: Timestamp?
-    /// When it was made.
+    /// The time at which it was made.
     public var createdAt: Timestamp
-    /// When it was revoked; `nil` while it was not.
+    /// The time at which it was revoked; `nil` while it was not.
     public var revokedAt: Timestamp?
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     public init(
         id: String, secretHash: [UInt8], quota: Int? = nil, used: Int = 0, installations: Int = 0,
         expiresAt: Timestamp? = nil, createdAt: Timestamp, revokedAt: Timestamp? = nil
@@ -60,11 +60,11 @@ public struct EnrolmentKey: Hashable, Sendable {
         self.revokedAt = revokedAt
     }
 
-    /// How many installations of apps there may be for each device of the quota: a device has more than one app, and a library that
-    /// has lost its installation makes another.
+    /// The maximum number of installations of apps for each device of the quota. A device has more than one app, and a
+    /// library that has lost its installation makes another.
     public static let installationsPerDevice = 10
 
-    /// How many installations there may be at a time that were made by it; `nil` for any number.
+    /// The maximum number of present installations that were made with it; `nil` for any number.
     public var installationLimit: Int? {
         quota.map { quota in
             let (limit, isTooLarge) = quota.multipliedReportingOverflow(by: Self.installationsPerDevice)
@@ -72,7 +72,7 @@ public struct EnrolmentKey: Hashable, Sendable {
         }
     }
 
-    /// Whether it lets a device in at an instant.
+    /// Whether it is valid for enrolment at an instant.
     public func verdict(at now: Timestamp) -> EnrolmentKeyVerdict {
         if revokedAt != nil { return .revoked }
         if let expiresAt, now >= expiresAt { return .expired }
@@ -81,36 +81,36 @@ public struct EnrolmentKey: Hashable, Sendable {
     }
 }
 
-/// Whether a key lets a device in.
+/// The verdict on a key for enrolment.
 public enum EnrolmentKeyVerdict: String, Hashable, Sendable, CaseIterable {
-    /// It does.
+    /// The key is valid.
     case valid
     /// There is no such key.
     case unknown
-    /// It was revoked.
+    /// The key was revoked.
     case revoked
-    /// Its time is over.
+    /// The key has expired.
     case expired
-    /// As many devices as it is for have enrolled.
+    /// The quota of devices is used up.
     case usedUp = "used_up"
 }
 
-/// A device as the register has it.
+/// A device in the register.
 public struct EnrolledDevice: Hashable, Sendable {
     /// The device's id.
     public var device: DeviceID
-    /// When it enrolled.
+    /// The time at which it enrolled.
     public var enrolledAt: Timestamp
-    /// When it was last noted that it is there, to the day; `nil` since its enrolment.
+    /// The time at which its presence was last recorded, to the day; `nil` if never since its enrolment.
     public var seenAt: Timestamp?
-    /// When it was blocked; `nil` while it is not.
+    /// The time at which it was blocked; `nil` while it is not.
     public var blockedAt: Timestamp?
-    /// When it was revoked; `nil` while it was not.
+    /// The time at which it was revoked; `nil` while it was not.
     public var revokedAt: Timestamp?
-    /// How many apps are registered on it.
+    /// The number of apps that are registered on it.
     public var registrations: Int
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     public init(
         device: DeviceID, enrolledAt: Timestamp, seenAt: Timestamp?, blockedAt: Timestamp?, revokedAt: Timestamp?,
         registrations: Int

@@ -1,10 +1,10 @@
 import PushModel
 import WebPushWire
 
-/// What a server keeps of FCM's enrolment beside devices and registrations; a port that stores implement.
+/// Storage of FCM's enrolment in addition to devices and registrations; a port that stores implement.
 public protocol FCMRegister: Sendable {
-    /// Keeps what a browser's registration consists of, in place of an earlier one; `nil` takes it away. The end of the
-    /// registration takes it away too.
+    /// Stores the data of a browser's registration, in place of an earlier one; `nil` removes it. The end of the
+    /// registration removes it too.
     func keepWebRegistration(
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws
@@ -20,27 +20,27 @@ public protocol FCMRegister: Sendable {
     /// The browsers' registrations of a device.
     func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration]
 
-    /// The browsers' registrations whose keys an installation told.
+    /// The browser registrations whose keys an installation set.
     func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration]
 
-    /// The devices that have registrations of browsers, in no order.
+    /// The devices that have browser registrations, in no order.
     func devicesWithWebRegistrations() async throws -> [DeviceID]
 
-    /// Keeps an installation, in place of an earlier one of the same team and id, where the key by which it comes has room for it
-    /// (``EnrolmentKey/installationLimit``). It takes the room until it is removed.
+    /// Stores an installation, in place of an earlier one of the same team and id, unless its key has reached
+    /// ``EnrolmentKey/installationLimit``. It counts towards the limit until it is removed.
     ///
-    /// - Parameter keyHash: The hash of the secret of a key of the register's; `nil` where none was needed.
-    /// - Returns: `false` where there is no room; nothing is kept then.
+    /// - Parameter keyHash: The hash of the secret of a key in the register; `nil` where none was needed.
+    /// - Returns: `false` where the limit is reached; nothing is stored then.
     func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool
 
-    /// The installation of an id; `nil` when there is none.
+    /// The installation with an id; `nil` when there is none.
     func installation(_ id: String, team: TeamID) async throws -> Installation?
 
     /// Deletes an installation; `false` when there is none.
     func removeInstallation(_ id: String, team: TeamID) async throws -> Bool
 }
 
-/// A browser's registration, with the place where it is kept.
+/// A browser's registration, with its device, app and environment.
 public struct KeptWebRegistration: Hashable, Sendable {
     /// The device.
     public var device: DeviceID
@@ -48,7 +48,7 @@ public struct KeptWebRegistration: Hashable, Sendable {
     public var app: AppID
     /// The environment of the device token.
     public var environment: PushEnvironment
-    /// What was registered.
+    /// The data of the registration.
     public var registration: WebRegistration
     /// When the device registered it last, or its keys were told.
     public var registeredAt: Timestamp
@@ -65,24 +65,24 @@ public struct KeptWebRegistration: Hashable, Sendable {
         self.registeredAt = registeredAt
     }
 
-    /// Whether a browser has it, and not a library that registers the app itself, as Android's do.
+    /// Whether it belongs to a browser, and not to a library that registers the app itself, as Android's do.
     public func isOfBrowser(_ app: RegisteredApp) -> Bool { registration.category != app.topic.rawValue }
 }
 
-/// One installation of an app, as FCM's libraries make them before they register.
+/// An installation of an app, which FCM's libraries make before they register.
 public struct Installation: Hashable, Sendable {
-    /// The id that the library chose, or the server.
+    /// The id that the library or the server chose.
     public var id: String
     /// The project.
     public var team: TeamID
-    /// The app's id at the project, as the library says it.
+    /// The app's id at the project, as the library sent it.
     public var appID: String
     /// SHA-256 of the refresh token.
     @Secret public var refreshHash: [UInt8]
-    /// When it was made.
+    /// The time at which it was made.
     public var createdAt: Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     public init(id: String, team: TeamID, appID: String, refreshHash: [UInt8], createdAt: Timestamp) {
         self.id = id
         self.team = team

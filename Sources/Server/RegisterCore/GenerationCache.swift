@@ -1,6 +1,6 @@
-/// A bounded dictionary that forgets what has not been asked for lately.
+/// A bounded dictionary that discards entries that were not used lately.
 ///
-/// Two generations: when the young one is full it becomes the old one, and the old one is forgotten; what is
+/// It has two generations: when the young one is full it becomes the old one, and the old one is discarded. An entry
 /// found in the old one moves to the young. Holds at most twice `capacity`; every step costs O(1).
 struct GenerationCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let capacity: Int

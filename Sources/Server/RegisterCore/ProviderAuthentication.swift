@@ -1,16 +1,16 @@
 import PushModel
 
-/// Checks a provider's bearer token for the APIs that take it beside APNs' own.
+/// Checks a provider's bearer token for the APIs other than APNs' own.
 public protocol ProviderAuthentication: Sendable {
     /// The team of a valid token. `authorization` is the header's value, `bearer JWT`.
     ///
-    /// - Throws: when the store cannot be read; whether the token is valid is not known then.
+    /// - Throws: An error when the store cannot be read; whether the token is valid is not known then.
     func team(authorization: String) async throws -> ProviderVerdict
 }
 
-/// What a provider's credential is worth.
+/// The verdict on a provider's credential.
 public enum ProviderVerdict: Hashable, Sendable {
-    /// The token is valid, and of this team.
+    /// The token is valid, and belongs to this team.
     case team(TeamID)
     /// There is no token: the header does not begin with `bearer`.
     case missing

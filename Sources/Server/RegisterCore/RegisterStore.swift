@@ -2,9 +2,10 @@ import Mailbox
 import PushEncryption
 import PushModel
 
-/// Where apps, provider keys, devices and registrations are durable; the port that a store implements.
+/// Durable storage of apps, provider keys, devices and registrations; the port that a store implements.
 public protocol RegisterStore: Sendable {
-    /// Another number after every change of apps, provider keys, certificates and revocations, whichever process made it.
+    /// The version, which changes with every change of apps, provider keys, certificates and revocations by any
+    /// process.
     ///
     /// Read on every request, so it costs no more than memory.
     var registerVersion: UInt64 { get }
@@ -15,9 +16,9 @@ public protocol RegisterStore: Sendable {
     /// Adds an app. - Throws: ``RegisterError`` when the topic is taken.
     func addApp(topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp) async throws -> RegisteredApp
 
-    /// Takes an app out: its registrations end. Its topic stays its team's, which may add it again.
+    /// Removes an app: its registrations end. Its topic stays reserved for its team, which may add it again.
     ///
-    /// - Returns: The app; `nil` when there is none of that topic.
+    /// - Returns: The app; `nil` when there is none with that topic.
     func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp?
 
     /// The keys that were not revoked.
@@ -26,7 +27,7 @@ public protocol RegisterStore: Sendable {
     /// Adds a provider's public key. - Throws: ``RegisterError`` when the key id is taken.
     func addProviderKey(_ key: ProviderKey) async throws
 
-    /// Revokes a provider's key for good; `nil` when there is none of that id, or it was revoked before.
+    /// Revokes a provider's key for good; `nil` when there is none with that id, or it was revoked before.
     func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey?
 
     /// Adds a device; `false` when the id is taken.
@@ -40,7 +41,7 @@ public protocol RegisterStore: Sendable {
     /// - Returns: `false` when there is no such device, or it was revoked before.
     func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool
 
-    /// The devices that were revoked or blocked at or after an instant; those that were let in again are not among them.
+    /// The devices that were revoked or blocked at or after an instant; unblocked ones are not included.
     func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID]
 
     /// The registration of an app on a device in one environment, active or ended; `nil` when there never was one.
@@ -48,15 +49,16 @@ public protocol RegisterStore: Sendable {
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration?
 
-    /// The registrations that tokens stand for, one for each of at most some hundreds, as ``registration(device:app:environment:)``.
+    /// The registrations of token subjects, at most some hundreds, each as for
+    /// ``registration(device:app:environment:)``.
     func registrations(of subjects: [TokenSubject]) async throws -> [Registration?]
 
-    /// What the tokens of some devices' active registrations stand for, in no order; of at most some hundreds of devices.
+    /// The token subjects of the active registrations of some devices, at most some hundreds, in no order.
     ///
     /// - Parameter cell: The cell of this server.
     func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject]
 
-    /// Makes a registration active: as it was, or with the next generation after it had ended.
+    /// Makes a registration active: unchanged, or with the next generation after it had ended.
     func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration
@@ -66,8 +68,8 @@ public protocol RegisterStore: Sendable {
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration?
 
-    /// Keeps the public key that an app on a device has published, in place of an earlier one; `nil` takes it away.
-    /// The end of the registration takes it away too.
+    /// Stores the public key that an app on a device has published, in place of an earlier one; `nil` removes it. The
+    /// end of the registration removes it too.
     func keepEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws
@@ -80,20 +82,20 @@ public protocol RegisterStore: Sendable {
 
 /// An app in the server's register.
 public struct RegisteredApp: Hashable, Sendable {
-    /// The number by which stores and device tokens name the app.
+    /// The app's number in stores and device tokens.
     public var id: AppID
     /// The app's bundle id, without the suffix of a push type.
     public var topic: Topic
     /// The team that owns the app.
     public var team: TeamID
-    /// How much may wait for the app on one device in the lane `apns`.
+    /// The limits of the app's queue on one device in the lane `apns`.
     public var policy: MailboxPolicy
-    /// What people call the app; `nil` where nobody said.
+    /// The app's display name; `nil` where none was set.
     public var name: String?
     /// Whether the app has the capability of push notifications.
     public var isPushEnabled: Bool
 
-    /// Makes an entry of the register; nothing is checked.
+    /// Creates an entry of the register; nothing is checked.
     public init(
         id: AppID, topic: Topic, team: TeamID, policy: MailboxPolicy, name: String? = nil, isPushEnabled: Bool = true
     ) {
@@ -108,16 +110,16 @@ public struct RegisteredApp: Hashable, Sendable {
 
 /// A provider's public key: P-256, as PEM (RFC 7468, `PUBLIC KEY`).
 public struct ProviderKey: Hashable, Sendable {
-    /// The key's id; the register has it once, over all teams.
+    /// The key's id, which is unique over all teams.
     public var keyID: KeyID
     /// The team that owns the key.
     public var team: TeamID
     /// The key's PEM text.
     public var publicKeyPEM: String
-    /// When it was added to the register.
+    /// The time at which it was added to the register.
     public var createdAt: Timestamp
 
-    /// Makes an entry of the register; nothing is checked.
+    /// Creates an entry of the register; nothing is checked.
     public init(keyID: KeyID, team: TeamID, publicKeyPEM: String, createdAt: Timestamp) {
         self.keyID = keyID
         self.team = team
@@ -128,14 +130,14 @@ public struct ProviderKey: Hashable, Sendable {
 
 /// An app on a device, as of its newest generation.
 public struct Registration: Hashable, Sendable {
-    /// How often the registration was renewed: `0 ... 32767`, then 0 again.
+    /// The number of renewals of the registration: `0 ... 32767`, then 0 again.
     public var generation: UInt16
-    /// When it ended; `nil` while it is active.
+    /// The time at which it ended; `nil` while it is active.
     public var endedAt: Timestamp?
-    /// When the generation before it ended; `nil` for the first one.
+    /// The time at which the previous generation ended; `nil` for the first one.
     public var previousEndedAt: Timestamp?
 
-    /// Makes the state of a registration; nothing is checked.
+    /// Creates the state of a registration; nothing is checked.
     public init(generation: UInt16, endedAt: Timestamp?, previousEndedAt: Timestamp?) {
         self.generation = generation
         self.endedAt = endedAt
@@ -143,23 +145,23 @@ public struct Registration: Hashable, Sendable {
     }
 }
 
-/// Why the register refused an entry.
+/// The reason why the register refused an entry.
 public enum RegisterError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The topic is that of an app which this team owns.
     case topicTaken(Topic, by: TeamID)
     /// The topic was another team's until its app was removed; the timelines of that team are kept under it.
     case topicKept(Topic, for: TeamID)
-    /// The register has a key of this id; a revoked one keeps its id.
+    /// The register has a key with this id; a revoked one keeps its id.
     case keyIDTaken(KeyID)
-    /// The register has a certificate or an authority of this id; a revoked one keeps its id.
+    /// The register has a certificate or an authority with this id; a revoked one keeps its id.
     case certificateIDTaken(String)
     /// The register has this very certificate or authority, under this id.
     case certificateKnown(String)
-    /// The register has a team of this id.
+    /// The register has a team with this id.
     case teamTaken(TeamID)
-    /// The register has a service account of this key id or e-mail; a revoked one keeps both.
+    /// The register has a service account with this key id or e-mail; a revoked one keeps both.
     case serviceAccountTaken(String)
-    /// The register has a key for enrolment of this id; a revoked one keeps its id.
+    /// The register has a key for enrolment with this id; a revoked one keeps its id.
     case enrolmentKeyTaken(String)
 
     public var description: String {

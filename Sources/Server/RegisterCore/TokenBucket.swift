@@ -7,11 +7,11 @@ package struct TokenBucket: Hashable, Sendable {
     private var tokens: Double
     private var filledAt: Timestamp
 
-    /// A full bucket.
+    /// Creates a full bucket.
     ///
     /// - Parameters:
-    ///   - capacity: How many tokens it holds, at least 1.
-    ///   - perSecond: How many it gets in a second, more than 0.
+    ///   - capacity: The maximum number of tokens, at least 1.
+    ///   - perSecond: The number of tokens added per second, more than 0.
     package init(capacity: Double, perSecond: Double, now: Timestamp) {
         self.capacity = capacity
         self.perSecond = perSecond
@@ -21,9 +21,9 @@ package struct TokenBucket: Hashable, Sendable {
 
     /// Takes a token.
     ///
-    /// - Returns: `nil` when there was one; else the whole seconds after which there is one, at least 1.
+    /// - Returns: `nil` when there was one; otherwise the whole seconds after which there is one, at least 1.
     package mutating func take(at now: Timestamp) -> Int? {
-        // A clock that was set back fills nothing.
+        // A clock that was set back must add nothing.
         let elapsed = max(0, now.milliseconds(since: filledAt))
         tokens = min(capacity, tokens + Double(elapsed) * perSecond / 1000)
         filledAt = now

@@ -2,23 +2,23 @@ import APNsWire
 import PushModel
 import Synchronization
 
-/// What device tokens stand for and whether they are still active, from a bounded cache before the store.
+/// The registrations of device tokens, active or ended, from a bounded cache before the store.
 ///
 /// Thread-safe. A token that no key opens is refused without any look-up.
 public final class TokenDirectory: Sendable {
-    /// What a token is worth.
+    /// The state of a token.
     public enum Resolution: Hashable, Sendable {
-        /// Its registration is active, and this is what it means.
+        /// The registration is active; the subject is the decoded token.
         case active(TokenSubject)
-        /// It was active once, and ended at this instant; 1970 where the instant is not known.
+        /// The registration ended at this instant; 1970 where the instant is not known.
         case ended(Timestamp)
-        /// No key opens it, or its registration never was.
+        /// No key opens the token, or its registration never existed.
         case bad
-        /// Ask with ``find(_:)``.
+        /// Not cached: call ``find(_:)``.
         case needsLookUp
     }
 
-    /// What a registration is of; its tokens differ by generation.
+    /// The key of a registration; its tokens differ by generation.
     private struct Place: Hashable {
         var device: DeviceID
         var app: AppID
@@ -31,22 +31,22 @@ public final class TokenDirectory: Sendable {
         }
     }
 
-    /// The look-ups of one place that have begun and not ended.
+    /// The look-ups of one registration that have begun and not ended.
     private struct Flight {
         var lookUps = 0
-        /// How often the place's registration was told meanwhile.
+        /// The number of changes of the registration meanwhile.
         var changes = 0
     }
 
     private struct State {
         var resolutions: GenerationCache<DeviceToken, Resolution>
-        /// The register's version that the answers are of.
+        /// The register's version of the cached answers.
         var version: UInt64 = 0
         var flights: [Place: Flight] = [:]
 
         /// Counts a look-up that begins.
         ///
-        /// - Returns: What ``ended(_:)`` must return if the answer is to be kept.
+        /// - Returns: The number of changes; ``ended(_:)`` must return the same number for the result to be cached.
         mutating func began(_ place: Place) -> Int {
             flights[place, default: Flight()].lookUps += 1
             return flights[place]?.changes ?? 0
@@ -66,9 +66,9 @@ public final class TokenDirectory: Sendable {
     public let sealer: DeviceTokenSealer
     private let state: Mutex<State>
 
-    /// A directory that has looked up nothing yet.
+    /// Creates a directory that has looked up nothing yet.
     ///
-    /// - Parameter capacity: Tokens that are remembered, up to twice as many; about 150 bytes each.
+    /// - Parameter capacity: The number of tokens in the cache, up to twice as many; about 150 bytes each.
     public init(store: any RegisterStore, sealer: DeviceTokenSealer, capacity: Int = 200_000) {
         self.store = store
         self.sealer = sealer
@@ -76,7 +76,8 @@ public final class TokenDirectory: Sendable {
         state = Mutex(State(resolutions: GenerationCache(capacity: capacity)))
     }
 
-    /// Answers from memory. What was read before the register changed is forgotten: the change may have ended it.
+    /// Returns the cached state. Answers read before the register changed are discarded: the change may have ended a
+    /// registration.
     public func known(_ token: DeviceToken) -> Resolution {
         let version = store.registerVersion
         return state.withLock { state in
@@ -87,15 +88,16 @@ public final class TokenDirectory: Sendable {
 
     /// Opens a token and reads its registration.
     ///
-    /// - Throws: when the store cannot be read; whether the token is active is not known then.
+    /// - Throws: An error when the store cannot be read; whether the token is active is not known then.
     public func find(_ token: DeviceToken) async throws -> Resolution {
         try await find([token]).first ?? .bad
     }
 
     /// Opens tokens and reads their registrations, all at once.
     ///
-    /// - Returns: One resolution for each of the tokens, of which there may be some hundreds; none is ``Resolution/needsLookUp``.
-    /// - Throws: when the store cannot be read; whether any of the tokens is active is not known then.
+    /// - Returns: A resolution for each of the tokens, of which there may be some hundreds; none is
+    ///   ``Resolution/needsLookUp``.
+    /// - Throws: An error when the store cannot be read; whether any of the tokens is active is not known then.
     public func find(_ tokens: [DeviceToken]) async throws -> [Resolution] {
         let subjects = tokens.map(sealer.open)
         let opened = subjects.compactMap { $0 }
@@ -121,7 +123,7 @@ public final class TokenDirectory: Sendable {
         return keep(tokens, subjects, zip(places, changes), registrations, asOf: version)
     }
 
-    /// Tells what tokens are worth, and remembers that where nothing was told of them meanwhile.
+    /// Returns the states of tokens, and caches those whose registrations did not change meanwhile.
     private func keep(
         _ tokens: [DeviceToken], _ subjects: [TokenSubject?], _ flights: Zip2Sequence<[Place], [Int]>,
         _ registrations: [Registration?], asOf version: UInt64
@@ -150,12 +152,12 @@ public final class TokenDirectory: Sendable {
         return .ended(registration.previousEndedAt ?? Timestamp(rawValue: 0))
     }
 
-    /// Takes in what a registration is now. Remembered answers for its token that differ are forgotten, and look-ups of
-    /// it that have begun and not ended are not remembered.
+    /// Records the present state of a registration. Cached answers for its token that differ are discarded, and
+    /// look-ups of it that are under way are not cached.
     ///
     /// Answers for other registrations stay, and so do answers that agree.
-    /// - Parameter subject: What the token of the registration's generation stands for.
-    /// - Throws: what the cryptographic library says; never for a subject that was sealed before.
+    /// - Parameter subject: The decoded token of the registration's generation.
+    /// - Throws: The cryptographic library's error; never for a subject that was sealed before.
     public func registrationIs(_ registration: Registration, of subject: TokenSubject) throws {
         let tokens = try sealer.everyToken(of: subject)
         let place = Place(subject)

@@ -1,38 +1,42 @@
 import Relay
 import RelayWire
 
-/// How much is kept of documents.
+/// The limits on stored documents.
 public enum DocumentLimits {
-    /// How many documents of one account.
+    /// The maximum number of documents of one account.
     public static let count = 1000
-    /// How many bytes of them, as they are sealed.
+    /// The maximum size of an account's sealed documents, in bytes.
     public static let bytes = 4 << 20
-    /// How many numbers of removed documents, and how long, in milliseconds: 28 days.
+    /// The maximum number of kept numbers of removed documents, and the time for which they are kept, in milliseconds:
+    /// 28 days.
     public static let removed = 1000, removedAge: Int64 = 28 * 86_400_000
-    /// For how long the documents of an account are kept none of whose devices comes, in milliseconds: 90 days.
+    /// The time for which the documents of an account without connecting devices are kept, in milliseconds: 90 days.
     public static let age: Int64 = 90 * 86_400_000
-    /// How many are told in one answer, and how many bytes of them after the first.
+    /// The maximum number of documents in one response, and their maximum size in bytes after the first.
     public static let page = (count: 32, bytes: 96 << 10)
 }
 
-/// Keeps the documents that the devices of one person share; the port of a store.
+/// Storage of the documents that the devices of one person share; the port of a store.
 ///
-/// Every call returns at once; what is said first is done first. `complete` is called once, later, on another thread, in that order, and
-/// may call the store again.
+/// Every call returns at once; calls are executed in their order. `complete` is called once, later, on another thread,
+/// in that order, and may call the store again.
 public protocol DocumentStore: Sendable {
-    /// Does what a device of an account asks; what it says is kept survives a power cut. The access token in it is the caller's matter.
+    /// Performs a request of a device of an account; a result of success survives a power cut. The caller checks the
+    /// access token in it.
     func perform(
         _ ask: RelayDocumentAsk, of account: RelayDirectory.AccountID, at now: Int64,
         then complete: @escaping @Sendable (RelayDocumentAnswer) -> Void)
-    /// A device of the account is there.
+    /// Records that a device of the account is present.
     func seen(_ account: RelayDirectory.AccountID, at now: Int64)
-    /// Forgets some numbers of what was removed long ago, and tells some accounts none of whose devices was seen for ``DocumentLimits/age``;
-    /// `nil` is what could not be read. `isAll` says that there is no more to be forgotten.
+    /// Deletes some numbers of documents that were removed long ago, and returns some accounts whose devices were not
+    /// seen for ``DocumentLimits/age``; `nil` where they could not be read. `isAll` is whether nothing is left to
+    /// delete.
     func sweep(
         at now: Int64,
         then complete: @escaping @Sendable (_ unseen: [RelayDirectory.AccountID]?, _ isAll: Bool) -> Void)
-    /// Deletes some of an account's documents, where none of its devices was seen for ``DocumentLimits/age``, and tells whether none are left to
-    /// be deleted. One that is put meanwhile says that a device is back: what is there then stays.
+    /// Deletes some of an account's documents if none of its devices was seen for ``DocumentLimits/age``; completes
+    /// with whether none are left to delete. A document that is put meanwhile shows that a device is back: the present
+    /// ones then remain.
     func forget(
         _ account: RelayDirectory.AccountID, at now: Int64, then complete: @escaping @Sendable (_ isAll: Bool?) -> Void)
 }

@@ -1,40 +1,41 @@
 import Relay
 
-/// What became of a letter that was to be kept.
+/// The outcome of storing a message for a device.
 public enum LetterKeeping: Hashable, Sendable {
-    /// It is kept, and a power cut does not undo that; or it was before.
+    /// The message is stored, and survives a power cut; or it was stored before.
     case kept
-    /// As many are kept for its device as may be: ``LetterLimits``.
+    /// The limit of stored messages for its device is reached: ``LetterLimits``.
     case full
-    /// It could not be written; why, in words.
+    /// The message could not be written, with a description of the error.
     case failed(String)
 }
 
-/// How many letters are kept for one device.
+/// The limits on stored messages for one device.
 public enum LetterLimits {
-    /// How many.
+    /// The maximum number of messages.
     public static let count = 1000
-    /// How many bytes of them.
+    /// The maximum size of the messages, in bytes.
     public static let bytes = 10 << 20
 }
 
-/// Keeps letters for devices that are away; the port of a store.
+/// Storage of messages queued for devices that are away; the port of a store.
 ///
-/// Every call returns at once; what is said first is done first. `complete` is called once, later, on another thread, in that
-/// order, and may call the store again.
+/// Every call returns at once; calls are executed in their order. `complete` is called once, later, on another thread,
+/// in that order, and may call the store again.
 public protocol LetterStore: Sendable {
-    /// Keeps a letter after all that were kept before, unless one of the same sender and id is kept for the device.
+    /// Stores a message after all earlier ones, unless one with the same sender and id is stored for the device.
     func keep(_ letter: KeptLetter, then complete: @escaping @Sendable (LetterKeeping) -> Void)
-    /// Reads what is kept for a device of an account beyond a number, in the order in which it was kept, but what has expired by `now`:
-    /// at most `count` letters, and after the first no more than `bytes`. `isAll` says that there is no other; `nil` is what could not be
-    /// read.
+    /// Reads the messages for a device of an account after a number, in the order in which they were stored, without
+    /// those that have expired by `now`. Reads at most `count` messages, and after the first no more than `bytes`.
+    /// `isAll` is whether there are no others; `nil` where they could not be read.
     func read(
         for device: String, of account: RelayDirectory.AccountID, after number: Int64, count: Int, bytes: Int,
         at now: Int64, then complete: @escaping @Sendable (_ letters: [KeptLetter]?, _ isAll: Bool) -> Void)
-    /// Keeps a letter no more, and tells whether it was kept; `nil` where that is not known, and it may be still.
+    /// Deletes a message, and completes with whether it was stored; `nil` where that is not known, and it may still be.
     func remove(_ key: LetterKey, for device: String, then complete: @escaping @Sendable (Bool?) -> Void)
-    /// Keeps a device's letters no more, and tells which there were, without their bodies.
+    /// Deletes a device's messages, and completes with them, without their bodies.
     func removeAll(for device: String, then complete: @escaping @Sendable ([KeptLetter]) -> Void)
-    /// Keeps no more what has expired by `now`, of which it tells some, without their bodies; and when the next expires.
+    /// Deletes messages that have expired by `now`; completes with some of them, without their bodies, and with the
+    /// time at which the next expires.
     func expire(at now: Int64, then complete: @escaping @Sendable (_ ended: [KeptLetter], _ next: Int64?) -> Void)
 }

@@ -5,15 +5,15 @@ import Relay
 import RelayWire
 import Synchronization
 
-/// Documents that the devices of one person share. The store is asked outside every lock.
+/// The documents that the devices of one person share. The store is called outside every lock.
 extension RelayCentre {
-    /// How much one device may ask at a time.
+    /// The maximum number of outstanding document requests of one device.
     static let documentAskLimit = 16
-    /// How often the store is asked what is to be forgotten, and how soon again where there is more, in milliseconds.
+    /// The period of the sweep over documents, and the pause before its next step while there is more, in milliseconds.
     static let documentSweepPause: Int64 = 3_600_000, documentSweepStep: Int64 = 50
 
-    /// Only a device that said whose it is reaches the documents of its account; with the access token of another account, which proves as
-    /// much as a hello with it, it reads that one's.
+    /// Only a device that has announced its account has access to the account's documents. With the access token of
+    /// another account, which proves as much as a hello with it, the device reads that account's.
     func askDocuments(_ ask: RelayDocumentAsk, _ id: UUID, by session: RelaySession, at now: Int64) {
         func refuse(_ why: RelayDocumentAnswer.Refusal) { tell(session, .documentAnswer(id: id, .refused(why))) }
         guard let own = state.withLock({ $0.directory.account(of: session) }) else { return refuse(.notJoined) }
@@ -42,7 +42,7 @@ extension RelayCentre {
         }
     }
 
-    /// Has the store asked what is to be forgotten, and again.
+    /// Schedules the sweep over documents, repeatedly.
     func sweepDocuments(after pause: Int64) {
         schedule(pause) { [weak self] in
             guard let self, fault() == nil else { return }
@@ -59,10 +59,10 @@ extension RelayCentre {
         }
     }
 
-    /// Has some documents of each of these accounts deleted none of whose devices is there now.
+    /// Deletes some documents of each of these accounts that have no connected device now.
     ///
-    /// - Parameter complete: Told once for all of them, and whether the last could be.
-    /// - Returns: `false` where there is none, and nothing is told.
+    /// - Parameter complete: Called once for all of them, with whether the last deletion succeeded.
+    /// - Returns: `false` where there is no such account, and `complete` is not called.
     private func forgetDocuments(
         of accounts: [RelayDirectory.AccountID], at now: Int64, then complete: @escaping @Sendable (Bool) -> Void
     ) -> Bool {
@@ -72,7 +72,7 @@ extension RelayCentre {
         }
         for account in back { documentStore?.seen(account, at: now) }
         for (place, account) in away.enumerated() {
-            // The store tells in order.
+            // The store completes in order.
             documentStore?.forget(account, at: now) { [weak self] isAll in
                 if isAll == nil { self?.logger.error("The documents of an account that is away were not deleted.") }
                 if place == away.count - 1 { complete(isAll != nil) }

@@ -6,17 +6,19 @@ import Relay
 import RelayWire
 import Synchronization
 
-/// Letters: messages that want no answer, and are kept for devices that are away. The store is asked outside every lock.
+/// Queued messages: messages without a response, which are stored for devices that are away. The store is called
+/// outside every lock.
 extension RelayCentre {
-    /// How long after a letter could not be written to its device, or the store not be read, that is tried again, in milliseconds.
+    /// The pause before a retry after a message could not be written to its device, or the store could not be read, in
+    /// milliseconds.
     static let letterPause: Int64 = 1_000
-    /// After how many milliseconds the store is asked again at the latest, when a letter expires.
+    /// The longest time until the store is asked for expired messages again, in milliseconds.
     static let longestSweepPause: Int64 = 3_600_000
 
-    /// What is known of letters.
+    /// The state of queued messages.
     struct Letters {
         var flow = LetterFlow()
-        /// When the store is asked next what has expired; `nil` for never.
+        /// The time of the next sweep over expired messages; `nil` for never.
         var sweepsAt: Int64?
     }
 
@@ -26,7 +28,7 @@ extension RelayCentre {
     // MARK: Posting
 
     func post(_ letter: RelayLetter, from sender: RelaySession, at now: Int64) {
-        // The sender's name, under which it goes on, may be longer than the receiver's.
+        // The sender's name, under which it is forwarded, may be longer than the receiver's.
         guard letter.body.count <= RelayLetter.bodyLimit else {
             return tell(sender, .undelivered(id: letter.id, .tooLarge))
         }
@@ -63,9 +65,9 @@ extension RelayCentre {
         sweepLetters(by: letter.deadline, at: now)
     }
 
-    // MARK: Giving
+    // MARK: Delivery
 
-    /// A session has said whose it is, or says so again.
+    /// Begins delivery to a session that has announced its account, or announces it again.
     func beginLetters(_ session: RelaySession) {
         guard let account = state.withLock({ $0.directory.account(of: session) }) else { return }
         follow(letters.withLock { $0.flow.begin(session, account) })
@@ -95,7 +97,8 @@ extension RelayCentre {
         }
     }
 
-    /// The next one is written when this one is, so that their order stays. Everything else may overtake them.
+    /// Writes a message. The next one is written when this one is, so that their order is kept; all other frames may
+    /// overtake them.
     private func write(_ letter: KeptLetter, to session: RelaySession) {
         let frame = RelayFrame.letter(
             RelayLetter(peer: letter.key.sender, id: letter.key.id, deadline: letter.deadline, body: letter.body))
@@ -121,7 +124,8 @@ extension RelayCentre {
 
     // MARK: Ends
 
-    /// A device has taken a letter for good. What it was not given in this session comes to it, and is said again.
+    /// Deletes a message that a device has taken. One that was not delivered in this session is delivered then, and the
+    /// device confirms it again.
     func taken(_ id: UUID, from sender: String, by session: RelaySession) {
         let key = LetterKey(sender: sender, id: id)
         guard letters.withLock({ $0.flow.isUnderWay(key, to: session.device) }) else { return }
@@ -129,7 +133,7 @@ extension RelayCentre {
         follow(letters.withLock { $0.flow.ended(key, for: session.device) })
     }
 
-    /// A device takes back a letter of its own. One that is on its way is the other device's.
+    /// Withdraws a device's own message. One that is being delivered belongs to the other device.
     func recall(_ id: UUID, for device: String, by session: RelaySession) {
         let key = LetterKey(sender: session.device, id: id)
         guard let store = letterStore, !letters.withLock({ $0.flow.isUnderWay(key, to: device) }) else {
@@ -156,7 +160,7 @@ extension RelayCentre {
         }
     }
 
-    /// A device is none of its account any more; whoever has written to it hears of that where it is there.
+    /// Deletes the messages for a device that was removed from its account; connected senders are notified.
     func endLetters(for device: String) {
         letterStore?.removeAll(for: device) { [weak self] ended in
             for letter in ended { self?.end(letter, .unknownDevice) }
@@ -169,14 +173,14 @@ extension RelayCentre {
             return (wasUnderWay, letters.flow.ended(letter.key, for: letter.device))
         }
         follow(steps)
-        // What is on its way may have arrived: the other device tells what came of it.
+        // A message under way may have arrived: the other device reports its outcome.
         guard !wasUnderWay, let sender = state.withLock({ $0.directory.session(of: letter.key.sender) }) else { return }
         tell(sender, .undelivered(id: letter.key.id, reason))
     }
 
     // MARK: Time
 
-    /// Has the store asked what has expired, at a moment or before.
+    /// Schedules a sweep over expired messages, at a moment or before.
     func sweepLetters(by moment: Int64, at now: Int64) {
         guard fault() == nil else { return }
         let moment = min(moment, now + Self.longestSweepPause)
@@ -188,7 +192,7 @@ extension RelayCentre {
         guard isSooner else { return }
         schedule(max(1, moment - now)) { [weak self] in
             guard let self else { return }
-            // One that was set for an earlier moment has done it.
+            // An earlier timer has done the sweep.
             let isDue = letters.withLock { letters in
                 guard letters.sweepsAt == moment else { return false }
                 letters.sweepsAt = nil

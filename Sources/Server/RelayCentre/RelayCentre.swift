@@ -8,42 +8,43 @@ import RelayWire
 import ServerCore
 import Synchronization
 
-/// The broker between the devices of one person: it knows which are connected, tells them of each other, and passes on what one
-/// sends to another. Thread-safe.
+/// The broker between the devices of one person: it tracks which are connected, notifies them of each other, and
+/// forwards messages between them. Thread-safe.
 ///
-/// Of a device it keeps what the device tells of itself (``RelayRegister``), so that those that are away are known after a restart.
-/// Whose a device is, the device proves in each session by the account's access token, of which a hash is kept.
+/// It stores each device's description of itself (``RelayRegister``), so that devices that are away are known after a
+/// restart. In each session a device proves its account by the account's access token, of which a hash is stored.
 public final class RelayCentre: UpstreamReceiver, SessionListener {
-    /// Runs something on any thread after so many milliseconds.
+    /// Runs a closure on any thread after a delay in milliseconds.
     public typealias Schedule = @Sendable (Int64, @escaping @Sendable () -> Void) -> Void
 
     struct State {
         var directory = RelayDirectory(epoch: Int64.random(in: .min ... .max))
         var connections: [RelaySession: any DeviceConnection] = [:]
-        /// Whose descriptions a session is still to be given, and whether one is on its way.
+        /// The devices whose descriptions are still to be sent to a session, and whether one is being written.
         var describing: [RelaySession: (rest: [String], isUnderWay: Bool)] = [:]
         var waker: (any RelayWaker)?
-        /// The moment for which the timer is set that counts; one that comes for another moment does nothing.
+        /// The time of the valid timer; a timer for another time does nothing.
         var wakesAt: Int64?
-        /// How many pushes have no answer yet.
+        /// The number of pushes without a result.
         var pushes = 0
     }
 
-    /// How many devices may be woken at a time.
+    /// The maximum number of devices that are being woken at a time.
     static let pushLimit = 256
-    /// How long a device that takes nothing more is let alone before it is told again, in milliseconds.
+    /// The time for which a device that accepts no more frames is left alone before the next attempt, in milliseconds.
     static let stalePause: Int64 = 1_000
-    /// Of how many devices a session is told, beside how things are, that it missed their interruption or their end.
+    /// The maximum number of devices whose missed interruption or removal is sent to a session in addition to the
+    /// present state.
     static let missedLimit = 128
 
     let state = Mutex(State())
     let letters = Mutex(Letters())
-    /// The sessions that missed something, and which devices they have not heard to be interrupted or removed.
+    /// The sessions that missed frames, with the interruptions and removals of devices that they missed.
     private let stale = Mutex<[RelaySession: [String: RelayFrame]]>([:])
     private let register: any RelayRegister
     let letterStore: (any LetterStore)?
     let documentStore: (any DocumentStore)?
-    /// How much each session has asked about documents that is not answered.
+    /// The number of outstanding document requests of each session.
     let documentAsks = Mutex<[RelaySession: Int]>([:])
     /// Why nothing can be kept or read until the server starts again; `nil` while it can.
     let fault: @Sendable () -> String?
@@ -59,7 +60,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         Counter(label: "aldaba_relay_wakes_total", dimensions: [("outcome", $0)])
     }
 
-    /// A centre without devices.
+    /// Creates a broker without devices.
     ///
     /// - Parameters:
     ///   - letters: What keeps letters; `nil` where none are kept.
@@ -79,12 +80,12 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         self.schedule = schedule
         self.fault = fault
         self.logger = logger
-        // An earlier run may have kept some.
+        // An earlier run may have stored some.
         if letterStore != nil { sweepLetters(by: clock().rawValue, at: clock().rawValue) }
         if documentStore != nil { sweepDocuments(after: 1) }
     }
 
-    /// Has devices that can be woken be woken from now on. Called before there are sessions.
+    /// Wakes devices through `waker` from now on. Called before there are sessions.
     public func wakes(by waker: any RelayWaker) {
         state.withLock { state in
             state.waker = waker
@@ -94,12 +95,12 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     // MARK: Sessions
 
-    /// Notes where a device can be reached. The others hear of it once it has said whose it is.
+    /// Records a session's connection. Other devices are notified once the session has announced its account.
     public func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
         state.withLock { $0.connections[RelaySession(session)] = connection }
     }
 
-    /// Tells the person's other devices that what was under way to this one may be lost.
+    /// Notifies the person's other devices that messages under way to this one may be lost.
     public func closed(_ session: DeviceSessionID) {
         let session = RelaySession(session)
         let now = clock().rawValue
@@ -114,7 +115,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     // MARK: Frames
 
-    /// Takes a frame of a device. What cannot be read ends the session, since the two do not speak the same protocol.
+    /// Processes a frame of a device. An unreadable frame ends the session, since the two do not use the same protocol.
     public func receive(
         _ message: UpstreamMessage, of session: DeviceSessionID,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
@@ -132,7 +133,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         switch frame {
         case .route(let route): forward(route, from: sender, at: now)
         case .hello(let token, let device, let wake, let known):
-            // The token itself is not kept: what is, proves nothing to anybody.
+            // Only a hash is stored, which proves nothing to any other party.
             let account = Array(SHA256.hash(data: token))
             state.withLock { state in
                 load(account, &state, at: now)
@@ -183,7 +184,8 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         }
     }
 
-    /// The frame is written outside the lock; one sender's frames keep their order since they come one after the other.
+    /// Forwards a message. The frame is written outside the lock; one sender's frames keep their order since they
+    /// arrive one after the other.
     private func forward(_ route: RelayRoute, from sender: RelaySession, at now: Int64) {
         let (directive, connection) = state.withLock { state -> (RelayDirectory.Directive?, (any DeviceConnection)?) in
             follow(state.directory.tellBefore(sender.device, to: route.peer, by: sender), &state)
@@ -206,9 +208,10 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         }
     }
 
-    /// Writes a frame; its sender is told where it could not be written. A session that ended under way is one that is not there.
+    /// Writes a frame; the sender is notified where it could not be written. A session that ended meanwhile counts as
+    /// not connected.
     private func forward(_ route: RelayRoute, _ connection: any DeviceConnection, from sender: RelaySession) {
-        // The sender's name may be longer than that of the receiver, which stood in its place.
+        // The sender's name, which replaces the receiver's, may be longer.
         guard let bytes = encoded(.route(route)) else { return tell(sender, .undelivered(id: route.id, .tooLarge)) }
         (route.isBulk ? forwardedPieces : forwardedMessages).increment()
         connection.relay(bytes, isBulk: route.isBulk) { [weak self] outcome in
@@ -245,15 +248,15 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         }
     }
 
-    /// Within the lock, so that each device hears of the others' states in their order.
+    /// Executes directives within the lock, so that each device receives the others' states in their order.
     func follow(_ directives: [RelayDirectory.Directive], _ state: inout State) {
         var last: (frame: RelayFrame, bytes: [UInt8])?
         for directive in directives {
             switch directive {
             case .send(let frame, let session):
-                // Who missed something is told all anew.
+                // A session that missed frames receives the whole state again.
                 if frame.isOfDevices, stale.withLock({ $0[session] != nil }) { break }
-                // Many are told the same, which is written once.
+                // Many sessions receive the same frame, which is encoded once.
                 let bytes = last.flatMap { $0.frame == frame ? $0.bytes : nil } ?? encoded(frame)
                 last = bytes.map { (frame, $0) }
                 if let bytes { send(bytes, frame, to: session, state.connections[session]) }
@@ -281,10 +284,10 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         schedule(max(1, moment - clock().rawValue)) { [weak self] in self?.lookForAbsent(at: moment) }
     }
 
-    // MARK: Devices that do not take what they are told
+    // MARK: Devices that accept no frames
 
-    /// A device has not heard how things are: it is told once it takes something again. Answers are not told again; what they
-    /// answer ends at its deadline.
+    /// Records that a session missed a frame: it receives the state once it accepts frames again. Responses are not
+    /// repeated; their requests end at their deadline.
     private func missed(_ frame: RelayFrame, _ session: RelaySession) {
         let about: String?
         switch frame {
@@ -311,7 +314,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
         }
     }
 
-    /// Sends the next description, as the device is now. The one after it follows when this one is written.
+    /// Sends the next device's present description. The one after it follows when this one is written.
     private func describe(_ session: RelaySession, _ state: inout State) {
         guard let (rest, isUnderWay) = state.describing[session], !isUnderWay else { return }
         guard let connection = state.connections[session],
@@ -341,7 +344,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
 
     // MARK: Devices that are woken
 
-    /// Wakes a device. What becomes of it is told on another thread, or within this call where there are too many.
+    /// Wakes a device. The outcome is reported on another thread, or within this call where there are too many pushes.
     func push(_ push: RelayPush, _ state: inout State) {
         guard let waker = state.waker, state.pushes < Self.pushLimit else {
             woken[1].increment()
@@ -388,7 +391,7 @@ extension RelaySession {
 }
 
 extension RelayFrame {
-    /// Whether it tells which devices there are, and is of no use where all is told anew.
+    /// Whether the frame lists or describes devices, and is superseded when the whole state is sent again.
     fileprivate var isOfDevices: Bool {
         switch self {
         case .changes(let changes): changes.device == nil

@@ -5,11 +5,11 @@ import PushModel
 import RelayCentre
 import RelayWire
 
-/// Wakes devices by the push services for which a hub has credentials.
+/// Wakes devices through the push services for which a hub has credentials.
 package struct HubWaker: RelayWaker {
-    /// How often one push is tried.
+    /// The maximum number of attempts for one push.
     static let attempts = 5
-    /// The least pause before the next attempt, in milliseconds.
+    /// The minimum pause before the next attempt, in milliseconds.
     static let leastPause: Int64 = 1_000
 
     private let name: String
@@ -18,11 +18,11 @@ package struct HubWaker: RelayWaker {
     private let clock: @Sendable () -> Timestamp
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// A waker.
+    /// Creates a waker.
     ///
     /// - Parameters:
-    ///   - name: The name of the hub. It may be made later.
-    ///   - hub: The hub of a name; `nil` for none.
+    ///   - name: The name of the hub, which may be created later.
+    ///   - hub: Finds the hub with a name; `nil` for none.
     package init(
         hub name: String, of hub: @escaping @Sendable (String) async throws -> HubRecord?,
         senders: [RelayWakeChannel.Service: any PushSender],
@@ -35,7 +35,7 @@ package struct HubWaker: RelayWaker {
         self.sleep = sleep
     }
 
-    /// Sends a push that shows nothing.
+    /// Sends a push that is not shown.
     package func wake(
         _ channel: RelayWakeChannel, until deadline: Int64, then complete: @escaping @Sendable (RelayWaking) -> Void
     ) {
@@ -66,7 +66,7 @@ package struct HubWaker: RelayWaker {
         return .failed(reason: reason)
     }
 
-    /// The push: it says that something waits, and until when.
+    /// The push, with the time until which something is queued for the device.
     static func push(_ channel: RelayWakeChannel, until deadline: Int64) -> HubPush {
         let until = JSONTree.string(String(deadline))
         let body: JSONTree

@@ -1,59 +1,59 @@
 import PushModel
 
-/// What is counted of one accepted notification: the stages that it has reached, and the one outcome that it has.
-/// A value, made of its timeline.
+/// The counted outcome of one accepted notification: the stages that it has reached, and its one end. A value, made
+/// from its timeline.
 package struct DeliveryOutcome: Hashable, Sendable {
-    /// How it ended, or that it has not. Every accepted notification has exactly one.
+    /// The end of a notification, or its absence. Every accepted notification has exactly one.
     package enum End: UInt8, Hashable, Sendable, CaseIterable {
-        /// It waits, or was written to a connection and not acknowledged.
+        /// The notification is queued, or was written to a connection and not acknowledged.
         case pending
-        /// Its device has it.
+        /// The device has the notification.
         case delivered
-        /// Its expiration passed before its device had it, or before its app took it.
+        /// The expiration passed before the device had the notification, or before the app took it.
         case expired
-        /// A later one of its collapse id took its place.
+        /// A later notification with the same collapse id replaced it.
         case replaced
-        /// Its provider took it back before its device had it.
+        /// The provider withdrew it before the device had it.
         case withdrawn
-        /// More waited than may.
+        /// The mailbox was full.
         case droppedOverflow
-        /// Its device was away for too long.
+        /// The device was away for too long.
         case droppedInactive
-        /// Its registration ended, or the device does not have the app.
+        /// The registration ended, or the device does not have the app.
         case droppedUnregistered
-        /// It was to be attempted once, and the device was not there.
+        /// It was to be attempted once, and the device was not connected.
         case droppedOffline
-        /// It could not go on, for another reason.
+        /// It failed for another reason.
         case failed
     }
 
-    /// A stage that it may have reached, each beside the others.
+    /// A stage that a notification may reach, independently of the others.
     package enum Stage: UInt8, Hashable, Sendable, CaseIterable {
-        /// It was written to a connection.
+        /// The notification was written to a connection.
         case sent
-        /// Its device has stored it.
+        /// The device has stored the notification.
         case received
-        /// It was shown.
+        /// The notification was shown.
         case presented
         /// A person opened it, or chose an action.
         case opened
         /// A person dismissed it.
         case dismissed
-        /// Its device has it and did not show it.
+        /// The device has the notification and did not show it.
         case suppressed
-        /// Its device had it within ten seconds of its acceptance.
+        /// The device had the notification within ten seconds of its acceptance.
         case prompt
     }
 
     /// The stages reached, as a set of bits.
     private var stages: UInt8 = 0
-    /// How it ended, or that it has not.
+    /// The end, or `pending`.
     package private(set) var end = End.pending
 
-    /// How soon after its acceptance a device has a notification that was not delayed.
+    /// The longest time between acceptance and arrival of a notification that counts as prompt.
     private static let promptness = Duration.seconds(10)
 
-    /// What the lines of a timeline, but for `accepted` and `stored`, come to.
+    /// Creates the outcome from the lines of a timeline, except `accepted` and `stored`.
     package init(acceptedAt: Timestamp, lines: [TimelineEntry]) {
         var (serverEnd, deviceEnd): (End?, End?) = (nil, nil)
         var wasHandled = false
@@ -81,7 +81,8 @@ package struct DeliveryOutcome: Hashable, Sendable {
         }
         let isReceived = has(.received) || wasHandled || has(.suppressed)
         if isReceived { insert(.received) }
-        // What the device gave up before its app took it was not delivered; what the server ended is, if it had it.
+        // A notification that the device dropped before its app took it was not delivered. One that the server ended
+        // was, if the device had it.
         let given = wasHandled ? nil : deviceEnd
         end = given ?? (isReceived ? .delivered : serverEnd ?? .pending)
     }
@@ -91,7 +92,7 @@ package struct DeliveryOutcome: Hashable, Sendable {
 
     private mutating func insert(_ stage: Stage) { stages |= 1 << stage.rawValue }
 
-    /// The end that a state is; `nil` for a state that is none.
+    /// The end for a state; `nil` for a state that is no end.
     private static func end(_ state: NotificationState) -> End? {
         switch state {
         case .expired: .expired
@@ -106,19 +107,19 @@ package struct DeliveryOutcome: Hashable, Sendable {
         }
     }
 
-    // MARK: As a store keeps it
+    // MARK: Encoding for stores
 
-    /// Stages and end in one number.
+    /// The stages and the end in one number.
     package var encoded: Int64 { Int64(stages) | Int64(end.rawValue) << 8 }
 
-    /// Reads what ``encoded`` has written; `nil` for anything else.
+    /// Decodes a number made by ``encoded``; `nil` for any other.
     package init?(encoded: Int64) {
         guard encoded >= 0, encoded < 1 << 16, let end = End(rawValue: UInt8(encoded >> 8)) else { return nil }
         stages = UInt8(encoded & 0xFF)
         self.end = end
     }
 
-    /// The same notification when nobody will hear of it any more: what is still pending has ended unheard of.
+    /// The outcome when no more events can arrive: a pending notification gets a final end.
     package func closed(isAttempt: Bool) -> DeliveryOutcome {
         var closed = self
         if end == .pending { closed.end = isAttempt ? .droppedOffline : .expired }

@@ -2,7 +2,7 @@ import ControlHTTP
 import Foundation
 import PushModel
 
-/// How events are written.
+/// The format of an export of events.
 enum EventFormat: String, Sendable {
     case jsonl
     case csv
@@ -14,7 +14,7 @@ enum EventFormat: String, Sendable {
         }
     }
 
-    /// What stands before the first event.
+    /// The text before the first event.
     var heading: String {
         switch self {
         case .jsonl: ""
@@ -22,7 +22,7 @@ enum EventFormat: String, Sendable {
         }
     }
 
-    /// The events of a notification, each a line.
+    /// The events of a notification, one per line.
     func lines(_ notification: ReportedNotification) throws -> String {
         try notification.entries.map { entry in
             let event = Event(notification, entry)
@@ -34,7 +34,7 @@ enum EventFormat: String, Sendable {
     }
 }
 
-/// One event as it is exported.
+/// An event as it is exported.
 struct Event: Encodable {
     var id: String
     var apnsId: String

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// What a payload says for reports and for clearing, a value. An encrypted payload says nothing.
+/// The properties of a payload that reports and sync groups use, a value. An encrypted payload has none.
 package struct PayloadMarks: Hashable, Sendable {
     /// The sender's label, `google.c.a.m_l`; empty where there is none.
     package var label = ""
-    /// The group whose notifications leave together, `aldaba.sync-group`; `nil` where there is none.
+    /// The sync group, `aldaba.sync-group`, whose notifications are cleared together; `nil` where there is none.
     package var syncGroup: String?
-    /// Whether there is an alert.
+    /// Whether the payload has an alert.
     package var hasAlert = false
 
     private static let labelKey: StaticString = "google.c.a.m_l"
@@ -15,10 +15,10 @@ package struct PayloadMarks: Hashable, Sendable {
     private static let alertKey: StaticString = "\"alert\""
     private static let longestGroup = 64
 
-    /// Reads a payload.
+    /// Parses a payload.
     package init(_ payload: [UInt8]) { self = payload.withUnsafeBytes(Self.init(of:)) }
 
-    /// Reads the bytes of a payload. Most have neither label nor group, and are not parsed.
+    /// Parses the bytes of a payload. Most have neither label nor group, and are not parsed as JSON.
     package init(of payload: UnsafeRawBufferPointer) {
         hasAlert = Self.contains(Self.alertKey, in: payload)
         guard Self.contains(Self.labelKey, in: payload) || Self.contains(Self.groupKey, in: payload),

@@ -1,9 +1,9 @@
 import PushModel
 
-/// Counts as the API writes them.
+/// Counts in the form of the API.
 struct CountsAnswer: Encodable {
     var accepted: Int
-    /// How many have an alert; `nil` where that is not known, and the answer has no such member.
+    /// The number with an alert; `nil` where that is not known, and the response has no such member.
     var notifications: Int?
     var sent: Int
     var received: Int
@@ -11,7 +11,7 @@ struct CountsAnswer: Encodable {
     var opened: Int
     var dismissed: Int
     var suppressed: Int
-    /// The one end of each; their sum is ``accepted``.
+    /// The counts of the ends; their sum is ``accepted``.
     var ends: [String: Int]
 
     init(_ counts: ReportCounts, knowsAlerts: Bool = true) {
@@ -28,7 +28,7 @@ struct CountsAnswer: Encodable {
     }
 }
 
-/// A report as the API writes it.
+/// A report in the form of the API.
 struct ReportAnswer: Encodable {
     struct Row: Encodable {
         var app: String
@@ -61,7 +61,7 @@ struct ReportAnswer: Encodable {
     }
 }
 
-/// What became of one send, as the API writes it.
+/// The report of one send, in the form of the API.
 struct MessageReportAnswer: Encodable {
     var id: String
     var counts: CountsAnswer
@@ -71,7 +71,8 @@ struct MessageReportAnswer: Encodable {
         self.counts = CountsAnswer(counts)
     }
 
-    /// Adds up timelines. They do not say what had an alert, and a payload that a device has is not kept.
+    /// Adds up timelines. They do not contain whether a notification had an alert, and a payload that a device has is
+    /// not kept.
     init(_ id: String, _ timelines: [(acceptedAt: Timestamp, lines: [TimelineEntry])]) {
         self.id = id
         var sum = ReportCounts()

@@ -1,39 +1,39 @@
 import PushModel
 
-/// How many notifications came how far.
+/// Counts of notifications by the stages and the end that they have reached.
 package struct ReportCounts: Hashable, Sendable {
-    /// How many were accepted.
+    /// The number of accepted notifications.
     package var accepted = 0
-    /// How many of them have an alert.
+    /// The number of these with an alert.
     package var notifications = 0
     private var stages = [Int](repeating: 0, count: DeliveryOutcome.Stage.allCases.count)
     private var ends = [Int](repeating: 0, count: DeliveryOutcome.End.allCases.count)
 
-    /// Counts of nothing.
+    /// Creates counts of 0.
     package init() {}
 
-    /// How many have reached a stage.
+    /// The number that has reached a stage.
     package subscript(stage: DeliveryOutcome.Stage) -> Int {
         get { stages[Int(stage.rawValue)] }
         set { stages[Int(stage.rawValue)] = newValue }
     }
 
-    /// How many have an end.
+    /// The number with an end.
     package subscript(end: DeliveryOutcome.End) -> Int {
         get { ends[Int(end.rawValue)] }
         set { ends[Int(end.rawValue)] = newValue }
     }
 
-    /// The sum over all ends; it is ``accepted``.
+    /// The sum over all ends, which equals ``accepted``.
     package var ended: Int { ends.reduce(0, +) }
 
-    /// Counts a notification that was accepted.
+    /// Counts an accepted notification.
     package mutating func accept(hasAlert: Bool) {
         accepted += 1
         if hasAlert { notifications += 1 }
     }
 
-    /// Counts an outcome; with `-1` takes back what was counted before.
+    /// Counts an outcome; with `-1` subtracts one that was counted before.
     package mutating func count(_ outcome: DeliveryOutcome, by amount: Int = 1) {
         for stage in DeliveryOutcome.Stage.allCases where outcome.has(stage) { self[stage] += amount }
         self[outcome.end] += amount
@@ -47,7 +47,7 @@ package struct ReportCounts: Hashable, Sendable {
         for end in DeliveryOutcome.End.allCases { left[end] += right[end] }
     }
 
-    /// The names of the counts, as stores and the API write them: a closed set.
+    /// The names of the counts in stores and the API: a closed set.
     package static let names =
         ["accepted", "notifications"] + DeliveryOutcome.Stage.allCases.map(\.name)
         + DeliveryOutcome.End.allCases.map(\.name)
@@ -55,7 +55,7 @@ package struct ReportCounts: Hashable, Sendable {
     /// The counts in the order of ``names``.
     package var values: [Int] { [accepted, notifications] + stages + ends }
 
-    /// Reads the counts in the order of ``names``; those that are missing are 0.
+    /// Creates counts from values in the order of ``names``; missing ones are 0.
     package init(values: [Int]) {
         for (place, value) in values.enumerated() {
             switch place {
@@ -70,7 +70,7 @@ package struct ReportCounts: Hashable, Sendable {
 }
 
 extension DeliveryOutcome.Stage {
-    /// The stage as stores and the API write it.
+    /// The name of the stage in stores and the API.
     package var name: String {
         switch self {
         case .sent: "sent"
@@ -85,7 +85,7 @@ extension DeliveryOutcome.Stage {
 }
 
 extension DeliveryOutcome.End {
-    /// The end as stores and the API write it.
+    /// The name of the end in stores and the API.
     package var name: String {
         switch self {
         case .pending: "pending"

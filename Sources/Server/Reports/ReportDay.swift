@@ -2,19 +2,19 @@ import PushModel
 
 /// A day of the Gregorian calendar in UTC, counted from 1970-01-01.
 package struct ReportDay: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// How many days after 1970-01-01.
+    /// The number of days after 1970-01-01.
     package let number: Int64
 
-    /// The day of a number.
+    /// Creates the day with a number.
     package init(number: Int64) { self.number = number }
 
-    /// The day of an instant.
+    /// The day that contains an instant.
     package init(_ instant: Timestamp) {
         let (days, rest) = instant.rawValue.quotientAndRemainder(dividingBy: 86_400_000)
         number = rest < 0 ? days - 1 : days
     }
 
-    /// Reads `YYYY-MM-DD`, of the years 1970 to 9999; `nil` for anything else.
+    /// Parses `YYYY-MM-DD`, of the years 1970 to 9999; `nil` for any other text.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, parts.map(\.utf8.count) == [4, 2, 2],
@@ -22,12 +22,12 @@ package struct ReportDay: Hashable, Comparable, Sendable, CustomStringConvertibl
             let month = Int64(parts[1]), let day = Int64(parts[2]), year >= 1970, (1...12).contains(month), day >= 1
         else { return nil }
         let found = ReportDay(year: year, month: month, day: day)
-        // A day that its month does not have comes out as one of the next.
+        // A day after the end of its month yields a day of the next month.
         guard found.date == (year, month, day) else { return nil }
         self = found
     }
 
-    /// Days by years that begin in March, so that the leap day is the last.
+    /// Counts days by years that begin in March, so that the leap day is the last.
     private init(year: Int64, month: Int64, day: Int64) {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = (shifted / 400, shifted % 400)
@@ -35,7 +35,7 @@ package struct ReportDay: Hashable, Comparable, Sendable, CustomStringConvertibl
         number = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Year, month and day.
+    /// The year, month and day.
     package var date: (year: Int64, month: Int64, day: Int64) {
         let shifted = number + 719_468
         let (era, dayOfEra) = (shifted / 146_097, shifted % 146_097)
@@ -48,12 +48,12 @@ package struct ReportDay: Hashable, Comparable, Sendable, CustomStringConvertibl
         )
     }
 
-    /// Its first instant.
+    /// The first instant of the day.
     package var beginning: Timestamp {
         Timestamp(rawValue: number.multipliedReportingOverflow(by: 86_400_000).partialValue)
     }
 
-    /// As `YYYY-MM-DD`.
+    /// The day in the form `YYYY-MM-DD`.
     package var description: String {
         func padded(_ value: Int64, _ width: Int) -> String {
             let text = String(value)
@@ -65,6 +65,6 @@ package struct ReportDay: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     package static func < (left: ReportDay, right: ReportDay) -> Bool { left.number < right.number }
 
-    /// The day some days later.
+    /// The day that is `count` days later.
     package static func + (day: ReportDay, count: Int64) -> ReportDay { ReportDay(number: day.number + count) }
 }

@@ -1,63 +1,63 @@
 import PushModel
 
-/// Where reports are durable, and read from; the port that a store implements.
+/// Durable storage of reports; the port that a store implements.
 ///
-/// A store notes which notifications its changes concern. ``countChanges(limit:)`` looks at those again and keeps the counts
-/// in step, slice by slice, so that accepting costs no more than that note.
+/// A store records which notifications its changes concern. ``countChanges(limit:)`` counts those again and keeps the
+/// counts up to date, slice by slice, so that accepting costs no more than that record.
 package protocol ReportStore: Sendable {
-    /// Counts what has changed since, at most about `limit` notifications, in one transaction.
+    /// Counts the notifications that have changed, at most about `limit`, in one transaction.
     func countChanges(limit: Int) async throws -> CountedChanges
 
-    /// The counts of a choice, ordered by day, app, lane and label; at most `limit` rows.
+    /// The counts of a selection, ordered by day, app, lane and label; at most `limit` rows.
     func reports(_ choice: ReportChoice, limit: Int) async throws -> [ReportRow]
 
-    /// The counts of a broadcast's copies, as far as they were counted; `nil` where there is no such broadcast, or it is another
-    /// team's. Takes as long as there are copies.
+    /// The counts of a broadcast's copies, as far as they were counted; `nil` where there is no such broadcast, or it
+    /// is another team's. Takes time proportional to the number of copies.
     func broadcastCounts(_ id: NotificationID, team: TeamID?) async throws -> ReportCounts?
 
-    /// Deletes the counts of days before one.
+    /// Deletes the counts of the days before a day.
     func forgetReports(before day: ReportDay) async throws
 
-    /// The notifications after one, in the order of their ids, accepted within some time, each with its timeline. Looks
-    /// at no more than `limit`, whosever they are.
+    /// The notifications after an id, in the order of their ids, accepted within a range of time, each with its
+    /// timeline. Reads no more than `limit`, of whichever team.
     func events(_ choice: EventChoice, after: NotificationID, limit: Int) async throws -> EventPage
 
-    /// What is to be taken off other devices: members of sync groups of which one was opened or dismissed.
+    /// The notifications to be cleared from other devices: members of sync groups of which one was opened or dismissed.
     func clearings(limit: Int) async throws -> [Clearing]
 
-    /// Forgets some of them: they were taken off, or had ended.
+    /// Deletes some clearings: the notifications were withdrawn, or had ended.
     func forgetClearings(_ ids: [NotificationID]) async throws
 }
 
-/// What one slice of counting did.
+/// The result of one slice of counting.
 package struct CountedChanges: Hashable, Sendable {
-    /// What was added to all counts together.
+    /// The sum that was added to all counts.
     package var added = ReportCounts()
-    /// Whether more is left to count.
+    /// Whether more notifications are left to count.
     package var isMore = false
-    /// Whether something is to be taken off other devices.
+    /// Whether notifications are to be cleared from other devices.
     package var hasClearings = false
 
-    /// A slice in which there was nothing.
+    /// Creates the result of an empty slice.
     package init() {}
 }
 
-/// One row of a report.
+/// A row of a report.
 package struct ReportRow: Hashable, Sendable {
     /// The app.
     package var app: AppID
-    /// Its topic.
+    /// The app's topic.
     package var topic: Topic
     /// The day on which the notifications were accepted.
     package var day: ReportDay
-    /// The lane by which they came.
+    /// The lane through which they were sent.
     package var lane: Lane
-    /// Their label; empty for those without one.
+    /// The notifications' label; empty for those without one.
     package var label: String
-    /// How far they came.
+    /// The counts of the notifications.
     package var counts: ReportCounts
 
-    /// Makes a row.
+    /// Creates a row.
     package init(app: AppID, topic: Topic, day: ReportDay, lane: Lane, label: String, counts: ReportCounts) {
         self.app = app
         self.topic = topic
@@ -68,20 +68,20 @@ package struct ReportRow: Hashable, Sendable {
     }
 }
 
-/// Which counts are asked for.
+/// A selection of counts.
 package struct ReportChoice: Hashable, Sendable {
-    /// Those of this team's apps; `nil` for every team's.
+    /// The team whose apps are counted; `nil` for every team's.
     package var team: TeamID?
-    /// Those of this app; `nil` for all of the team's.
+    /// The topic of the app that is counted; `nil` for all of the team's.
     package var topic: Topic?
-    /// Those with this label; `nil` for all.
+    /// The label of the notifications that are counted; `nil` for all.
     package var label: String?
-    /// Those of this lane; `nil` for both.
+    /// The lane of the notifications that are counted; `nil` for both.
     package var lane: Lane?
     /// The first and the last day.
     package var days: ClosedRange<ReportDay>
 
-    /// Makes a choice.
+    /// Creates a selection.
     package init(
         team: TeamID? = nil, topic: Topic? = nil, label: String? = nil, lane: Lane? = nil,
         days: ClosedRange<ReportDay>
@@ -93,20 +93,21 @@ package struct ReportChoice: Hashable, Sendable {
         self.days = days
     }
 
-    /// How many labels of an app are counted by themselves on one day; those beyond are counted without a label.
+    /// The maximum number of labels of an app that are counted separately on one day; others are counted without a
+    /// label.
     package static let labelLimit = 100
 }
 
-/// Which events are asked for.
+/// A selection of events.
 package struct EventChoice: Hashable, Sendable {
-    /// Those of this team's notifications; `nil` for every team's.
+    /// The team whose notifications are selected; `nil` for every team's.
     package var team: TeamID?
-    /// Those of this app's; `nil` for all.
+    /// The topic of the app whose notifications are selected; `nil` for all.
     package var topic: Topic?
-    /// Those of notifications that were accepted within this time.
+    /// The range of time in which the notifications were accepted.
     package var accepted: Range<Timestamp>
 
-    /// Makes a choice.
+    /// Creates a selection.
     package init(team: TeamID? = nil, topic: Topic? = nil, accepted: Range<Timestamp>) {
         self.team = team
         self.topic = topic
@@ -114,39 +115,39 @@ package struct EventChoice: Hashable, Sendable {
     }
 }
 
-/// Some notifications with what became of them.
+/// A page of notifications with their events.
 package struct EventPage: Hashable, Sendable {
-    /// Those of the choice, in the order of their ids.
+    /// The notifications of the selection, in the order of their ids.
     package var notifications: [ReportedNotification] = []
-    /// Where the next page goes on; `nil` when this was the last.
+    /// The position at which the next page continues; `nil` when this was the last.
     package var next: NotificationID?
 
-    /// A page with nothing on it, the last one.
+    /// Creates an empty page, which is the last one.
     package init() {}
 }
 
 /// A notification with its events.
 package struct ReportedNotification: Hashable, Sendable {
-    /// Its id.
+    /// The notification's id.
     package var id: NotificationID
-    /// The name that its provider gave it, or the one that the server made.
+    /// The `apns-id` of the provider, or the one that the server made.
     package var apnsID: APNsID
     /// The topic of its app.
     package var topic: Topic
-    /// Its device.
+    /// The device's id.
     package var device: DeviceID
-    /// Its environment.
+    /// The registration's environment.
     package var environment: PushEnvironment
-    /// The lane by which it came.
+    /// The lane through which it was sent.
     package var lane: Lane
     /// The label under which it was counted; empty where it has none, or was not counted yet.
     package var label: String
-    /// The topic or the condition that it was sent to, as people read it; `nil` where it was sent to its device.
+    /// The topic or condition that it was sent to, in readable form; `nil` where it was sent to its device.
     package var audience: String?
-    /// Its events, `accepted` first.
+    /// The events, `accepted` first.
     package var entries: [TimelineEntry]
 
-    /// Makes a notification with its events.
+    /// Creates a notification with its events.
     package init(
         id: NotificationID, apnsID: APNsID, topic: Topic, device: DeviceID, environment: PushEnvironment, lane: Lane,
         label: String = "", audience: String? = nil, entries: [TimelineEntry]
@@ -163,14 +164,14 @@ package struct ReportedNotification: Hashable, Sendable {
     }
 }
 
-/// A notification that is to be taken off its device.
+/// A notification that is to be cleared from its device.
 package struct Clearing: Hashable, Sendable {
     /// The notification.
     package var id: NotificationID
-    /// Its device.
+    /// The device's id.
     package var device: DeviceID
 
-    /// Names a notification on its device.
+    /// Creates a clearing of a notification on its device.
     package init(id: NotificationID, device: DeviceID) {
         self.id = id
         self.device = device

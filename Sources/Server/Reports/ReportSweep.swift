@@ -4,20 +4,20 @@ import Observability
 import PushModel
 import ServerCore
 
-/// Keeps the counts in step with what has happened, and takes off other devices what was answered on one.
+/// Keeps the counts up to date, and clears notifications from other devices that were answered on one.
 package struct ReportSweep: Sendable {
     private let store: any ReportStore
     private let withdrawal: any NotificationWithdrawal
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
 
-    /// How many notifications one transaction counts: it holds up the writer for some milliseconds.
+    /// The number of notifications that one transaction counts: it delays the writer by some milliseconds.
     private static let slice = 500
     private static let clearingSlice = 100
-    /// How many days counts are kept.
+    /// The number of days for which counts are kept.
     private static let memory: Int64 = 400
 
-    /// The sweep over a store.
+    /// Creates the sweep over a store.
     package init(
         store: any ReportStore, withdrawal: any NotificationWithdrawal, clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
@@ -26,12 +26,12 @@ package struct ReportSweep: Sendable {
         self.withdrawal = withdrawal
         self.clock = clock
         self.logger = logger
-        // Each end is told from now on, as 0.
+        // Each end is exported from now on, as 0.
         _ = Self.ends
     }
 
-    /// Counts what has changed, slice by slice, and follows what that asks for. After each slice as much time is left to
-    /// others as it took.
+    /// Counts changed notifications, slice by slice, and withdraws the resulting clearings. After each slice the sweep
+    /// pauses for as long as the slice took.
     package func round() async {
         do {
             while try await countSlice().isMore {}
@@ -43,10 +43,10 @@ package struct ReportSweep: Sendable {
         }
     }
 
-    /// Counts what has changed up to now, for five seconds at most: who asks for a report does not wait longer where more
+    /// Counts all changes up to now, for five seconds at most. A request for a report waits no longer, even where more
     /// is accepted than can be counted.
     ///
-    /// - Throws: what the store says.
+    /// - Throws: The store's error.
     package func catchUp() async throws {
         let end = ContinuousClock.now + .seconds(5)
         while try await countSlice().isMore, ContinuousClock.now < end {}
@@ -60,13 +60,13 @@ package struct ReportSweep: Sendable {
         return changes
     }
 
-    /// One counter for each end, so that each is told from the beginning.
+    /// The counters by end. All are created at once, so that each is exported from the beginning.
     private static let ends = Dictionary(
         uniqueKeysWithValues: DeliveryOutcome.End.allCases.filter { $0 != .pending }.map {
             ($0, Counter(label: "aldaba_notification_ends_total", dimensions: [("reason", $0.name)]))
         })
 
-    /// Counts by state, of a closed set. What comes to another end later than it was counted is counted again.
+    /// Counts by state, of a closed set. A notification whose end changes after it was counted is counted again.
     private static func count(_ added: ReportCounts) {
         for (name, amount) in zip(ReportCounts.names, added.values) where amount > 0 {
             Counter(label: "aldaba_notification_states_total", dimensions: [("state", name)]).increment(by: amount)
@@ -74,7 +74,8 @@ package struct ReportSweep: Sendable {
         for (reason, counter) in ends where added[reason] > 0 { counter.increment(by: added[reason]) }
     }
 
-    /// Withdraws what is to be taken off other devices. What could not be withdrawn now is tried again in the next round.
+    /// Withdraws the notifications to be cleared from other devices. Those that could not be withdrawn are retried in
+    /// the next round.
     private func clear() async throws {
         while true {
             let clearings = try await store.clearings(limit: Self.clearingSlice)

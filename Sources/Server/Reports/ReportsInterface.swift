@@ -6,22 +6,23 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// `GET /v1/reports`: how many notifications came how far, by app, day and label; `GET /v1/reports/messages/{id}`: of one send;
-/// `GET /v1/events`: every event, as JSON Lines or CSV; and FCM's delivery data.
+/// The routes of reports. `GET /v1/reports`: counts by app, day and label; `GET /v1/reports/messages/{id}`: the counts
+/// of one send; `GET /v1/events`: every event, as JSON Lines or CSV; and FCM's delivery data.
 package struct ReportsInterface: ControlInterface {
     private let store: any ReportStore
     private let sweep: ReportSweep
     private let timelines: any TimelineService
     private let authentication: any ProviderAuthentication
     private let clock: @Sendable () -> Timestamp
-    /// Has what is written behind made durable, so that an answer holds what was accepted before its question.
+    /// Waits until notes written behind are durable, so that a response includes everything that was accepted before
+    /// its request.
     private let flush: @Sendable () async throws -> Void
 
     private static let rowLimit = 10_000
     private static let longestReport: Int64 = 400
     private static let eventSlice = 200
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         store: any ReportStore, sweep: ReportSweep, timelines: any TimelineService,
         authentication: any ProviderAuthentication, clock: @escaping @Sendable () -> Timestamp,
@@ -35,7 +36,7 @@ package struct ReportsInterface: ControlInterface {
         self.flush = flush
     }
 
-    /// Adds the reports, the export and FCM's delivery data.
+    /// Adds the routes of the reports, the export and FCM's delivery data.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access = ProviderAccess(authentication: isSecured ? authentication : nil)
         router.get("v1/reports") { request, _ in try await report(request, access) }
@@ -75,7 +76,7 @@ package struct ReportsInterface: ControlInterface {
         return rows
     }
 
-    /// The days from `from` to `to`, both included: the last seven unless said.
+    /// The days from `from` to `to`, both included; by default the last seven.
     private func days(_ request: Request) throws -> ClosedRange<ReportDay> {
         func day(_ name: String) throws -> ReportDay? {
             guard let text = request.uri.queryParameters[Substring(name)] else { return nil }
@@ -127,7 +128,7 @@ package struct ReportsInterface: ControlInterface {
             team: team, topic: query["app"].map { Topic(rawValue: String($0)) },
             accepted: days.lowerBound.beginning..<(days.upperBound + 1).beginning)
         try await flush()
-        // Labels stay where notifications are counted by them.
+        // A label is stored when its notification is counted, so everything is counted first.
         try await sweep.catchUp()
         let (store, slice) = (self.store, Self.eventSlice)
         return Response(
@@ -147,12 +148,12 @@ package struct ReportsInterface: ControlInterface {
             })
     }
 
-    /// Before every notification.
+    /// The position before every notification.
     private static let beginning = NotificationID(rawValue: 0)
 
     // MARK: FCM's delivery data
 
-    /// What FCM's data API answers for an app, of the last seven days; the app is named by its topic.
+    /// The response of FCM's data API for an app, for the last seven days; the app is identified by its topic.
     private func deliveryData(
         _ request: Request, _ access: ProviderAccess, project: String, app: String
     ) async throws -> Response {

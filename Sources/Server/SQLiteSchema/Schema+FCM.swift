@@ -1,4 +1,4 @@
-/// Migrations 12 to 16, and 19: what came with FCM, topics and reports.
+/// Migrations 12 to 16, and 19: the tables of FCM, topics and reports.
 extension Schema {
     static let twelfth = """
         CREATE TABLE service_account(
@@ -23,8 +23,7 @@ extension Schema {
         ) WITHOUT ROWID;
         """
 
-    /// Registrations that were made as browsers make theirs, installations of apps, keys for enrolment, and devices that
-    /// are kept out for a while.
+    /// Registrations in browsers' form, installations of apps, keys for enrolment, and devices that are blocked.
     static let thirteenth = """
         CREATE TABLE web_registration(
             device INTEGER NOT NULL,
@@ -67,8 +66,9 @@ extension Schema {
         CREATE INDEX device_blocked_at ON device(blocked_at) WHERE blocked_at IS NOT NULL;
         """
 
-    /// What apps on devices send to their providers. What has ended stays for a while without its content, so that none
-    /// comes twice. How many wait is counted by triggers, for an app under the device 0, so that no limit costs a count.
+    /// The messages of apps on devices to their providers. Ended ones are kept for a while without their content, so
+    /// that none is delivered twice. Triggers count the queued ones, for an app under the device 0, so that no limit
+    /// needs a count.
     static let fourteenth = """
         CREATE TABLE app_message(
             number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -116,10 +116,10 @@ extension Schema {
         );
         """
 
-    /// Registrations subscribe to topics, and a broadcast is found under the topics that it names. Joinings, leavings and
-    /// broadcasts are numbered by one counter, `fanout` in `meta`. A device has looked at everything up to its cursor.
-    /// Nothing here is found by the subscribers of a topic: a broadcast costs the same whatever their number. A broadcast's
-    /// payload is in `payload` under the broadcast's id, so that `payload_use` has its copies.
+    /// Registrations subscribe to topics, and a broadcast is found by its topics. Subscriptions, unsubscriptions and
+    /// broadcasts are numbered by one counter, `fanout` in `meta`. A device has processed everything up to its cursor.
+    /// Nothing is indexed by the subscribers of a topic: a broadcast costs the same whatever their number. A
+    /// broadcast's payload is in `payload` under the broadcast's id, so that `payload_use` has its copies.
     static let fifteenth = """
         CREATE TABLE topic(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -192,9 +192,10 @@ extension Schema {
         END;
         """
 
-    /// Each transaction notes in one row of report_change which notifications it concerns, eight bytes each. A sweep looks
-    /// at those, keeps in report_counted what it has counted of each, and the sums in report. Members of a sync group leave
-    /// it when one of them was opened or dismissed: sync_clearing has those that are to be taken off their devices.
+    /// Each transaction records in one row of report_change which notifications it concerns, eight bytes each. A sweep
+    /// reads those, keeps the counted outcome of each in report_counted, and the sums in report. Members of a sync
+    /// group are moved to sync_clearing when one of them was opened or dismissed: their notifications are to be
+    /// cleared.
     static let sixteenth = """
         CREATE TABLE report_change(
             number INTEGER PRIMARY KEY NOT NULL,
@@ -246,7 +247,7 @@ extension Schema {
         );
         """
 
-    /// How many installations an enrolment key has made is counted by triggers, so that its limit costs no count.
+    /// Triggers count the installations that an enrolment key has made, so that its limit needs no count.
     static let nineteenth = """
         ALTER TABLE installation ADD COLUMN enrolment_key TEXT;
         ALTER TABLE enrolment_key ADD COLUMN installations INTEGER NOT NULL DEFAULT 0;

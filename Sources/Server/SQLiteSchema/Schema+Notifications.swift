@@ -89,8 +89,8 @@ extension Schema {
         ) WITHOUT ROWID;
         """
 
-    /// What waits knows its environment. Notifications whose payload was still needed when the sweep passed them
-    /// are looked at again after a while.
+    /// Waiting rows contain the environment. Notifications whose payload was still needed when the sweep passed them
+    /// are checked again after a while.
     static let second = """
         ALTER TABLE pending ADD COLUMN environment INTEGER NOT NULL DEFAULT 0;
         UPDATE pending SET environment =
@@ -103,8 +103,8 @@ extension Schema {
         DELETE FROM meta WHERE key = 'payloads_cleared';
         """
 
-    /// Keys, apps and devices can be revoked; their rows stay, for the timelines and so that no name is given twice.
-    /// Refused requests are found by their team, so that no team's hide another's.
+    /// Keys, apps and devices can be revoked; their rows remain, for the timelines and so that no name is reused.
+    /// Refused requests are indexed by their team, so that no team's hide another's.
     static let third = """
         ALTER TABLE app ADD COLUMN removed_at INTEGER;
         ALTER TABLE provider_key ADD COLUMN revoked_at INTEGER;
@@ -122,8 +122,8 @@ extension Schema {
         DELETE FROM identity WHERE device = 0;
         """
 
-    /// What was accepted once for many devices is kept once, and each message for them points to it from a table of its
-    /// own: those that have their payload themselves cost no more than before.
+    /// Payloads that were accepted for many devices are stored once. The messages refer to them from a separate table,
+    /// so that those with a payload of their own cost no more than before.
     static let fifth = """
         CREATE TABLE payload(
             id INTEGER PRIMARY KEY NOT NULL,
@@ -139,7 +139,7 @@ extension Schema {
         CREATE INDEX payload_use_payload ON payload_use(payload);
         """
 
-    /// What devices are to be told was cleared: one row at most for each app, environment and lane of a device.
+    /// The tombstones for devices: one row at most for each app, environment and lane of a device.
     static let sixth = """
         CREATE TABLE tombstone(
             device INTEGER NOT NULL,
@@ -155,7 +155,7 @@ extension Schema {
         CREATE UNIQUE INDEX tombstone_place ON tombstone(device, app, environment, lane);
         """
 
-    /// What devices are to be told was withdrawn: one row at most for each notification, with which it leaves.
+    /// The recalls for devices: one row at most for each notification, deleted with it.
     static let seventh = """
         CREATE TABLE recall(
             device INTEGER NOT NULL,
@@ -181,8 +181,8 @@ extension Schema {
         CREATE INDEX encryption_key_app ON encryption_key(app);
         """
 
-    /// Providers have certificates, teams have names, and apps a name and capabilities. Revoked certificates stay, so
-    /// that they are known as such.
+    /// Providers have certificates, teams have names, and apps a name and capabilities. Revoked certificates remain, so
+    /// that they are recognized.
     static let ninth = """
         CREATE TABLE team(
             id TEXT PRIMARY KEY NOT NULL,
@@ -209,8 +209,8 @@ extension Schema {
         ) WITHOUT ROWID;
         """
 
-    /// The ends of registrations wait for a provider that asks for them, whoever ends them: the app, a revocation, a
-    /// removal. Of those that nobody reads the newest 200,000 are kept.
+    /// The ends of registrations by the app, a revocation or a removal, until a provider reads them. Of unread ones the
+    /// newest 200,000 are kept.
     static let tenth = """
         CREATE TABLE ended_registration(
             number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -230,13 +230,13 @@ extension Schema {
         END;
         """
 
-    /// When it was last noted that a device is there; NULL since its enrolment. Of earlier devices it is not known, so that
-    /// they count as seen now.
+    /// The time at which a device's presence was last recorded; NULL since its enrolment. It is unknown for earlier
+    /// devices, which count as seen now.
     static let eleventh = """
         ALTER TABLE device ADD COLUMN seen_at INTEGER;
         UPDATE device SET seen_at = CAST(strftime('%s', 'now') AS INTEGER) * 1000;
         """
 
-    /// Providers ask for access tokens with service accounts, and address several devices as one group. Revoked accounts
-    /// stay, so that no name is given twice.
+    /// Providers request access tokens with service accounts, and address several devices as one group. Revoked
+    /// accounts remain, so that no name is reused.
 }

@@ -3,28 +3,28 @@ import NIOCore
 import PushModel
 import RegisterCore
 
-/// A notification that passed every check and asks to be stored for a device.
+/// A notification that passed every check and is to be stored for a device.
 public struct Acceptance: Sendable {
-    /// The app of the device token, as the register has it.
+    /// The app of the device token, from the register.
     public var app: RegisteredApp
-    /// What the device token means: device, app, environment and generation.
+    /// The decoded device token: device, app, environment and generation.
     public var subject: TokenSubject
     /// The headers and the payload that the provider sent.
     public var notification: Notification
-    /// The sink's own number for the request; the service gives it back with the result and does not read it.
+    /// The sink's own number for the request; the service returns it with the result and does not interpret it.
     public var ticket: Int32
-    /// What its door has to say to whoever reads the timeline, such as why the device will show nothing; it stands
-    /// beside `accepted`. No secret and nothing of the payload.
+    /// A remark by the endpoint for readers of the timeline, such as why the device will show nothing. It is stored
+    /// beside `accepted`, and contains no secret and nothing of the payload.
     public var note: String?
-    /// Whether its id is put in front of the content, one JSON object, as `gcm.message_id`: FCM's messages name themselves,
-    /// and the id is known with the acceptance only.
+    /// Whether the id is added to the content, one JSON object, as `gcm.message_id`: FCM's messages contain their id,
+    /// which is known only at acceptance.
     public var namesItself = false
 
-    /// The lane of the device's mailbox in which it is to wait.
+    /// The lane of the device's mailbox in which it is queued.
     public var lane: Lane { notification.content.lane }
 
-    /// How much may wait in its lane. FCM's lane has FCM's own limits instead of the app's. FCM sets them for a device
-    /// that is away; for one that is connected the limit is that of ``MailboxPolicy``'s default.
+    /// The limits of the notification's lane. FCM's lane has FCM's own limits instead of the app's. FCM sets them for a
+    /// device without a connection; a connected one has the limit of ``MailboxPolicy``'s default.
     public func policy(isConnected: Bool) -> MailboxPolicy {
         switch lane {
         case .apns: app.policy
@@ -32,7 +32,7 @@ public struct Acceptance: Sendable {
         }
     }
 
-    /// The payload as it travels under an id.
+    /// The payload as it is sent under an id.
     func payload(as id: NotificationID) -> [UInt8] {
         let bytes = notification.content.bytes
         guard namesItself, bytes.first == UInt8(ascii: "{") else { return bytes }
@@ -41,10 +41,10 @@ public struct Acceptance: Sendable {
         return Array("{\"gcm.message_id\":\"\(id)\"\(isEmpty ? "" : ",")".utf8) + rest
     }
 
-    /// Whether it is to be delivered once or never (TTL 0).
+    /// Whether it is delivered once or never (TTL 0).
     public var isAttempt: Bool { notification.expiry == .once }
 
-    /// Makes an acceptance of parts that its door has checked.
+    /// Creates an acceptance from parts that its endpoint has checked.
     public init(
         app: RegisteredApp, subject: TokenSubject, notification: Notification, ticket: Int32, note: String? = nil
     ) {
@@ -56,17 +56,17 @@ public struct Acceptance: Sendable {
     }
 }
 
-/// The answer to an ``Acceptance``.
+/// The result of an ``Acceptance``.
 public struct AcceptanceResult: Hashable, Sendable {
     /// The ``Acceptance/ticket`` of the request, unchanged.
     public var ticket: Int32
-    /// The id under which it is durable, or was already; `nil` when it could not be made durable: nothing was
-    /// accepted, and the provider should send it again later.
+    /// The id under which it is durable, or was already. `nil` when it could not be made durable: nothing was accepted,
+    /// and the provider should send it again later.
     public var id: NotificationID?
     /// The `apns-id` that the provider sent; `nil` where it sent none.
     public var apnsID: APNsID?
 
-    /// Makes the answer to the request of a ticket.
+    /// Creates the result of the request with a ticket.
     public init(ticket: Int32, id: NotificationID?, apnsID: APNsID?) {
         self.ticket = ticket
         self.id = id
@@ -74,13 +74,13 @@ public struct AcceptanceResult: Hashable, Sendable {
     }
 }
 
-/// Where the results of one door go, such as a provider's connection or a campaign.
+/// The receiver of the results of one endpoint, such as a provider's connection or a campaign.
 public protocol AcceptanceSink: AnyObject, Sendable {
-    /// The results of a batch, in the order of their requests; called on any thread, must not block.
+    /// Receives the results of a batch, in the order of their requests. Called on any thread; must not block.
     func completed(_ results: [AcceptanceResult])
 }
 
-/// An acceptance on its way to the writer. One reference, so that queues and batches that hold it are cheap to copy.
+/// An acceptance in the writer's queue. It is one reference, so that queues and batches that hold it are cheap to copy.
 final class QueuedAcceptance: Sendable {
     let acceptance: Acceptance
     let sink: any AcceptanceSink
@@ -92,7 +92,7 @@ final class QueuedAcceptance: Sendable {
     }
 }
 
-/// What is to be done by the one writer.
+/// A command for the one writer.
 enum MailboxCommand: Sendable {
     case accept(QueuedAcceptance)
     case open(DeviceLogin, any DeviceConnection, @Sendable (DeviceLoginVerdict) -> Void)
@@ -101,29 +101,29 @@ enum MailboxCommand: Sendable {
     case record([Receipt], DeviceSessionID, @Sendable (Bool) -> Void)
     case close(DeviceSessionID)
     case withdraw(NotificationID, DeviceID, @Sendable (WithdrawalOutcome) -> Void)
-    /// Looks at what broadcasts have for these devices, those that are connected; completes on the service's loop.
+    /// Processes the broadcasts for these devices, those that are connected; completes on the service's loop.
     case visit([DeviceID], @Sendable () -> Void)
-    /// What has expired leaves; where the device is away for too long, all that waits.
+    /// Removes expired notifications; if the device was away for too long, all queued ones.
     case expire(DeviceID, isAway: Bool)
     case unregister(DeviceID, AppID, PushEnvironment)
     case prune
-    /// Write the `sent` lines of what was written to connections and not acknowledged since.
+    /// Writes the `sent` lines of notifications that were written to connections and not acknowledged since.
     case writeSent([NotificationID])
-    /// Completes when everything that was noted before is durable; `false` when it could not be made so.
+    /// Completes when every note recorded before is durable; `false` when it could not be made so.
     case flush(@Sendable (Bool) -> Void)
 }
 
-/// What is written behind: it may be lost when there is too much of it, and is counted then.
+/// A note that is written behind. It may be lost when too many are queued, and is counted then.
 enum TimelineNote: Sendable {
-    /// A notification of one attempt, with what became of it.
+    /// A notification of one attempt, with its outcome.
     case attempted(NotificationRecord, [TimelineEntry])
-    /// What became of an attempt that is written already.
+    /// The outcome of an attempt that is written already.
     case lines([TimelineEntry])
     case refused(RefusalRecord)
 }
 
 extension MailboxCommand {
-    /// Whether the command concerns notifications that may still be among the notes.
+    /// Whether the command concerns notifications that may still be among the queued notes.
     var looksAtNotes: Bool {
         switch self {
         case .acknowledged, .record, .withdraw, .flush: true
@@ -132,7 +132,7 @@ extension MailboxCommand {
         }
     }
 
-    /// About how many rows the command looks at or changes, an acceptance being one.
+    /// The approximate number of rows that the command reads or changes; an acceptance counts as one.
     var weight: Int {
         switch self {
         case .sent(_, let ids, _), .acknowledged(_, let ids, _), .writeSent(let ids): max(1, ids.count)
@@ -144,7 +144,7 @@ extension MailboxCommand {
         }
     }
 
-    /// Whether the command must be tried again when it could not be committed: nobody else would bring it back.
+    /// Whether the command must be retried when it could not be committed, since no caller would repeat it.
     var isKeptAfterFailure: Bool {
         switch self {
         case .unregister, .writeSent: true

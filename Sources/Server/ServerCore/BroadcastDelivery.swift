@@ -2,18 +2,19 @@ import Fanout
 import NIOCore
 import PushModel
 
-/// Gives connected devices what broadcasts have for them; the port of those who store broadcasts and subscriptions.
+/// Delivers broadcasts to connected devices; the port for components that store broadcasts and subscriptions.
 public protocol BroadcastDelivery: Sendable {
-    /// A new id for a broadcast, of the sequence of notifications; `nil` when none can be made now.
+    /// A new id for a broadcast, from the sequence of notifications; `nil` when none can be made now.
     func newID() -> NotificationID?
 
-    /// A broadcast for the members of these topics was made durable: those who are connected get it, slice by slice.
+    /// Delivers a broadcast for the members of these topics, which was made durable, to the connected devices, slice by
+    /// slice.
     func published(_ topics: [TopicNumber])
 
-    /// Changes subscriptions of these devices. Returns when nothing is decided by the earlier ones any more.
+    /// Changes subscriptions of these devices. When this returns, no decision depends on the earlier ones any more.
     ///
-    /// - Parameter change: Makes the change durable. Whether it did is not asked: the devices are looked at in any case.
-    /// - Throws: what the change throws.
+    /// - Parameter change: Makes the change durable. Its result is not examined: the devices are processed in any case.
+    /// - Throws: The error that the change throws.
     func changeSubscriptions<Value: Sendable>(
         of devices: [DeviceID], _ change: () async throws -> Value
     ) async throws -> Value
@@ -23,7 +24,7 @@ extension MailboxService: BroadcastDelivery {
     /// Makes an id on this thread.
     nonisolated public func newID() -> NotificationID? { ids.next(now: clock()) }
 
-    /// Has the members that are connected looked at, one slice in a batch.
+    /// Processes the members that are connected, one slice in a batch.
     nonisolated public func published(_ topics: [TopicNumber]) {
         loop.execute {
             self.assumeIsolated { service in
@@ -33,7 +34,8 @@ extension MailboxService: BroadcastDelivery {
         }
     }
 
-    /// Waits for a look at the devices in the queue; those that are not connected read anew when they connect.
+    /// Queues the devices and waits until they were processed. Devices without a connection read anew when they
+    /// connect.
     nonisolated public func changeSubscriptions<Value: Sendable>(
         of devices: [DeviceID], _ change: () async throws -> Value
     ) async throws -> Value {
@@ -58,13 +60,13 @@ extension MailboxService: BroadcastDelivery {
         }
     }
 
-    /// Changes a registration of a device. Nothing is decided by the earlier ones once this has returned.
+    /// Changes a registration of a device. When this returns, no decision depends on the earlier ones any more.
     nonisolated func changeRegistration<Value: Sendable>(
         of device: DeviceID, _ change: () async throws -> Value
     ) async throws -> Value {
         changing.began([device])
         defer {
-            // Until that look what is known is not used. Of a device that is not connected nothing is known.
+            // Until the device is processed, the cached audience is not used. A device without a connection has none.
             if presence.connection(of: device) == nil {
                 changing.ended([device])
             } else {
@@ -74,9 +76,9 @@ extension MailboxService: BroadcastDelivery {
         return try await change()
     }
 
-    // MARK: Turns of connected devices
+    // MARK: Processing of connected devices
 
-    /// Has the next devices that are due looked at, unless that is under way. While the store fails, that waits.
+    /// Processes the next devices that are due, unless a slice is under way. While the store fails, they wait.
     func visitNext() {
         guard !isVisiting, !isStopped, live.hasDue else { return }
         guard health.failure == nil, !isUnsureOfLists else { return visitLater() }
@@ -86,26 +88,26 @@ extension MailboxService: BroadcastDelivery {
             .visit(devices) {
                 self.assumeIsolated { service in
                     service.isVisiting = false
-                    // The next slice goes behind what was queued meanwhile.
+                    // The next slice is queued after the commands that were queued meanwhile.
                     service.visitNext()
                 }
             })
     }
 
-    /// Gives connected devices their turn.
+    /// Processes the broadcasts of connected devices.
     func visit(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
         for device in devices {
             guard let session = sessions[device], let audience = batch.takeAudience(device) else { continue }
             let isKnown = known.audience(of: device) != nil
             if !isKnown { live.connected(device, topics: audience.topics) }
             let cursor = replay(audience, of: device, to: session, &batch)
-            // Registrations are read with broadcasts alone.
+            // Registrations are read only together with broadcasts.
             guard isKnown || !audience.broadcasts.isEmpty, changing.among([device]).isEmpty else { continue }
             known.learn(audience, of: device, cursor: cursor)
         }
     }
 
-    /// The visit could not be committed: the devices stay due.
+    /// The command could not be committed: the devices stay due.
     func visitFailed(_ devices: [DeviceID]) {
         for device in devices { known.forget(device) }
         live.due(devices.filter { sessions[$0] != nil })
@@ -124,10 +126,11 @@ extension MailboxService: BroadcastDelivery {
         }
     }
 
-    /// Makes a device's copies of what it has not looked at yet, and moves its cursor.
+    /// Makes a device's copies of the broadcasts after its cursor, and moves the cursor.
     ///
-    /// - Parameter session: `nil` for a device that logs in: it reads its copies with its first page.
-    /// - Returns: Where the cursor is now.
+    /// - Parameter session: The open session; `nil` for a device that logs in, which reads its copies with its first
+    ///   page.
+    /// - Returns: The new position of the cursor.
     @discardableResult
     func replay(
         _ audience: DeviceAudience, of device: DeviceID, to session: LiveSession?, _ batch: inout MailboxBatch

@@ -2,22 +2,22 @@ import Fanout
 import PushModel
 import RegisterCore
 
-/// A broadcast as a store keeps it: what the engine has to know, and what its copies carry.
+/// A broadcast as a store keeps it: the properties that the engine needs, and the contents of its copies.
 public struct BroadcastRecord: Hashable, Sendable {
-    /// Who it is for, and until when.
+    /// The audience of the broadcast, and its expiration.
     public var broadcast: Broadcast
-    /// The kind of push; `nil` where its door named none.
+    /// The kind of push; `nil` where the endpoint specified none.
     public var pushType: PushType?
-    /// How urgent it is.
+    /// The priority of the copies.
     public var priority: Priority
-    /// Its collapse id; `nil` where it replaces nothing.
+    /// The collapse id; `nil` where it replaces nothing.
     public var collapseID: String?
     /// The payload, stored once under ``payload``.
     public var content: PushContent
-    /// What the timelines of its copies say beside `accepted`; made once for all of them.
+    /// The note beside `accepted` in the timelines of its copies; made once for all of them.
     private let note: String
 
-    /// Makes the row of a broadcast.
+    /// Creates the row of a broadcast.
     public init(
         broadcast: Broadcast, pushType: PushType?, priority: Priority, collapseID: String?, content: PushContent
     ) {
@@ -32,7 +32,7 @@ public struct BroadcastRecord: Hashable, Sendable {
     /// The payload's id: the broadcast's own number.
     public var payload: PayloadID { PayloadID(rawValue: broadcast.id.rawValue) }
 
-    /// The copy for a registration, as it would have been accepted by itself.
+    /// The copy for a registration, as if it had been accepted separately.
     func copy(for registration: FanoutRegistration, of device: DeviceID, cell: UInt16, app: RegisteredApp)
         -> Acceptance
     {
@@ -49,18 +49,18 @@ public struct BroadcastRecord: Hashable, Sendable {
     }
 }
 
-/// What is known of a broadcast, for those who ask for its timeline.
+/// A summary of a broadcast for its timeline.
 public struct BroadcastSummary: Hashable, Sendable {
-    /// Who it is for, as its sender wrote it.
+    /// The audience, as the sender wrote it.
     public var audience: String
-    /// From this instant on it reaches nobody who did not get it before.
+    /// The time after which no more copies are made.
     public var expiresAt: Timestamp
-    /// How many copies were made so far, one for each registration that had its turn.
+    /// The number of copies made so far, one for each registration that was processed.
     public var targeted: Int
-    /// How many of the copies have a line of each state in their timelines, by the state's text.
+    /// The number of copies with a line of each state in their timelines, by the state's text.
     public var states: [String: Int]
 
-    /// Makes the sums of one broadcast.
+    /// Creates the summary of a broadcast.
     public init(audience: String, expiresAt: Timestamp, targeted: Int, states: [String: Int]) {
         self.audience = audience
         self.expiresAt = expiresAt

@@ -1,20 +1,21 @@
 import PushModel
 import Synchronization
 
-/// The devices whose subscriptions or registrations are being changed: what is known of them may be wrong. Thread-safe.
+/// The devices whose subscriptions or registrations are being changed: their cached audiences may be outdated.
+/// Thread-safe.
 ///
-/// A change is told before it is durable, and ends once whoever decides has forgotten what was before.
+/// A change is announced before it is durable, and ends once the service has discarded the previous state.
 final class ChangingAudiences: Sendable {
     private let changes = Mutex<[DeviceID: Int]>([:])
 
-    /// Changes of these devices begin.
+    /// Records the beginning of a change of these devices.
     func began(_ devices: [DeviceID]) {
         changes.withLock { changes in
             for device in devices { changes[device, default: 0] += 1 }
         }
     }
 
-    /// As many changes of these devices have ended.
+    /// Records the end of a change of each of these devices.
     func ended(_ devices: [DeviceID]) {
         changes.withLock { changes in
             for device in devices {
@@ -24,7 +25,7 @@ final class ChangingAudiences: Sendable {
         }
     }
 
-    /// Those of the devices that are being changed.
+    /// The subset of the devices that are being changed.
     func among(_ devices: some Sequence<DeviceID>) -> Set<DeviceID> {
         changes.withLock { changes in changes.isEmpty ? [] : Set(devices.filter { changes[$0] != nil }) }
     }

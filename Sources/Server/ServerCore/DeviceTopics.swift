@@ -1,26 +1,26 @@
 import PushModel
 
-/// How apps on devices join and leave topics; the port of the interface that devices enrol by.
+/// Topic subscriptions of apps on devices; the port of the interface by which devices enrol.
 public protocol DeviceTopics: Sendable {
-    /// Has an app join a topic of its team, or leave it. The caller has checked the device's secret.
+    /// Subscribes an app to a topic of its team, or unsubscribes it. The caller has checked the device's secret.
     ///
     /// - Parameters:
     ///   - name: The topic's name, with or without `/topics/`.
     ///   - token: The app's registration token.
-    /// - Throws: when the store cannot be read or written; nothing was changed.
+    /// - Throws: An error when the store cannot be read or written; nothing was changed.
     func changeTopic(
         _ name: String, ofToken token: String, device: DeviceID, isLeaving: Bool
     ) async throws -> DeviceTopicOutcome
 }
 
-/// What became of a device's wish to join or leave a topic.
+/// The outcome of a device's request to join or leave a topic.
 public enum DeviceTopicOutcome: Hashable, Sendable {
-    /// It is so now.
+    /// The change was made.
     case done
-    /// The name is none of a topic.
+    /// The name is no topic's name.
     case invalidTopic
-    /// The token is not of an active registration of this device.
+    /// The token belongs to no active registration of this device.
     case foreignToken
-    /// The registration has as many topics as it may have.
+    /// The registration has the maximum number of topics.
     case tooManyTopics
 }

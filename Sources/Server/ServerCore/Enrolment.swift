@@ -14,9 +14,9 @@ public struct Enrolment: EnrolmentService {
     private let cell: UInt16
     private let clock: @Sendable () -> Timestamp
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     ///
-    /// - Parameter cell: The cell that device tokens name; 0 where there is one server.
+    /// - Parameter cell: The cell number in device tokens; 0 where there is one server.
     public init(
         store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService,
         cell: UInt16, clock: @escaping @Sendable () -> Timestamp
@@ -29,13 +29,13 @@ public struct Enrolment: EnrolmentService {
         self.clock = clock
     }
 
-    /// Draws id and secret of a new device at random, or compares a known device's secret with its hash in constant
+    /// Generates id and secret of a new device at random, or compares a known device's secret with its hash in constant
     /// time.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
         if let known { return try await isAuthentic(known) ? known : nil }
-        // Ids are random; two of 2^62 hardly ever meet, and if they do another is drawn.
+        // Ids are random: a collision among 2^62 is unlikely, and leads to another draw.
         while true {
             guard let device = DeviceID(UInt64.random(in: 1...UInt64(Int64.max) >> 1)) else { continue }
             let credentials = DeviceCredentials(device: device, secret: UInt64.random(in: 1...UInt64(Int64.max)))
@@ -45,9 +45,9 @@ public struct Enrolment: EnrolmentService {
         }
     }
 
-    /// Registers the app, tells the token directory of it, and seals the device token.
+    /// Registers the app, updates the token directory, and seals the device token.
     ///
-    /// - Throws: when the store cannot be read or written, or no token can be sealed.
+    /// - Throws: An error when the store cannot be read or written, or no token can be sealed.
     public func register(
         _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment,
         encryptionKey: RecipientPublicKey? = nil
@@ -60,7 +60,7 @@ public struct Enrolment: EnrolmentService {
         }
         let subject = subject(registration, credentials.device, app.id, environment)
         try tokens.registrationIs(registration, of: subject)
-        // Most registrations repeat what is there, and a write costs a sync.
+        // Most registrations repeat the stored one, and a write costs a sync.
         let known = try await store.encryptionKey(device: credentials.device, app: app.id, environment: environment)
         if known != encryptionKey {
             try await store.keepEncryptionKey(
@@ -69,9 +69,9 @@ public struct Enrolment: EnrolmentService {
         return .token(try tokens.sealer.seal(subject).description)
     }
 
-    /// Ends the registration, tells the token directory of it, and has the mailbox drop what waits for the app.
+    /// Ends the registration, updates the token directory, and drops the notifications queued for the app.
     ///
-    /// - Throws: when the store cannot be read or written.
+    /// - Throws: An error when the store cannot be read or written.
     public func unregister(
         _ credentials: DeviceCredentials, topic: Topic, environment: PushEnvironment
     ) async throws -> RegistrationOutcome {
@@ -81,7 +81,7 @@ public struct Enrolment: EnrolmentService {
         return hasEnded ? .unregistered : .unknownTopic
     }
 
-    /// Ends a registration, whoever asks; `false` when there never was one.
+    /// Ends a registration for any caller; `false` when it never existed.
     @discardableResult
     package func end(device: DeviceID, app: AppID, environment: PushEnvironment) async throws -> Bool {
         let ended = try await store.endRegistration(device: device, app: app, environment: environment, at: clock())
@@ -98,7 +98,7 @@ public struct Enrolment: EnrolmentService {
             cell: cell, device: device, app: app, environment: environment, generation: registration.generation)
     }
 
-    /// Whether a device is enrolled under this secret, and may come in.
+    /// Whether a device is enrolled with this secret and not blocked.
     package func isAuthentic(_ credentials: DeviceCredentials) async throws -> Bool {
         guard let hash = try await store.secretHash(of: credentials.device) else { return false }
         return credentials.matches(hash)

@@ -2,13 +2,13 @@ import Fanout
 import PushModel
 import RegisterCore
 
-/// What a batch of commands decides: which rows change, in order, and what that causes outside. A value.
+/// The decisions of a batch of commands: the row changes, in order, and their external effects. A value.
 ///
-/// It answers what the store would answer after the changes so far.
+/// It returns the state that the store would return after the changes so far.
 struct MailboxBatch {
     private(set) var changes: [RowChange] = []
     var effects = MailboxEffects()
-    /// A slice is to be pruned once the batch is durable.
+    /// Whether a slice is to be pruned once the batch is durable.
     var prunes = false
     /// The lines of service extensions, each with its notification's app.
     var extended: [(line: TimelineEntry, app: AppID?)] = []
@@ -19,11 +19,11 @@ struct MailboxBatch {
     private var lastSeen: [DeviceID: Timestamp] = [:]
     private var audiences: [DeviceID: DeviceAudience] = [:]
     private(set) var broadcasts: [NotificationID: BroadcastRecord] = [:]
-    /// What the engine has to know of those.
+    /// The properties of those broadcasts that the engine needs.
     private(set) var fanout: [NotificationID: Broadcast] = [:]
     private var apps: [AppID: RegisteredApp] = [:]
 
-    /// Takes over what was read before the first change.
+    /// Adds the rows that were read before the first change.
     mutating func learn(_ prefetched: Prefetched) {
         identities.merge(prefetched.identities) { $1 }
         facts.merge(prefetched.notifications) { $1 }
@@ -38,7 +38,7 @@ struct MailboxBatch {
         apps.merge(prefetched.apps) { $1 }
     }
 
-    /// Tells of each list that a broadcast is for, and of each registration that may be in it.
+    /// Calls a closure for each list of a broadcast and each registration that may be in it.
     func forEachListed(_ body: (Int64, DeviceID, FanoutRegistration) -> Void) {
         guard fanout.values.contains(where: { $0.list != nil }) else { return }
         for (device, audience) in audiences {
@@ -52,7 +52,7 @@ struct MailboxBatch {
         }
     }
 
-    /// Takes over who is in which list; `nil` where that could not be told.
+    /// Adds the members of each list; `nil` where they could not be read.
     mutating func learn(lists: [Int64: Set<DeviceID>]?) {
         guard let lists else {
             for device in audiences.keys { audiences[device]?.lists = nil }
@@ -63,29 +63,29 @@ struct MailboxBatch {
         }
     }
 
-    // MARK: What is known
+    // MARK: Known state
 
     func notification(_ identity: NotificationIdentity) -> NotificationID? { identities[identity] }
 
     func facts(of id: NotificationID) -> NotificationFacts? { facts[id] }
 
-    /// What was read of a device's broadcasts; once, since whoever takes it moves the cursor.
+    /// Returns the audience that was read of a device, and removes it, since its user moves the cursor.
     mutating func takeAudience(_ device: DeviceID) -> DeviceAudience? { audiences.removeValue(forKey: device) }
 
     func app(_ id: AppID) -> RegisteredApp? { apps[id] }
 
-    /// Whether a device proves itself. What was not asked for, or is not enrolled, does not.
+    /// Whether a device is authentic. A device that was not read or is not enrolled is not.
     func admits(_ login: DeviceLogin) -> Bool {
         guard let hash = secretHashes[login.device] else { return false }
         return DeviceCredentials(device: login.device, secret: login.secret).matches(hash)
     }
 
-    /// Whether a device is kept out for now.
+    /// Whether a device is blocked.
     func isBlocked(_ device: DeviceID) -> Bool { blocked.contains(device) }
 
     // MARK: Changes
 
-    /// Inserts what was accepted; requests of the same name are the same notification from now on.
+    /// Inserts an accepted notification; later requests of the same identity are the same notification.
     mutating func insert(_ record: NotificationRecord, as identity: NotificationIdentity?) {
         changes.append(.insertNotification(record))
         if let identity { identities[identity] = record.id }
@@ -94,26 +94,26 @@ struct MailboxBatch {
     /// Removes a notification from its mailbox.
     mutating func removeWaiting(_ id: NotificationID, of device: DeviceID) {
         changes.append(.removeWaiting(id, of: device))
-        // A later command of the batch may name it, and nothing was read of what waited.
+        // A later command of the batch may contain the id, and nothing was read of queued notifications.
         if facts[id] == nil { facts[id] = NotificationFacts(device: device) }
     }
 
-    /// Notes that a device is there, unless that was noted within a day.
+    /// Records that a device is present, unless that was recorded within a day.
     ///
-    /// - Returns: When it was noted.
+    /// - Returns: The time at which it was recorded.
     mutating func noteSeen(_ device: DeviceID, _ earlier: Timestamp? = nil, at now: Timestamp) -> Timestamp {
         if let seen = earlier ?? lastSeen[device], now.duration(since: seen) < Self.seenInterval { return seen }
         add(.noteSeen(device, at: now))
         return now
     }
 
-    /// How often it is noted that a device is there, in milliseconds: a day.
+    /// The interval at which a device's presence is recorded: a day.
     static let seenInterval = Duration.seconds(86_400)
 
-    /// Changes a row of which nothing is known here.
+    /// Adds a change of a row of which the batch holds no state.
     mutating func add(_ change: RowChange) { changes.append(change) }
 
-    /// Adds a line to a timeline, unless that is known to have it.
+    /// Adds a line to a timeline, unless the timeline is known to contain it.
     ///
     /// - Returns: Whether it was added.
     @discardableResult

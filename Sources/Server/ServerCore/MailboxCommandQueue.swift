@@ -2,27 +2,26 @@ import NIOCore
 import PushModel
 import Synchronization
 
-/// The way from every thread to the one writer. Thread-safe and bounded.
+/// The queue from every thread to the one writer. Thread-safe and bounded.
 ///
-/// There are three lanes, each in order: acceptances that come one at a time, those that come in bulk, and everything
-/// else. A batch takes a share of each, so that none keeps another waiting: what devices report cannot hold up
-/// providers, and a campaign holds up neither.
+/// There are three lanes, each in order: single acceptances, bulk acceptances, and all other commands. A batch takes a
+/// share of each, so that none delays another: devices' reports cannot delay providers, and a campaign delays neither.
 ///
-/// Acceptances are refused beyond ``acceptanceLimit``; those in bulk wait with their caller beyond ``bulkLimit``; notes
-/// are dropped, counted by team, beyond ``noteLimit``. The other commands are bounded by what causes them: sessions and
-/// their windows.
+/// Acceptances are refused beyond ``acceptanceLimit``; bulk acceptances wait in their caller beyond ``bulkLimit``;
+/// notes are dropped, counted by team, beyond ``noteLimit``. The other commands are bounded by their sources: sessions
+/// and their windows.
 ///
-/// What becomes of an attempt (TTL 0) is added to its note while that is queued, so that most attempts are written
-/// once, whole; ``attemptLimit`` of them are kept track of.
+/// The outcome of an attempt (TTL 0) is added to its note while that is queued, so that most attempts are written once,
+/// whole. At most ``attemptLimit`` of them are tracked.
 final class MailboxCommandQueue: Sendable {
-    /// How many timelines of a team were not recorded, and between which ids.
+    /// The number of a team's timelines that were not recorded, and the range of their ids.
     struct Unrecorded: Sendable {
         var first: NotificationID
         var last: NotificationID
         var count: Int
     }
 
-    /// A note with what it would be counted under if it could not be written.
+    /// A note, with the team and id under which it is counted if it cannot be written.
     struct QueuedNote: Sendable {
         var note: TimelineNote
         var id: NotificationID
@@ -32,31 +31,31 @@ final class MailboxCommandQueue: Sendable {
     /// An attempt whose end is not known yet.
     private struct OpenAttempt {
         var team: TeamID
-        /// The number of its note, counted from the first one ever queued; it is queued while that is not below
-        /// ``State/firstNote``.
+        /// The number of its note, counted from the first one ever queued. The note is queued while the number is not
+        /// below ``State/firstNote``.
         var note: UInt64
     }
 
     private struct State {
         var acceptances = CircularBuffer<MailboxCommand>()
         var bulk = CircularBuffer<MailboxCommand>()
-        /// Who waits for room in the bulk lane: one for each list that is being accepted.
+        /// The tasks that wait for space in the bulk lane: one for each list that is being accepted.
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
         var nextWaiter: UInt64 = 0
-        /// Nothing more is taken in bulk.
+        /// Whether the bulk lane takes no more acceptances.
         var isBulkEnded = false
         var others = CircularBuffer<MailboxCommand>()
         var notes = CircularBuffer<QueuedNote>()
         /// The number of the first queued note.
         var firstNote: UInt64 = 0
         var openAttempts: [NotificationID: OpenAttempt] = [:]
-        /// The ids of notes that are not committed: queued, or taken and being written.
+        /// The ids of notes that are not committed: queued, or being written.
         var uncommitted: Set<NotificationID> = []
         var unrecorded: [TeamID: Unrecorded] = [:]
         var isDraining = false
         var areNotesScheduled = false
 
-        /// Takes out everyone who waits; the caller lets them go on once it has given the lock back.
+        /// Removes all waiting tasks; the caller resumes them after it has released the lock.
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             guard !waiters.isEmpty else { return [] }
             defer { waiters = [:] }
@@ -91,10 +90,10 @@ final class MailboxCommandQueue: Sendable {
     static let acceptanceLimit = 32_768
     static let noteLimit = 8_192
     static let attemptLimit = 65_536
-    /// How many acceptances of a list are queued at once.
+    /// The maximum number of acceptances of a list that are queued at once.
     private static let bulkChunk = 128
 
-    /// How many acceptances may be queued in bulk; at least 1.
+    /// The maximum number of queued bulk acceptances; at least 1.
     let bulkLimit: Int
     private let state = Mutex(State())
 
@@ -107,17 +106,17 @@ final class MailboxCommandQueue: Sendable {
         }
     }
 
-    /// Those of the ids whose notes are not committed yet.
+    /// The subset of the ids whose notes are not committed yet.
     func uncommitted(_ ids: some Sequence<NotificationID>) -> Set<NotificationID> {
         state.withLock { state in
             state.uncommitted.isEmpty ? [] : Set(ids.lazy.filter(state.uncommitted.contains))
         }
     }
 
-    /// What a push asks its caller to do.
+    /// The action that a push requires of its caller.
     enum Push {
         case queued
-        /// The writer is asleep: wake it.
+        /// The writer is asleep: the caller must wake it.
         case wake
         case full
     }
@@ -136,8 +135,8 @@ final class MailboxCommandQueue: Sendable {
         }
     }
 
-    /// Takes the next batch: at most `limit` acceptances, others whose weights sum up to about as much, and of those in
-    /// bulk what the single ones leave of the limit, or a quarter of it. An empty answer puts the writer to sleep.
+    /// Takes the next batch: at most `limit` acceptances, and other commands whose weights sum up to about as much. Of
+    /// bulk acceptances it takes the rest of the limit, or a quarter of it. An empty result puts the writer to sleep.
     func takeBatch(limit: Int) -> [MailboxCommand] {
         let (batch, waiters) = state.withLock { state in
             var batch: [MailboxCommand] = []
@@ -161,7 +160,7 @@ final class MailboxCommandQueue: Sendable {
         return batch
     }
 
-    /// Takes everything that is queued and puts the writer to sleep.
+    /// Takes all queued commands and puts the writer to sleep.
     func takeEverything() -> [MailboxCommand] {
         let (commands, waiters) = state.withLock { state in
             state.isDraining = false
@@ -176,9 +175,9 @@ final class MailboxCommandQueue: Sendable {
         return commands
     }
 
-    /// Queues a note, or counts it for its team when there is no room.
+    /// Queues a note, or counts it for its team when the queue is full.
     ///
-    /// - Parameter isOpen: Whether ``attempts(_:became:at:)`` will tell what became of it.
+    /// - Parameter isOpen: Whether ``attempts(_:became:at:)`` will report its outcome.
     func push(note make: () -> TimelineNote, id: NotificationID, team: TeamID, isOpen: Bool = false) -> Push {
         state.withLock { state in
             guard state.notes.count < Self.noteLimit, !isOpen || state.openAttempts.count < Self.attemptLimit else {
@@ -195,7 +194,7 @@ final class MailboxCommandQueue: Sendable {
         }
     }
 
-    /// Adds what became of attempts to their timelines; those that are not recorded are passed over.
+    /// Adds the outcome of attempts to their timelines; those that are not recorded are ignored.
     func attempts(_ ids: [NotificationID], became event: AttemptEvent, at now: Timestamp) -> Push {
         state.withLock { state in
             let entry = event.entry(at: now)
@@ -221,7 +220,7 @@ final class MailboxCommandQueue: Sendable {
     /// Takes at most `limit` notes.
     func takeNotes(limit: Int) -> [QueuedNote] { state.withLock { $0.take(limit) } }
 
-    /// Takes at most `limit` notes and what was counted instead of noted. Empty puts the note writer to sleep.
+    /// Takes at most `limit` notes and the counts of dropped ones. An empty result puts the note writer to sleep.
     func takeNotesAndCounts(limit: Int) -> (notes: [QueuedNote], unrecorded: [TeamID: Unrecorded]) {
         state.withLock { state in
             let taken = state.take(limit)
@@ -231,7 +230,7 @@ final class MailboxCommandQueue: Sendable {
         }
     }
 
-    /// Notes that were taken are durable.
+    /// Removes notes from the uncommitted ones, since they are durable.
     func committed(_ notes: [QueuedNote]) {
         guard !notes.isEmpty else { return }
         state.withLock { state in
@@ -239,8 +238,8 @@ final class MailboxCommandQueue: Sendable {
         }
     }
 
-    /// Gives back what was taken and could not be written: to its place in front, or, where there is no room, to
-    /// the count of what was not recorded. Whoever gives back sees to it that it is taken again.
+    /// Returns notes that were taken and could not be written to the front of the queue, or, where it is full, adds
+    /// them to the counts. The caller ensures that they are taken again.
     func putBack(_ notes: [QueuedNote], _ unrecorded: [TeamID: Unrecorded] = [:]) {
         state.withLock { state in
             let room = max(0, Self.noteLimit - state.notes.count)
@@ -255,18 +254,18 @@ final class MailboxCommandQueue: Sendable {
         }
     }
 
-    /// How many commands and notes are queued.
+    /// The numbers of queued commands and notes.
     var counts: (commands: Int, notes: Int) {
         state.withLock { ($0.acceptances.count + $0.bulk.count + $0.others.count, $0.notes.count) }
     }
 }
 
-// MARK: - In bulk
+// MARK: - Bulk acceptances
 
 extension MailboxCommandQueue {
-    /// Queues some acceptances of a list of those that are stored, from the first one on, at most as many as there is room for.
+    /// Queues stored acceptances of a list, from the first one on, at most as many as fit into the queue.
     func push(bulk acceptances: ArraySlice<Acceptance>, sink: any AcceptanceSink) -> (count: Int, push: Push) {
-        // Made before the lock is taken: whoever has a single one waits for that.
+        // The commands are made before the lock is taken, so that single acceptances do not wait for them.
         let commands = acceptances.prefix(Self.bulkChunk).map { MailboxCommand.accept(QueuedAcceptance($0, sink)) }
         return state.withLock { state in
             let room = state.isBulkEnded ? 0 : bulkLimit - state.bulk.count
@@ -279,9 +278,9 @@ extension MailboxCommandQueue {
         }
     }
 
-    /// Waits until there may be room in the bulk lane; whoever comes first takes it.
+    /// Waits until the bulk lane may have space; the first caller to push takes it.
     ///
-    /// - Returns: `false` when the task was cancelled, or the lane has ended.
+    /// - Returns: `false` when the task was cancelled, or the lane was ended.
     func waitForRoom() async -> Bool {
         let number = state.withLock { state -> UInt64? in
             guard !state.isBulkEnded, state.bulk.count >= bulkLimit else { return nil }
@@ -300,7 +299,8 @@ extension MailboxCommandQueue {
 
     private func wait(_ number: UInt64, _ continuation: CheckedContinuation<Void, Never>) {
         let isWaiting = state.withLock { state in
-            // A task that is cancelled later finds its continuation here; one that was cancelled before does not wait.
+            // A task that is cancelled later finds its continuation in `waiters`; one that was cancelled before does
+            // not wait.
             guard !Task.isCancelled, !state.isBulkEnded, state.bulk.count >= bulkLimit else { return false }
             state.waiters[number] = continuation
             return true
@@ -308,7 +308,7 @@ extension MailboxCommandQueue {
         if !isWaiting { continuation.resume() }
     }
 
-    /// Takes nothing more in bulk; who waits for room goes on without.
+    /// Ends the bulk lane; tasks that wait for space resume without it.
     func endBulk() {
         let waiters = state.withLock { state in
             state.isBulkEnded = true

@@ -1,16 +1,16 @@
 import PushModel
 
-/// What a batch causes outside, held back until it is committed; dropped when it is not.
+/// The external effects of a batch, held until it is committed, and dropped when it is not.
 struct MailboxEffects {
     private var sinks: [ObjectIdentifier: Int] = [:]
     private var lastSink: Int?
     private var results: [(sink: any AcceptanceSink, results: [AcceptanceResult])] = []
     private var deliveries: [(connection: any DeviceConnection, notifications: [OutgoingNotification])] = []
     private var deliveryOf: [ObjectIdentifier: Int] = [:]
-    /// The connections for which something waits that no delivery brings.
+    /// The connections whose devices have a queued entry that no delivery passes.
     private var changed: [ObjectIdentifier: any DeviceConnection] = [:]
     private var answers: [@Sendable () -> Void] = []
-    /// What became of sessions, in order.
+    /// The session changes of the batch, in order.
     private(set) var sessionChanges: [SessionChange] = []
 
     enum SessionChange {
@@ -19,7 +19,7 @@ struct MailboxEffects {
     }
 
     mutating func complete(_ result: AcceptanceResult, _ sink: any AcceptanceSink) {
-        // Requests come in bursts of one connection: its place is most often that of the last one.
+        // Requests come in bursts of one connection, so its index is most often the last one.
         if let lastSink, results[lastSink].sink === sink {
             results[lastSink].results.append(result)
             return
@@ -52,7 +52,7 @@ struct MailboxEffects {
 
     mutating func changeSession(_ change: SessionChange) { sessionChanges.append(change) }
 
-    /// The batch is durable, and its sessions are entered: everything else happens.
+    /// Performs all other effects, after the batch is durable and its sessions are entered.
     func release() {
         for answer in answers { answer() }
         for (sink, results) in results { sink.completed(results) }

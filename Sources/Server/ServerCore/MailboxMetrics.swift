@@ -4,7 +4,7 @@ import Observability
 import PushModel
 import RegisterCore
 
-/// What the service measures; labels from bounded sets only. Thread-safe.
+/// The service's metrics; labels from bounded sets only. Thread-safe.
 struct MailboxMetrics: Sendable {
     private let acceptance = Timer(label: "aldaba_acceptance_seconds")
     private let commit = Timer(label: "aldaba_commit_seconds")
@@ -12,20 +12,20 @@ struct MailboxMetrics: Sendable {
     private let waiting = Gauge(label: "aldaba_notifications_waiting")
     private let oldest = Gauge(label: "aldaba_oldest_waiting_seconds")
 
-    /// What was queued as these commands is durable, and its callers know.
+    /// Records the acceptance time of commands that are durable and whose callers were notified.
     func accepted(_ commands: [MailboxCommand]) {
         let now = NIODeadline.now()
         for case .accept(let queued) in commands { acceptance.record(nanoseconds: now - queued.queuedAt) }
     }
 
-    /// Measures a transaction, which ends when it is synced.
+    /// Measures a transaction including its sync.
     func committing(_ transaction: () throws -> Void) rethrows {
         let began = NIODeadline.now()
         try transaction()
         commit.record(nanoseconds: NIODeadline.now() - began)
     }
 
-    /// A device has said that it has stored these notifications.
+    /// Records the delivery time of notifications that a device has stored.
     func acknowledged(_ ids: [NotificationID], at now: Timestamp) {
         for id in ids {
             let elapsed = max(0, now.milliseconds(since: NotificationIDGenerator.instant(of: id)))
@@ -33,7 +33,7 @@ struct MailboxMetrics: Sendable {
         }
     }
 
-    /// A sweep has passed everything that waits.
+    /// Records the result of a sweep over all queued notifications.
     func swept(_ count: WaitingCount, at now: Timestamp) {
         waiting.record(count.count)
         let age = count.oldest.map { now.milliseconds(since: NotificationIDGenerator.instant(of: $0)) } ?? 0
@@ -45,7 +45,7 @@ extension Timer {
     fileprivate func record(nanoseconds time: TimeAmount) { recordNanoseconds(time.nanoseconds) }
 }
 
-/// How much waits, and since when, of what a sweep has passed so far.
+/// The number of queued notifications that a sweep has passed so far, and the oldest of them.
 struct WaitingCount: Sendable {
     private(set) var count = 0
     private(set) var oldest: NotificationID?
@@ -56,11 +56,12 @@ struct WaitingCount: Sendable {
     }
 }
 
-/// Counts what became of notifications that waited for service extensions, by app and version. Devices say which version.
+/// Counts the outcomes of notifications that waited for service extensions, by app and version. Devices report the
+/// version.
 struct ExtensionCounts {
     private var pairs = BoundedPairs(perFirst: 8, limit: 64)
 
-    /// Counts a line with the state `extended`; `app` is `nil` where that is not registered any more.
+    /// Counts a line with the state `extended`; `app` is `nil` where it is no longer registered.
     mutating func count(_ line: TimelineEntry, of app: RegisteredApp?) {
         guard case .extended(let text) = line.state, let outcome = ExtensionOutcome(text: text) else { return }
         let (topic, version) = pairs.labels(app?.topic.rawValue, ExtensionOutcome.version(note: line.note) ?? "none")

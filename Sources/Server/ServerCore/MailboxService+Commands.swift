@@ -5,7 +5,7 @@ import Metrics
 import NIOCore
 import PushModel
 
-/// What each command does: decided in memory, over what was read for the batch.
+/// The decision of each command, made in memory from the state that was read for the batch.
 extension MailboxService {
     func decide(_ command: MailboxCommand, _ batch: inout MailboxBatch) {
         switch command {
@@ -41,9 +41,9 @@ extension MailboxService {
         }
     }
 
-    // MARK: What was sent
+    // MARK: Sent notifications
 
-    /// Notes what was written to a connection; the same twice is one.
+    /// Records the notifications that were written to a connection; a repetition is ignored.
     func sent(_ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp) {
         noteSent(ids, at)
         guard sessions[session.device]?.id == session, let resident = mailboxes[session.device] else { return }
@@ -56,7 +56,7 @@ extension MailboxService {
         if wasEmpty { writeSentSoon() }
     }
 
-    /// Looks for lines that have waited long enough, again and again while any wait.
+    /// Writes lines that have waited long enough, again and again while any wait.
     private func writeSentSoon() {
         guard !isStopped else { return }
         loop.scheduleTask(in: TimeAmount(SentLines.patience)) {
@@ -84,16 +84,17 @@ extension MailboxService {
             AcceptanceResult(ticket: acceptance.ticket, id: id, apnsID: acceptance.notification.apnsID), sink)
     }
 
-    /// Stores a notification, and has it delivered where its device is connected; `nil` when no id can be made now.
+    /// Stores a notification, and delivers it if its device is connected; `nil` when no id can be made now.
     ///
-    /// - Parameter broadcast: Where it is a copy: the broadcast, with which it shares its payload and its acceptance.
+    /// - Parameter broadcast: The broadcast of a copy, with which it shares its payload and its acceptance; `nil` for
+    ///   others.
     func admit(
         _ acceptance: Acceptance, as identity: NotificationIdentity?, of broadcast: BroadcastRecord? = nil,
         to session: LiveSession?, _ batch: inout MailboxBatch
     ) -> NotificationID? {
         let now = clock()
         let policy = acceptance.policy(isConnected: session != nil)
-        // Made first, so that a tombstone goes before what it made room for.
+        // Made first, so that a tombstone precedes the notification for which it made space.
         let tombstoneID = policy.overflow == .clear ? ids.next(now: now) : nil
         guard let id = ids.next(now: now), policy.overflow != .clear || tombstoneID != nil else { return nil }
         let expiresAt = expiry(of: acceptance.notification, now: now)
@@ -178,13 +179,13 @@ extension MailboxService {
         }
     }
 
-    /// Keeps what the device is to be told, and has it read that where it is connected.
+    /// Stores a notice for the device, and lets a connected device read it.
     private func tell(_ device: DeviceID, _ change: RowChange, _ batch: inout MailboxBatch) {
         batch.add(change)
         if let session = sessions[device] { batch.effects.changeWaiting(of: session.connection) }
     }
 
-    /// Does something with a mailbox and keeps count of what all of them hold.
+    /// Changes a mailbox and updates the count of notifications in all mailboxes.
     @discardableResult
     func counting<Result>(_ resident: ResidentMailbox, _ body: (ResidentMailbox) -> Result) -> Result {
         let before = resident.count
@@ -192,7 +193,7 @@ extension MailboxService {
         return body(resident)
     }
 
-    /// Tells the mailboxes that the batch under way concerns what became of it.
+    /// Ends the transaction of the mailboxes that the batch under way has used.
     func endBatch(_ end: (ResidentMailbox) -> Void) {
         for resident in batchMailboxes {
             counting(resident, end)
@@ -201,8 +202,8 @@ extension MailboxService {
         batchMailboxes.removeAll(keepingCapacity: true)
     }
 
-    /// A mailbox of a device that is away, in which nothing waits, is worth nothing: its tombstones and recalls are in
-    /// the store, and are read with it when it is needed again.
+    /// Removes from memory the mailbox of a device without a connection and without queued notifications. Its
+    /// tombstones and recalls are in the store, and are read again when needed.
     private func forgetIfEmpty(_ device: DeviceID) {
         if sessions[device] == nil, mailboxes[device]?.count == 0 { mailboxes[device] = nil }
     }
@@ -214,7 +215,7 @@ extension MailboxService {
             for case .remove(let id, _) in directives { waited.insert(id) }
             return directives
         }
-        // One attempt (TTL 0) never waited, and what was acknowledged twice no longer does.
+        // An attempt (TTL 0) was never queued, and a notification that was acknowledged twice is queued no longer.
         for id in ids where !waited.contains(id) {
             guard let facts = batch.facts(of: id), facts.device == device, !facts.has(.acked) else { continue }
             batch.append(TimelineEntry(at: clock(), state: .acked, source: .server), to: id)
@@ -226,7 +227,7 @@ extension MailboxService {
         if let session = sessions[device] { sessions[device]?.seenAt = batch.noteSeen(device, session.seenAt, at: now) }
         change(device, &batch) { $0.change { $0.expired(now: now) } }
         guard isAway, sessions[device] == nil, let lanes = mailboxes[device]?.occupiedLanes else { return }
-        // Without an id for each the next sweep comes back to it.
+        // Without an id for each, the next sweep repeats this.
         let tombstones = (0..<lanes).compactMap { _ in ids.next(now: now) }
         change(device, &batch) { $0.change { $0.deviceInactive(tombstoneIDs: tombstones, now: now) } }
     }
@@ -234,7 +235,7 @@ extension MailboxService {
     private func record(_ receipts: [Receipt], _ session: DeviceSessionID, _ batch: inout MailboxBatch) {
         for receipt in receipts {
             guard let facts = batch.facts(of: receipt.id), facts.device == session.device else { continue }
-            // A device cannot make a timeline grow without end.
+            // A device must not be able to make a timeline grow without limit.
             guard facts.lines.count < settings.lineLimit else {
                 Counter(label: "aldaba_receipts_beyond_limit_total").increment()
                 continue
@@ -272,8 +273,8 @@ extension MailboxService {
                     topics: audience?.topics ?? []), complete))
     }
 
-    /// Enters what a committed batch did to sessions. What was accepted in the same batch after a login is not
-    /// delivered by it: the session reads it with its first page.
+    /// Applies a session change of a committed batch. Notifications accepted in the same batch after a login are not
+    /// delivered by it: the session reads them with its first page.
     func enter(_ change: MailboxEffects.SessionChange) {
         switch change {
         case .opened(let session, let complete):
@@ -281,7 +282,7 @@ extension MailboxService {
             earlier?.connection.superseded()
             known.forget(session.id.device)
             live.connected(session.id.device, topics: session.topics)
-            // The welcome first: what an attempt (TTL 0) delivers must find the session open.
+            // The welcome must come first: a delivered attempt (TTL 0) must find the session open.
             complete(.welcome(session.id, hasWaiting: mailboxes[session.id.device]?.hasWaiting ?? true))
             presence.changed(session.id.device, session.connection)
         case .closed(let id):

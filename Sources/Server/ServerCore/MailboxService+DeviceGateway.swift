@@ -1,14 +1,14 @@
 import PushModel
 
-/// The store did not take the timelines that are written behind: a look-up of timelines would lack them.
+/// An error: the store did not take the timelines that are written behind, so a look-up would lack them.
 public struct TimelinesNotWritten: Error {
-    /// An error without details; the log has what the store said.
+    /// Creates an error without details; the store's error is in the log.
     public init() {}
 }
 
 extension MailboxService: DeviceGateway {
-    /// Queues the login. The writer checks the secret in the login's batch; a batch that cannot be committed answers
-    /// `.unavailable`.
+    /// Queues the login. The writer checks the secret in the login's batch. If the batch cannot be committed, the
+    /// verdict is `.unavailable`.
     nonisolated public func open(
         _ login: DeviceLogin, connection: any DeviceConnection,
         then complete: @escaping @Sendable (DeviceLoginVerdict) -> Void
@@ -16,14 +16,14 @@ extension MailboxService: DeviceGateway {
         _ = submit(.open(login, connection, complete))
     }
 
-    /// Reads from the store, beside the writer.
+    /// Reads from the store, concurrently with the writer.
     nonisolated public func page(
         _ session: DeviceSessionID, after: NotificationID?, limit: Int,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
     ) {
         let now = clock()
         store.page(device: session.device, after: after, limit: limit, now: now) { [health] page in
-            // Damage is often found where what waits is read.
+            // Damage is often found when queued notifications are read.
             if case .failure(let error) = page { health.failed(error, at: now) }
             complete(page)
         }
@@ -34,14 +34,14 @@ extension MailboxService: DeviceGateway {
         _ = submit(.sent(session, ids, clock()))
     }
 
-    /// Adds to the timelines that are written behind; attempts that are not recorded there are passed over.
+    /// Adds to the timelines that are written behind; attempts that are not recorded there are ignored.
     nonisolated public func attempts(_ ids: [NotificationID], became event: AttemptEvent) {
         let now = clock()
         if event == .acknowledged { metrics.acknowledged(ids, at: now) }
         scheduleNotes(queue.attempts(ids, became: event, at: now))
     }
 
-    /// Queues the acknowledgement; ids of other devices' notifications are passed over.
+    /// Queues the acknowledgement; ids of other devices' notifications are ignored.
     nonisolated public func acknowledged(
         _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void
     ) {
@@ -49,7 +49,7 @@ extension MailboxService: DeviceGateway {
         _ = submit(.acknowledged(session, ids, complete))
     }
 
-    /// Reads beside the writer which of the notifications are the device's, so that receipts of unknown ones cost the
+    /// Finds the device's own notifications concurrently with the writer, so that receipts of unknown ones cost the
     /// writer nothing. Ids whose notes are not committed yet go to the writer unread: the store does not have them.
     nonisolated public func record(
         _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (ReceiptOutcome) -> Void
@@ -71,7 +71,7 @@ extension MailboxService: DeviceGateway {
 
     /// Waits until every line of a timeline that was written behind so far is durable.
     ///
-    /// - Throws: ``TimelinesNotWritten`` when the store does not take them.
+    /// - Throws: ``TimelinesNotWritten`` when the store does not take the lines.
     nonisolated public func flushNotes() async throws {
         let isDurable = await withCheckedContinuation { continuation in
             _ = submit(.flush { continuation.resume(returning: $0) })
@@ -79,6 +79,6 @@ extension MailboxService: DeviceGateway {
         guard isDurable else { throw TimelinesNotWritten() }
     }
 
-    /// Queues the end of the session; it takes effect after what was queued before.
+    /// Queues the end of the session; it takes effect after the commands that were queued before.
     nonisolated public func close(_ session: DeviceSessionID) { _ = submit(.close(session)) }
 }

@@ -11,15 +11,15 @@ struct MailboxFailureMessages: Sendable {
 
 /// Commits, and what becomes of commands whose batch could not be committed.
 extension MailboxService {
-    /// Keeps the ceiling of ids ahead of them. This also finds out whether a store that failed works again, since
-    /// providers that heard of the failure may send nothing more.
+    /// Keeps the ceiling of ids ahead of them. This also detects that a store that failed works again, since providers
+    /// that were notified of the failure may send nothing more.
     func renewIDs() throws {
         try noting { try ids.renew() }
     }
 
-    /// Does work of the store's, and notes whether the store took it.
+    /// Runs work of the store, and records whether it succeeded.
     ///
-    /// - Throws: what the work throws; ``DamagedStore`` without trying, once the store was found to be damaged.
+    /// - Throws: The error of the work; ``DamagedStore`` without trying, once the store was found to be damaged.
     func noting(_ work: () throws -> Void) throws {
         try health.requireSound()
         do { try work() } catch {
@@ -27,21 +27,22 @@ extension MailboxService {
             throw error
         }
         guard health.failure != nil else { return }
-        // The work may have written nothing, and then says nothing of a disk that was full before. This writes a row.
+        // The work may have written nothing, and then proves nothing about a disk that was full before. This writes a
+        // row.
         do {
             try store.apply([.raiseHighWater(to: 0)])
             health.committed(at: clock())
         } catch { health.failed(error, at: clock()) }
     }
 
-    /// Tells every caller that waits, and keeps the commands that no caller would bring again.
+    /// Notifies every caller of the failure, and keeps the commands that no caller would repeat.
     func failed(_ commands: [MailboxCommand], _ error: any Error) {
         failures += 1
         messages.commit.log(error, to: logger)
         Counter(label: "aldaba_store_failures_total").increment()
         isPruning = false
         for command in commands {
-            // What happened to a connection has happened, whatever the store says.
+            // An event of a connection has happened even if the store fails.
             switch command {
             case .sent(let session, let ids, let at): sent(session, ids, at)
             case .close(let session): enter(.closed(session))
@@ -71,7 +72,7 @@ extension MailboxService {
         }
     }
 
-    /// Tells whoever waits for a command that it did not happen.
+    /// Notifies the caller of a command that it was not executed.
     private static func refuse(_ command: MailboxCommand) {
         switch command {
         case .accept(let queued):

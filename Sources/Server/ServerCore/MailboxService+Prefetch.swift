@@ -1,8 +1,8 @@
 import PushModel
 
-/// What is read for a batch before it is decided: what its commands concern and memory does not hold.
+/// The prefetch of a batch before it is decided: the rows that its commands concern and memory does not hold.
 extension MailboxService {
-    /// Reads what the commands have to know. A device proves itself before anything is read for it.
+    /// Reads the state that the commands need. A device is authenticated before anything is read for it.
     func learn(_ commands: [MailboxCommand], _ batch: inout MailboxBatch) throws {
         let since = clock() - settings.identityWindow
         var logins = PrefetchRequest(acceptedSince: since)
@@ -30,7 +30,7 @@ extension MailboxService {
             addNotifications(ids, thatDoNotWaitFor: session.device, to: &request)
         case .withdraw(let id, let device, _):
             addMailbox(of: device, to: &request)
-            // Also of one that waits: an earlier session may have sent it.
+            // A queued notification is read too: an earlier session may have sent it.
             request.notifications.insert(id)
         case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
         case .expire(let device, _), .unregister(let device, _, _): addMailbox(of: device, to: &request)
@@ -50,7 +50,7 @@ extension MailboxService {
         if mailboxes[device]?.isRead != true { request.mailboxes.insert(device) }
     }
 
-    /// Most ids that are acknowledged wait in a mailbox in memory; of those nothing has to be read.
+    /// Most acknowledged ids are queued in a mailbox in memory, and need not be read.
     private func addNotifications(
         _ ids: [NotificationID], thatDoNotWaitFor device: DeviceID, to request: inout PrefetchRequest
     ) {
@@ -80,7 +80,7 @@ extension MailboxService {
 }
 
 extension NotificationIdentity {
-    /// The name under which a provider asks for acceptance; `nil` where the server makes one.
+    /// The identity under which a provider requests acceptance; `nil` where the server makes the id.
     init?(_ acceptance: Acceptance) {
         guard let apnsID = acceptance.notification.apnsID else { return nil }
         self.init(apnsID: apnsID, subject: acceptance.subject)

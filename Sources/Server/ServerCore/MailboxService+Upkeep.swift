@@ -2,15 +2,16 @@ import NIOCore
 import Observability
 import PushModel
 
-/// What the service does by the clock: ids, expiry, retention, and the last things before it stops.
+/// Periodic tasks of the service: ids, expiry, retention, and the final writes before it stops.
 extension MailboxService {
-    /// Begins the upkeep: expiry, pruning and the ceiling of ids. Call it once.
+    /// Starts the periodic tasks: expiry, pruning and the ceiling of ids. Call it once.
     nonisolated public func start() {
         loop.execute { self.assumeIsolated { $0.upkeep(sweepFrom: nil) } }
         loop.execute { self.assumeIsolated { $0.pruneRound() } }
     }
 
-    /// One slice of the sweep over what waits; the next follows soon when there is more, else in a while.
+    /// Runs a slice of the sweep over queued notifications. The next follows soon when there is more, otherwise after a
+    /// pause.
     private func upkeep(sweepFrom position: SweepPosition?) {
         guard !isStopped else { return }
         var next: SweepPosition?
@@ -27,7 +28,7 @@ extension MailboxService {
         }
     }
 
-    /// Has what one slice found ended; returns where the next begins.
+    /// Ends the notifications that one slice found; returns the position at which the next begins.
     private func sweep(from position: SweepPosition?) throws -> SweepPosition? {
         let slice = try store.expired(at: clock(), awaySince: awaySince, from: position, limit: 2000)
         for device in slice.devices.union(slice.away) {
@@ -40,13 +41,13 @@ extension MailboxService {
         return slice.next
     }
 
-    /// Looks at what waits once, for tests; `flushNotes` waits for what follows.
+    /// Sweeps all queued notifications once, for tests; `flushNotes` waits for the results.
     func sweepOnce() {
         noteConnectedDevices()
         _ = try? sweep(from: nil)
     }
 
-    /// Who was not seen after this instant was away for too long.
+    /// The threshold of absence: devices not seen after this instant were away for too long.
     private var awaySince: Timestamp {
         let now = clock()
         guard now.duration(since: startedAt) >= settings.timeToReturn else {
@@ -55,7 +56,7 @@ extension MailboxService {
         return now + (.zero - settings.longestAbsence - MailboxBatch.seenInterval)
     }
 
-    /// Has it noted, some thousand devices at a time, that those that stay connected are there.
+    /// Records the presence of devices that stay connected, some thousand at a time.
     private func noteConnectedDevices() {
         if clock().duration(since: devicesNotedAt) >= MailboxBatch.seenInterval {
             devicesNotedAt = clock()
@@ -65,13 +66,13 @@ extension MailboxService {
         devicesToNote.removeLast(min(2000, devicesToNote.count))
     }
 
-    /// Prunes the next slice of a round after a pause, so that the writer is never held up by it.
+    /// Prunes the next slice of a round after a pause, so that the writer is never delayed by it.
     func pruneSoon() {
         guard !isStopped else { return }
         loop.scheduleTask(in: TimeAmount(pruningPace.pause)) { _ = self.submit(.prune) }
     }
 
-    /// Prunes the next slice; the pace follows from how long it took. One that fails ends the round.
+    /// Prunes the next slice; the pause before the next depends on how long it took. A failure ends the round.
     func prune() {
         let now = clock()
         let began = NIODeadline.now()
@@ -92,7 +93,7 @@ extension MailboxService {
         if isPruning { pruneSoon() }
     }
 
-    /// Ends the sessions of revoked devices; those without one are passed over.
+    /// Ends the sessions of revoked devices; devices without a session are ignored.
     nonisolated public func endSessions(of devices: [DeviceID]) {
         loop.execute {
             self.assumeIsolated { service in
@@ -101,7 +102,7 @@ extension MailboxService {
         }
     }
 
-    /// Tells a connected device's wire that the browsers' registrations of the device are others now.
+    /// Notifies a connected device's wire that the browser registrations of the device have changed.
     nonisolated package func registrationsChanged(of device: DeviceID) {
         loop.execute {
             self.assumeIsolated { $0.sessions[device]?.connection.registrationsChanged() }
@@ -118,9 +119,9 @@ extension MailboxService {
         loop.scheduleTask(in: .minutes(1)) { self.assumeIsolated { $0.pruneRound() } }
     }
 
-    /// Writes what is still queued and stops the upkeep. Call it after every endpoint has stopped.
+    /// Writes the queued commands and stops the periodic tasks. Call it after every endpoint has stopped.
     ///
-    /// A store that goes on failing is given three tries; what it did not take is counted in the log.
+    /// A store that keeps failing is tried three times; notes that it did not take are counted in the log.
     public func stop() {
         isStopped = true
         queue.endBulk()

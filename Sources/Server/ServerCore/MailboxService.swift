@@ -8,12 +8,12 @@ import Observability
 import PushModel
 import RegisterCore
 
-/// The one owner of all mailboxes and the one writer of the store.
+/// The owner of all mailboxes and the one writer of the store.
 ///
-/// Guarantees: commands take effect in the order in which they were queued; what they cause outside (results,
-/// deliveries, login answers) happens after the synced commit of their batch, in order, or not at all. When a
-/// batch cannot be committed, nothing of it has happened, and its callers are told so; a command without a caller that
-/// would repeat it is tried again before anything that comes later.
+/// Guarantees: commands take effect in the order in which they were queued. Their external effects (results,
+/// deliveries, login verdicts) happen after the synced commit of their batch, in order, or not at all. When a batch
+/// cannot be committed, none of its changes happen, and its callers are notified. A command without a caller that would
+/// repeat it is retried before any later command.
 ///
 /// Its executor is an event loop of its own, on which it may block for the store.
 public actor MailboxService {
@@ -21,55 +21,55 @@ public actor MailboxService {
     nonisolated let queue: MailboxCommandQueue
     nonisolated let presence = PresenceDirectory()
     nonisolated let ids: NotificationIDSource
-    /// Whether the store takes what this service commits.
+    /// The health of the store: whether commits succeed.
     nonisolated public let health = StoreHealth()
     nonisolated let metrics = MailboxMetrics()
     nonisolated let changing = ChangingAudiences()
     let store: any NotificationStore
-    /// Knows the apps by which extensions are counted; `nil` where they are counted together.
+    /// The directory of the apps by which extensions are counted; `nil` where they are counted together.
     let apps: AppDirectory?
-    /// Knows who is in lists; `nil` where there are none.
+    /// The source of lists' members; `nil` where there are no lists.
     let lists: (any RecipientLists)?
     private var extensionCounts = ExtensionCounts()
-    /// What the sweep under way has passed.
+    /// The notifications that the sweep under way has passed.
     var waiting = WaitingCount()
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     let messages = MailboxFailureMessages()
     var mailboxes: [DeviceID: ResidentMailbox] = [:]
-    /// Those that the batch under way concerns.
+    /// The mailboxes that the batch under way concerns.
     var batchMailboxes: [ResidentMailbox] = []
     var sentLines = SentLines()
-    /// How many notifications the mailboxes in memory hold.
+    /// The number of notifications in the mailboxes in memory.
     var residentEntries = 0
     var sessions: [DeviceID: LiveSession] = [:]
     var lastEpoch: UInt64 = 0
-    /// When this run of the server began.
+    /// The time at which this run of the server began.
     let startedAt: Timestamp
-    /// Connected devices of which it may have to be noted that they are there; all of them, once a day.
+    /// Connected devices whose presence may have to be recorded; all of them, once a day.
     var devicesToNote: [DeviceID] = []
     var devicesNotedAt: Timestamp
-    /// The connected devices by topic, and which of them are due for a look at their broadcasts.
+    /// The connected devices by topic, and which of them are due for their broadcasts.
     var live = LiveAudience()
-    /// What was read of connected devices when they had their last turn.
+    /// The audiences of connected devices, as read when they were last processed.
     var known = KnownAudiences()
-    /// A slice of those is being looked at.
+    /// Whether a slice of connected devices is being processed.
     var isVisiting = false
     var isVisitScheduled = false
-    /// It could not be told who is in a list: turns wait for a pause.
+    /// Whether the members of a list could not be read: devices are processed again after a pause.
     var isUnsureOfLists = false
     /// The lists cannot be read until the server starts again.
     var areListsDamaged = false
     var isStopped = false
-    /// A round of pruning has begun and has more to do.
+    /// Whether a round of pruning has begun and is not finished.
     var isPruning = false
     var pruningPace = PruningPace()
-    /// Commands of failed batches that no caller would bring again; they go before everything else.
+    /// Commands of failed batches that no caller would repeat; they precede all others.
     var deferred: [MailboxCommand] = []
     var isRetryScheduled = false
-    /// Transactions that failed, since the start.
+    /// The number of failed transactions since the start.
     var failures = 0
-    /// Mailboxes to forget are not looked for before this instant: the last look found none.
+    /// The time before which no mailboxes to remove from memory are searched: the last search found none.
     var nothingToForgetUntil = Timestamp(rawValue: .min)
     let settings: Settings
 
@@ -77,64 +77,66 @@ public actor MailboxService {
     struct LiveSession {
         var id: DeviceSessionID
         var connection: any DeviceConnection
-        /// When it was last noted that the device is there.
+        /// The time at which the device's presence was last recorded.
         var seenAt: Timestamp
-        /// The topics in which the device was when it logged in.
+        /// The device's topics at its login.
         var topics: Set<TopicNumber> = []
     }
 
-    /// The service's numbers.
+    /// The service's limits and intervals.
     public struct Settings: Sendable {
-        /// About how many commands of each of the queue's lanes one transaction takes.
+        /// The approximate number of commands of each of the queue's lanes in one transaction.
         public var batchLimit = 512
-        /// How many acceptances that come in bulk may be queued; at least 1.
+        /// The maximum number of queued bulk acceptances; at least 1.
         public var bulkLimit = 1024
-        /// Timelines that are written behind in one transaction, at most; with ``notePause`` it is their rate.
+        /// The maximum number of timelines written behind in one transaction; with ``notePause`` it determines their
+        /// rate.
         public var notesPerBatch = 512
         /// The pause between two transactions of timelines that are written behind.
         public var notePause = TimeAmount.milliseconds(100)
-        /// Notifications held in memory before mailboxes of absent devices are forgotten.
+        /// The number of notifications in memory above which mailboxes of absent devices are removed from it.
         public var residentLimit = 2_000_000
-        /// Commands that are kept to be tried again after a failed commit.
+        /// The maximum number of commands that are kept for a retry after a failed commit.
         public var deferredLimit = 65_536
-        /// The pause before a failed commit is tried again.
+        /// The pause before a failed commit is retried.
         public var retryPause = TimeAmount.seconds(1)
-        /// Lines of one timeline beyond which no more receipts are recorded.
+        /// The number of lines of one timeline beyond which no more receipts are recorded.
         public var lineLimit = 128
-        /// How long a timeline is kept, from its notification's acceptance.
+        /// The time for which a timeline is kept, from its notification's acceptance.
         public var timelineRetention = Duration.seconds(30 * 86_400)
-        /// How long the payload of a notification that no longer waits is kept, from its timeline's last line.
+        /// The time for which the payload of a notification that is no longer queued is kept, from its timeline's last
+        /// line.
         public var payloadRetention = Duration.seconds(86_400)
-        /// How long the same `apns-id` for the same token names the same notification.
+        /// The time for which the same `apns-id` for the same token identifies the same notification.
         public var identityWindow = Duration.seconds(86_400)
-        /// The longest that a notification waits; also how long it waits without an expiration.
+        /// The longest time for which a notification is queued; also the time for one without an expiration.
         public var longestWait = Duration.seconds(30 * 86_400)
-        /// After how long an absence what waits for a device is dropped; up to a day more, since it is noted once a day
-        /// that a device is there.
+        /// The absence after which a device's queued notifications are dropped. It may last up to a day more, since
+        /// presence is recorded once a day.
         public var longestAbsence = Duration.seconds(30 * 86_400)
-        /// For how long after the start nobody counts as away: devices need time to come back.
+        /// The time after the start in which no device counts as absent: devices need time to reconnect.
         public var timeToReturn = Duration.seconds(3600)
 
-        /// The cell that device tokens name; 0 where there is one server.
+        /// The cell number in device tokens; 0 where there is one server.
         public var cell: UInt16 = 0
-        /// How many connected devices one transaction gives their turn with broadcasts.
+        /// The maximum number of connected devices whose broadcasts one transaction processes.
         public var visitLimit = 512
 
-        /// The defaults, each as it stands at its property.
+        /// Creates settings with the defaults of the properties.
         public init() {}
     }
 
     /// The executor of the service's event loop: code on the loop enters the actor by `assumeIsolated`.
     nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
-    /// A service over a store, with its ceiling of ids made durable; ``start()`` begins the upkeep.
+    /// Creates a service over a store, and makes its ceiling of ids durable; ``start()`` begins the periodic tasks.
     ///
     /// - Parameters:
     ///   - node: This server's number in its ids, `0 ... 511`.
     ///   - loop: An event loop for the service alone: it blocks for the store.
-    ///   - apps: Names the apps in metrics.
-    ///   - lists: Knows who is in the lists that broadcasts are for.
-    /// - Throws: when the store cannot be read or written.
+    ///   - apps: The directory that names the apps in metrics.
+    ///   - lists: The source of the members of broadcasts' lists.
+    /// - Throws: An error when the store cannot be read or written.
     public init(
         store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings, apps: AppDirectory? = nil,
         lists: (any RecipientLists)? = nil, clock: @escaping @Sendable () -> Timestamp, logger: Logger
@@ -151,12 +153,12 @@ public actor MailboxService {
         ids = try NotificationIDSource(store: store, node: node, clock: clock)
     }
 
-    /// How many mailboxes are held in memory.
+    /// The number of mailboxes in memory.
     var residentMailboxes: Int { mailboxes.count }
 
     // MARK: Entry, from any thread
 
-    /// The time by the clock that the service was given.
+    /// The time of the clock that the service was given.
     nonisolated public var now: Timestamp { clock() }
 
     nonisolated func submit(_ command: MailboxCommand) -> Bool {
@@ -166,7 +168,7 @@ public actor MailboxService {
         return true
     }
 
-    /// Wakes the writer where a push asks for it.
+    /// Wakes the writer where a push requires it.
     nonisolated func wake(_ push: MailboxCommandQueue.Push) {
         guard case .wake = push else { return }
         loop.execute { self.assumeIsolated { $0.drain() } }
@@ -189,7 +191,7 @@ public actor MailboxService {
         return id
     }
 
-    /// Queues the refusal for its timeline; of the topic 255 characters are kept.
+    /// Queues the refusal for its timeline; the topic is cut to 255 characters.
     nonisolated public func noteRefusal(
         code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?
     ) -> NotificationID? {
@@ -218,9 +220,9 @@ public actor MailboxService {
         loop.execute { self.assumeIsolated { $0.drain() } }
     }
 
-    /// Processes one batch of what is queued; `false` when there was nothing, or the store failed.
+    /// Processes one batch of queued commands; `false` when there was none, or the store failed.
     ///
-    /// After a failed commit the rest of what is queued has failed too, so that nothing overtakes what is deferred.
+    /// After a failed commit all other queued commands fail too, so that none overtakes the deferred ones.
     @discardableResult
     func drainOnce() -> Bool {
         guard processDeferred() else { return false }
@@ -236,7 +238,7 @@ public actor MailboxService {
         return true
     }
 
-    /// Processes what an earlier batch left behind, before anything later; `false` when the store still fails.
+    /// Processes commands that an earlier batch deferred, before any later ones; `false` when the store still fails.
     private func processDeferred() -> Bool {
         while !deferred.isEmpty {
             let commands = deferred
@@ -263,7 +265,7 @@ public actor MailboxService {
                 try learn(commands, &batch)
                 for queued in notes { batch.write(queued) }
                 for command in commands { decide(command, &batch) }
-                // Commands that change memory alone need no commit, and nobody waits for one.
+                // Commands that change only memory need no commit, and no caller waits for one.
                 if !batch.changes.isEmpty { try metrics.committing { try store.apply(batch.changes) } }
             }
         } catch {
@@ -312,7 +314,7 @@ public actor MailboxService {
         loop.scheduleTask(in: pause) { self.assumeIsolated { $0.writeNotes() } }
     }
 
-    /// Keeps memory bounded: mailboxes of devices without a session can be read again when they are needed.
+    /// Keeps memory bounded: mailboxes of devices without a session can be read again when needed.
     private func forgetAbsentDevices() {
         guard residentEntries > settings.residentLimit, clock() >= nothingToForgetUntil else { return }
         for (device, resident) in mailboxes where sessions[device] == nil {
@@ -320,7 +322,7 @@ public actor MailboxService {
             mailboxes[device] = nil
             if residentEntries <= settings.residentLimit / 2 { return }
         }
-        // All that is left belongs to connected devices; looking again at once would find the same.
+        // All remaining mailboxes belong to connected devices; another search at once would find the same.
         nothingToForgetUntil = clock() + .seconds(1)
     }
 }

@@ -1,18 +1,18 @@
 import PushModel
 import Synchronization
 
-/// Ids for every thread, below a ceiling that is durable. Thread-safe.
+/// A source of ids for every thread, below a durable ceiling. Thread-safe.
 ///
-/// The service renews the ceiling before each batch and on a timer, long before it is reached; should it be
-/// reached all the same, no id is made until it is renewed.
+/// The service renews the ceiling before each batch and on a timer, long before it is reached. If it is reached
+/// nevertheless, no id is made until it is renewed.
 final class NotificationIDSource: Sendable {
     private let generator: Mutex<NotificationIDGenerator>
     private let store: any NotificationStore
     private let clock: @Sendable () -> Timestamp
-    /// When the ceiling is to be renewed next.
+    /// The time at which the ceiling is to be renewed next.
     private let renewAt = Mutex(Timestamp(rawValue: .min))
 
-    /// How far ahead the ceiling is, and how often it is moved.
+    /// The distance of the ceiling from the present, and the interval at which it is moved.
     private static let reach = Duration.seconds(60)
     private static let interval = Duration.seconds(20)
 

@@ -1,7 +1,7 @@
 import PushModel
 import Synchronization
 
-/// Which devices are connected, for the hot path. Thread-safe; follows the committed sessions.
+/// The connected devices, for the hot path. Thread-safe; follows the committed sessions.
 final class PresenceDirectory: Sendable {
     private let connections = Mutex<[DeviceID: any DeviceConnection]>([:])
 

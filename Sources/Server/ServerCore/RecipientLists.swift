@@ -3,9 +3,9 @@ import Logging
 import Observability
 import PushModel
 
-/// Knows who is in the lists that broadcasts are for; the port of those who keep lists.
+/// The members of broadcasts' lists; the port of components that keep lists.
 public protocol RecipientLists: Sendable {
-    /// Which of the registrations are in which list: those who were in at the list's moment and have not left it since.
+    /// Finds the registrations that are in each list: members at the list's moment that have not left it since.
     ///
     /// - Parameter registrations: By list; a list that is not there any more has nobody.
     /// - Throws: when it cannot be read. Then it is asked again later, and nothing is decided meanwhile. After a
@@ -14,9 +14,9 @@ public protocol RecipientLists: Sendable {
 }
 
 extension MailboxService {
-    /// Asks in which lists the devices of a batch are, those alone for which there are broadcasts.
+    /// Finds the devices of a batch in the lists for which there are broadcasts.
     ///
-    /// Where that cannot be told, the devices get nothing of these broadcasts for now.
+    /// Where the lists cannot be read, the devices get nothing of these broadcasts for now.
     func learnLists(_ batch: inout MailboxBatch) {
         var asked: [Int64: [TokenSubject]] = [:]
         batch.forEachListed { list, device, registration in

@@ -4,19 +4,20 @@ import PushModel
 import RegisterCore
 import Synchronization
 
-/// Ends the sessions of revoked devices, by looking at the register's version.
+/// Ends the sessions of revoked devices, by polling the register's version.
 ///
-/// Requests need no watch: the directories ask for the version each time. The watch also reads keys and apps anew every
-/// 30 seconds, for changes that did not raise the version.
+/// Requests need no watch: the directories read the version each time. The watch also reads keys and apps anew every 30
+/// seconds, for changes that did not raise the version.
 public final class RegisterWatch: Sendable {
     private struct Look {
         var version: UInt64?
         var at: Timestamp
     }
 
-    /// How far before the last look revocations are asked for: another process dates one before it is durable.
+    /// The overlap with the previous check for which revocations are read again: another process dates one before it is
+    /// durable.
     static let overlap = Duration.seconds(60)
-    /// How often keys and apps are read anew although nothing was told.
+    /// The interval at which keys and apps are read anew without a change of the version.
     static let readingInterval = Duration.seconds(30)
 
     private let store: any RegisterStore
@@ -27,9 +28,9 @@ public final class RegisterWatch: Sendable {
     private let logger: Logger
     private let last: Mutex<Look>
 
-    /// A watch that has looked at nothing yet; ``look()`` does it.
+    /// Creates a watch that has read nothing yet; ``look()`` reads.
     ///
-    /// - Parameter reloadOthers: Has directories of other rooms read the register again.
+    /// - Parameter reloadOthers: Makes directories of other modules read the register again.
     public init(
         store: any RegisterStore, credentials: CredentialDirectory, apps: AppDirectory, mailboxes: MailboxService,
         reloadOthers: @escaping @Sendable () async throws -> Void = {}, logger: Logger
@@ -43,7 +44,8 @@ public final class RegisterWatch: Sendable {
         last = Mutex(Look(at: mailboxes.now))
     }
 
-    /// Looks at once whenever something comes, and pauses after each look; until the stream ends.
+    /// Checks the register at once for each element of a stream, and pauses after each check; returns when the stream
+    /// ends.
     public func follow(_ changes: AsyncStream<Void>, pause: @Sendable () async -> Void) async {
         for await _ in changes {
             await look()
@@ -51,7 +53,8 @@ public final class RegisterWatch: Sendable {
         }
     }
 
-    /// Reads the register where it has changed, or it is time; one call at a time. What cannot be read is next time.
+    /// Reads the register if it has changed, or the interval has passed; one call at a time. Failed reads are repeated
+    /// by the next call.
     public func look() async {
         let (now, version) = (mailboxes.now, store.registerVersion)
         let last = last.withLock { $0 }

@@ -4,37 +4,37 @@ import PushModel
 /// A device's mailbox in memory: changed in place, without a copy and without a second look-up of its device.
 ///
 /// A batch changes it before its commit. When the commit fails, the mailbox is read from the store again, and the ids
-/// in flight, which no store knows, are put back as they were. A copy for each batch would cost as much as waits in it.
+/// in flight, which no store has, are restored. A copy for each batch would cost as much as its queued notifications.
 ///
 /// Owned by the mailbox service, and used on its event loop only.
 final class ResidentMailbox {
     let device: DeviceID
-    /// Empty while it is not read.
+    /// The queued notifications; empty while they are not read.
     private var mailbox = Mailbox()
-    /// Whether ``read(_:)`` has brought in what the store holds.
+    /// Whether ``read(_:)`` has loaded the store's rows.
     private(set) var isRead = false
-    /// Of what waits, the ids that were written to a connection since the last login.
+    /// The ids of queued notifications that were written to a connection since the last login.
     private var inFlight: Set<NotificationID> = []
-    /// What was in flight before the batch that is under way; `nil` unless that concerns this mailbox.
+    /// The ids in flight before the batch that is under way; `nil` unless the batch concerns this mailbox.
     private var inFlightBefore: Set<NotificationID>?
 
     init(_ device: DeviceID) { self.device = device }
 
-    /// How many notifications are held here.
+    /// The number of notifications in memory.
     var count: Int { isRead ? mailbox.count : inFlight.count }
 
-    /// Whether the device is to be told of something: a notification, or a notice; `true` as long as that is not known.
+    /// Whether a notification or notice is queued for the device; `true` as long as that is not known.
     var hasWaiting: Bool {
         !isRead || mailbox.count > 0 || !mailbox.tombstones.isEmpty || !mailbox.recalls.isEmpty
     }
 
-    /// How many lanes have something that waits.
+    /// The number of lanes with queued notifications.
     var occupiedLanes: Int { mailbox.occupiedLanes }
 
-    /// Whether a notification is known to wait.
+    /// Whether a notification is known to be queued.
     func contains(_ id: NotificationID) -> Bool { mailbox.contains(id) }
 
-    /// Takes over what the store holds for the device.
+    /// Loads the store's rows of the device.
     func read(_ found: Prefetched) {
         mailbox = Mailbox(
             entries: found.waiting[device] ?? [], tombstones: found.tombstones[device] ?? [],
@@ -44,7 +44,7 @@ final class ResidentMailbox {
         mailbox.sent(Array(inFlight))
     }
 
-    /// These were written to the device's connection: a fact, whatever becomes of the batch that is under way.
+    /// Records that these were written to the device's connection: a fact, whatever the outcome of the batch under way.
     func sent(_ ids: [NotificationID]) {
         let waiting = isRead ? ids.filter(mailbox.contains) : ids
         mailbox.sent(waiting)
@@ -52,14 +52,14 @@ final class ResidentMailbox {
         inFlightBefore?.formUnion(waiting)
     }
 
-    /// A batch is about to read or change the mailbox; `false` when it has done so before.
+    /// Begins the use of the mailbox by a batch; `false` when the batch has used it before.
     func beginTransaction() -> Bool {
         guard inFlightBefore == nil else { return false }
         inFlightBefore = inFlight
         return true
     }
 
-    /// Changes the mailbox, which is read, for the batch that is under way.
+    /// Changes the mailbox, which has been read, for the batch that is under way.
     func change(_ event: (inout Mailbox) -> [Mailbox.Directive]) -> [Mailbox.Directive] {
         let directives = event(&mailbox)
         if !inFlight.isEmpty {
@@ -68,16 +68,16 @@ final class ResidentMailbox {
         return directives
     }
 
-    /// The device logged in: nothing is in flight any more.
+    /// Records a login: nothing is in flight any more.
     func sessionOpened(now: Timestamp) -> [Mailbox.Directive] {
         inFlight = []
         return mailbox.sessionOpened(now: now)
     }
 
-    /// The batch is durable.
+    /// Ends the transaction: the batch is durable.
     func committed() { inFlightBefore = nil }
 
-    /// Nothing of the batch has happened.
+    /// Reverts the transaction: the batch failed.
     func failed() {
         mailbox = Mailbox()
         isRead = false

@@ -1,65 +1,65 @@
 import Mailbox
 import PushModel
 
-/// One change of what a ``NotificationStore`` keeps.
+/// A change of the rows of a ``NotificationStore``.
 public enum RowChange: Hashable, Sendable {
-    /// Stores a payload that many notifications point to.
+    /// Stores a payload that many notifications refer to.
     case insertPayload(PayloadRecord)
     /// Stores a notification; where ``NotificationRecord/waits`` is `true`, also its waiting row. A shared payload must
     /// have been inserted before.
     case insertNotification(NotificationRecord)
-    /// Stores a request that was refused, so that its timeline can say why.
+    /// Stores a request that was refused, so that its timeline gives the reason.
     case insertRefusal(RefusalRecord)
     /// Deletes the waiting row of a notification.
     case removeWaiting(NotificationID, of: DeviceID)
-    /// Stores what the device is to be told was cleared, in place of an earlier one of the same app, environment and lane.
+    /// Stores a tombstone for the device, in place of an earlier one of the same app, environment and lane.
     case keepTombstone(Mailbox.Tombstone, of: DeviceID)
-    /// Deletes the tombstone of this id.
+    /// Deletes the tombstone with this id.
     case removeTombstone(NotificationID, of: DeviceID)
-    /// Stores what the device is to be told was withdrawn.
+    /// Stores a recall for the device.
     case insertRecall(Mailbox.Recall, of: DeviceID)
-    /// Deletes the recall of this id.
+    /// Deletes the recall with this id.
     case removeRecall(NotificationID, of: DeviceID)
-    /// Notes that a device is there.
+    /// Records a device's presence.
     case noteSeen(DeviceID, at: Timestamp)
-    /// Adds a line to a timeline, unless it has one of the same moment and state.
+    /// Adds a line to a timeline, unless it has one with the same time and state.
     case appendLine(TimelineEntry, to: NotificationID)
-    /// Moves the place up to which a device has looked at broadcasts.
+    /// Moves the position up to which a device's broadcasts were processed.
     case moveCursor(DeviceID, to: Int64)
     /// Makes the ceiling of ids durable; a lower one changes nothing.
     case raiseHighWater(to: Int64)
-    /// Notes that timelines of a team were not recorded.
+    /// Records that timelines of a team were not recorded.
     case noteUnrecorded(UnrecordedSpan)
 }
 
 /// A notification as a store keeps it.
 public struct NotificationRecord: Hashable, Sendable {
-    /// Its internal id, the row's key.
+    /// The internal id, the row's key.
     public var id: NotificationID
-    /// What the device token means: device, app, environment and generation.
+    /// The decoded device token: device, app, environment and generation.
     public var subject: TokenSubject
-    /// As the provider sent it; `nil` when the server made it.
+    /// The `apns-id` that the provider sent; `nil` when the server made it.
     public var apnsID: APNsID?
-    /// Its push type; `nil` where the provider named none.
+    /// The push type; `nil` where the provider specified none.
     public var pushType: PushType?
-    /// How urgent it is.
+    /// The priority.
     public var priority: Priority
-    /// Its collapse id; `nil` where it replaces nothing.
+    /// The collapse id; `nil` where it replaces nothing.
     public var collapseID: String?
-    /// When it was accepted.
+    /// The time at which it was accepted.
     public var acceptedAt: Timestamp
-    /// `nil` for one attempt.
+    /// The time at which it expires; `nil` for one attempt.
     public var expiresAt: Timestamp?
-    /// Whether it waits in the device's mailbox (the timeline's `stored`).
+    /// Whether it is queued in the device's mailbox (the timeline's `stored`).
     public var waits: Bool
-    /// The lane of the mailbox in which it waits.
+    /// The lane of the mailbox in which it is queued.
     public var lane: Lane
     /// The payload, or the id of one that it shares.
     public var payload: NotificationPayload
-    /// The note beside `accepted`; `nil` where nothing is to be said.
+    /// The note beside `accepted`; `nil` for none.
     public var note: String?
 
-    /// Makes the row of a notification.
+    /// Creates the row of a notification.
     public init(
         id: NotificationID, subject: TokenSubject, apnsID: APNsID?, pushType: PushType?, priority: Priority,
         collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane,
@@ -86,18 +86,18 @@ public struct RefusalRecord: Hashable, Sendable {
     public var id: NotificationID
     /// The team whose credential came with the request.
     public var team: TeamID
-    /// The topic as the provider wrote it, cut to 255 characters; may name no app.
+    /// The topic as the provider wrote it, cut to 255 characters; it may belong to no app.
     public var topic: String
     /// The `apns-id` of the request; `nil` where the provider sent none.
     public var apnsID: APNsID?
-    /// When it was refused.
+    /// The time at which it was refused.
     public var at: Timestamp
     /// The reason's code, such as `BadDeviceToken`.
     public var code: String
-    /// What was wrong, and where; no secret and nothing of the payload.
+    /// The fault and its place; no secret and nothing of the payload.
     public var note: String?
 
-    /// Makes the row of a refused request.
+    /// Creates the row of a refused request.
     public init(
         id: NotificationID, team: TeamID, topic: String, apnsID: APNsID?, at: Timestamp, code: String, note: String?
     ) {
@@ -111,7 +111,7 @@ public struct RefusalRecord: Hashable, Sendable {
     }
 }
 
-/// How many timelines of a team were not recorded, and between which ids.
+/// The number of a team's timelines that were not recorded, and the range of their ids.
 public struct UnrecordedSpan: Hashable, Sendable {
     /// The team that sent the notifications.
     public var team: TeamID
@@ -119,10 +119,10 @@ public struct UnrecordedSpan: Hashable, Sendable {
     public var first: NotificationID
     /// The highest of their ids; ids between the two may have timelines all the same.
     public var last: NotificationID
-    /// How many timelines were not recorded; at least 1.
+    /// The number of timelines that were not recorded; at least 1.
     public var count: Int
 
-    /// Makes the note of one span of ids.
+    /// Creates the row of one span of ids.
     public init(team: TeamID, first: NotificationID, last: NotificationID, count: Int) {
         self.team = team
         self.first = first

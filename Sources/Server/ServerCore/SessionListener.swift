@@ -1,26 +1,27 @@
-/// Hears which devices have a session; the port of whoever speaks to devices beside their mailboxes.
+/// A listener for opened and closed sessions; the port of components that send to devices outside their mailboxes.
 ///
-/// Called on the connections' event loops; must not block. `opened` comes before anything that the session sends upstream.
+/// Called on the connections' event loops; must not block. `opened` precedes every message that the session sends
+/// upstream.
 public protocol SessionListener: Sendable {
-    /// A session is open, over this connection.
+    /// A session was opened over this connection.
     func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection)
-    /// A session is over.
+    /// A session was closed.
     func closed(_ session: DeviceSessionID)
 }
 
-/// Several listeners, each of which hears everything, in their order.
+/// Several listeners, each of which receives every event, in their order.
 public struct SessionListeners: SessionListener {
     private let listeners: [any SessionListener]
 
-    /// Brings listeners together.
+    /// Creates a listener that forwards to other listeners.
     public init(_ listeners: [any SessionListener]) { self.listeners = listeners }
 
-    /// Tells each of them.
+    /// Forwards the event to each listener.
     public func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
         for listener in listeners { listener.opened(session, connection) }
     }
 
-    /// Tells each of them.
+    /// Forwards the event to each listener.
     public func closed(_ session: DeviceSessionID) {
         for listener in listeners { listener.closed(session) }
     }

@@ -1,17 +1,17 @@
 import PushModel
 import Synchronization
 
-/// Whether the store takes what is committed. Thread-safe.
+/// The health of the store: whether commits succeed. Thread-safe.
 public final class StoreHealth: Sendable {
-    /// Commits that fail, one after the other.
+    /// A series of failed commits.
     public struct Failure: Hashable, Sendable {
-        /// When the first of them failed.
+        /// The time of the first failure.
         public var since: Timestamp
-        /// Why the last of them failed, in a few words.
+        /// The reason of the last failure, in a few words.
         public var reason: String
-        /// Whether the store's file is damaged: it does not mend by itself, and what it takes may not be found again.
+        /// Whether the store's file is damaged: it does not repair itself, and what it stores may not be found again.
         public var isDamage = false
-        /// When the last of them failed.
+        /// The time of the last failure.
         var last: Timestamp
 
         init(since: Timestamp, reason: String, isDamage: Bool = false, last: Timestamp? = nil) {
@@ -22,22 +22,22 @@ public final class StoreHealth: Sendable {
         }
     }
 
-    /// For how long nothing must have failed: a disk that is full still takes what is small, now and then.
+    /// The time without failures after which the store is healthy: a full disk still takes small writes, now and then.
     static let calm = Duration.seconds(5)
 
     private let state = Mutex<Failure?>(nil)
 
-    /// The health of a store to which nothing was committed yet: no failure.
+    /// Creates the health of a store to which nothing was committed yet: no failure.
     public init() {}
 
-    /// What is wrong; `nil` before the first failure, and once a commit succeeds some seconds after the last. Damage stays
-    /// until the server ends.
+    /// The present failure; `nil` before the first, and once a commit succeeds some seconds after the last. Damage
+    /// remains until the server ends.
     public var failure: Failure? { state.withLock { $0 } }
 
     func committed(at now: Timestamp) {
         state.withLock { state in
             guard let failure = state, !failure.isDamage else { return }
-            // A clock that was set back does not keep it failing.
+            // A clock that was set back must not keep the store failing.
             let calm = now.duration(since: failure.last)
             if calm < .zero || calm >= Self.calm { state = nil }
         }
@@ -53,26 +53,26 @@ public final class StoreHealth: Sendable {
         }
     }
 
-    /// - Throws: ``DamagedStore`` once damage was found: nothing may be entrusted to the store any more.
+    /// - Throws: ``DamagedStore`` once damage was found: nothing may be written to the store any more.
     func requireSound() throws {
         if let failure, failure.isDamage { throw DamagedStore(reason: failure.reason) }
     }
 }
 
-/// An error of a store that says why in words that anybody may read: no statements, paths or values.
+/// An error of a store with a reason that may be shown to any user: no statements, paths or values.
 public protocol StoreFailure: Error {
-    /// Why the store failed, in a few words.
+    /// The reason of the failure, in a few words.
     var reason: String { get }
     /// Whether the store's file is damaged.
     var isDamage: Bool { get }
 }
 
 extension StoreFailure {
-    /// Most failures pass.
+    /// No damage by default: most failures are temporary.
     public var isDamage: Bool { false }
 }
 
-/// The store's file was found to be damaged before; nothing was tried.
+/// An error: the store's file was found to be damaged before, and nothing was tried.
 struct DamagedStore: StoreFailure {
     let reason: String
     var isDamage: Bool { true }

@@ -5,23 +5,24 @@ import PushModel
 public struct Timelines: TimelineService {
     private let store: any NotificationStore
     private let mailboxes: MailboxService
-    /// When this run of the server began. Attempts of earlier runs have no session that could still acknowledge them.
+    /// The time at which this run of the server began. Attempts of earlier runs have no session that could still
+    /// acknowledge them.
     private let startedAt: Timestamp
 
-    /// The timelines of a store whose writer is this service.
+    /// Creates the timelines of a store whose writer is a service.
     public init(store: any NotificationStore, mailboxes: MailboxService) {
         self.store = store
         self.mailboxes = mailboxes
         startedAt = mailboxes.now
     }
 
-    /// Waits until what was written behind is durable, then reads; lines are ordered by time, and within two seconds by
-    /// cause.
+    /// Waits until timelines written behind are durable, then reads. Lines are ordered by time, and within two seconds
+    /// by cause.
     ///
-    /// - Throws: ``TimelinesNotWritten``, or what the store says when it cannot be read.
+    /// - Throws: ``TimelinesNotWritten``, or the store's error when it cannot be read.
     public func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] {
         let id = NotificationID(text: reference) ?? ServerAPNsID.id(of: reference)
-        // What was accepted before this question is in the store when it is read.
+        // A notification that was accepted before this call is in the store when it is read.
         try await mailboxes.flushNotes()
         let found = try await store.timelines(id: id, apnsID: APNsID(rawValue: reference), team: team).map(completed)
         if found.isEmpty, let id, let owner = try await store.isUnrecorded(id, team: team) {
@@ -42,8 +43,8 @@ public struct Timelines: TimelineService {
         return timeline
     }
 
-    /// The end of an attempt that an earlier run of the server left open. It is told, not stored: should the device
-    /// name the notification at a later login, its acknowledgement takes this line's place.
+    /// The end of an attempt that an earlier run of the server left open. It is returned, not stored: if the device
+    /// sends the notification's id at a later login, its acknowledgement replaces this line.
     private func unknownEnd(of timeline: NotificationTimeline) -> TimelineEntry? {
         guard timeline.isAttempt, let accepted = timeline.entries.first, accepted.at < startedAt,
             timeline.entries.allSatisfy({ $0.state == .accepted || $0.state == .sent })

@@ -1,54 +1,54 @@
 import PushModel
 
-/// Takes what devices send upstream of one category, or of several; the port of whoever serves it.
+/// A receiver of devices' upstream messages of one or several categories; the port of components that process them.
 public protocol UpstreamReceiver: Sendable {
-    /// Takes a message of a session's device.
+    /// Receives a message of a session's device.
     ///
-    /// May be called on any thread and returns at once; completes exactly once, on any thread. The device hears that
-    /// its message arrived only after `.durable`: say that after a synced commit, never before. A message comes again,
-    /// under its persistent id, when its connection ended before that.
+    /// May be called on any thread and returns at once; completes exactly once, on any thread. The device is notified
+    /// that its message arrived only after `.durable`: complete with it after a synced commit, never before. A message
+    /// is sent again, under its persistent id, when its connection ended before that.
     func receive(
         _ message: UpstreamMessage, of session: DeviceSessionID,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void)
 }
 
-/// What became of an upstream message.
+/// The outcome of an upstream message.
 public enum UpstreamOutcome: Hashable, Sendable {
     /// The message is durable, without the items in it that are not the device's own. `ignored` counts those; a session
     /// that sends too many of them is ended.
     case durable(ignored: Int = 0)
-    /// It is not taken, and the device is told why. It does not come again.
+    /// The message is refused, and the device is notified of the reason. It is not sent again.
     case refused(UpstreamRefusal)
-    /// It breaks the protocol: the session ends, and the device is told this text.
+    /// The message violates the protocol: the session ends, and the device receives this text.
     case violation(String)
-    /// It could not be made durable now: the session ends, and the message comes again in the next one.
+    /// The message could not be made durable now: the session ends, and the message is sent again in the next one.
     case failed
 }
 
-/// Who takes what devices send upstream, by category.
+/// The receivers of upstream messages, by category.
 public struct UpstreamRegistry: Sendable {
     private var receivers: [String: any UpstreamReceiver] = [:]
     private let others: any UpstreamReceiver
 
-    /// A registry in which no category is entered.
+    /// Creates a registry without categories.
     ///
-    /// - Parameter others: Takes what no category is entered for; unless told otherwise it refuses.
+    /// - Parameter others: The receiver of all other categories; by default it refuses.
     public init(others: any UpstreamReceiver = UnservedCategory()) { self.others = others }
 
-    /// The same registry with a receiver for one more category; it takes the place of an earlier one for it.
+    /// A registry with a receiver for one more category; it replaces an earlier one for that category.
     public func adding(_ receiver: any UpstreamReceiver, for category: String) -> UpstreamRegistry {
         var registry = self
         registry.receivers[category] = receiver
         return registry
     }
 
-    /// Who takes a category; there always is somebody.
+    /// The receiver of a category; every category has one.
     public func receiver(of category: String) -> any UpstreamReceiver { receivers[category] ?? others }
 }
 
-/// Refuses what nobody serves.
+/// A receiver that refuses categories without a receiver.
 public struct UnservedCategory: UpstreamReceiver {
-    /// Makes a receiver; it has no state.
+    /// Creates a receiver; it has no state.
     public init() {}
 
     /// Refuses the message with the code 404 and the first 100 characters of its category.

@@ -12,9 +12,9 @@ extension HubDatabase {
         }
     }
 
-    /// Adds a credential, in place of the hub's other one of its push service and environment.
+    /// Adds a credential, replacing the hub's credential for the same push service and environment.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The credential's number.
     package func setCredential(_ credential: PushCredential) async throws -> Int64 {
         try await pool.write { database in
             try database.execute(
@@ -33,7 +33,7 @@ extension HubDatabase {
         }
     }
 
-    /// Takes a credential of a hub away; whether it was there.
+    /// Removes a credential of a hub; returns whether it existed.
     package func removeCredential(_ number: Int64, of hub: Int64) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
@@ -44,7 +44,7 @@ extension HubDatabase {
 }
 
 extension PushCredential {
-    /// Reads a row; `nil` for one that was not written here.
+    /// Creates the credential from a row; `nil` for a row that this code did not write.
     init?(_ row: Row) {
         guard let kind = Kind(rawValue: row["kind"]) else { return nil }
         self.init(

@@ -4,9 +4,9 @@ import Hub
 import HubWire
 import PushModel
 
-/// How a person is taken out of the store.
+/// The removal of a person from the store.
 extension HubDatabase {
-    /// Marks the channels as dead, and tells nobody.
+    /// Marks the channels as dead without an event for the webhook.
     package func retire(
         _ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed
     ) async throws {
@@ -24,11 +24,11 @@ extension HubDatabase {
         }
     }
 
-    /// Deletes the row, what names it in sends, and by their index the events that do.
+    /// Deletes the row, the names in rows of sends, and, by their index, the events that name it.
     package func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
         try await change(committed) { database, changes -> Int? in
             guard let old = try Self.one(database, hub: hub, id: id.lowercased()) else { return nil }
-            // What becomes of a person's notifications is not looked at any more.
+            // The outcomes of a person's notifications are not looked up any more.
             try database.execute(
                 sql: """
                     UPDATE send_recipient SET ending = 'ended', looked_up_at = NULL
@@ -48,8 +48,8 @@ extension HubDatabase {
         DELETE FROM hub_event WHERE hub = ? AND kind = 'channel.dead' AND lower(data ->> '$.installationId') = ?
         """
 
-    /// Puts a name that nobody has in place of the person's and the installation's in the expressions of sends. An expression
-    /// goes on to be one, and means the same others.
+    /// Replaces the names of the person and the installation in the expressions of sends by an unused name. An
+    /// expression stays valid, and matches the same other installations.
     private static func rename(_ installation: Installation, hub: Int64, _ database: Database) throws {
         let nobody = "erased-" + String(UInt64.random(in: .min ... .max), radix: 16)
         for (name, value) in [("$UserId:{", installation.userID), ("$InstallationId:{", installation.id)] {
@@ -68,8 +68,8 @@ extension HubDatabase {
         }
     }
 
-    /// Takes the channel, and a browser's keys, out of sends to channels that were named, where they have ended. What cannot be
-    /// read may name the channel too: nothing is left of it.
+    /// Removes the channel, and a browser's keys, from ended sends to named channels. An unreadable row may contain the
+    /// channel too, and is cleared entirely.
     private static func eraseChannel(of installation: Installation, hub: Int64, _ database: Database) throws {
         guard let channel = installation.channel?.key, let handle = installation.channelHandle else { return }
         let rows = try Row.fetchAll(

@@ -5,7 +5,7 @@ import HubWire
 import PushModel
 
 extension HubDatabase {
-    /// Notes an event in the transaction that makes it, where somebody is to be told.
+    /// Records an event in the transaction that causes it, if the hub has a webhook.
     static func tell(
         _ kind: HubEvent.Kind, _ data: [JSONTree.Member], hub: Int64, at now: Timestamp, _ database: Database
     )
@@ -18,7 +18,7 @@ extension HubDatabase {
                 """, arguments: [kind.rawValue, JSONTree.object(data).json, now.rawValue, hub])
     }
 
-    /// Reads by the primary key.
+    /// Reads a key by the primary key.
     package func apiKey(hash: [UInt8]) async throws -> HubAPIKey? {
         try await pool.read { database in
             try Row.fetchOne(database, sql: "SELECT * FROM api_key WHERE hash = ?", arguments: [Data(hash)])
@@ -26,7 +26,7 @@ extension HubDatabase {
         }
     }
 
-    /// A hub's keys of our own API.
+    /// The keys of a hub for its own API.
     package func apiKeys(of hub: Int64) async throws -> [HubAPIKey] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM api_key WHERE hub = ? ORDER BY name", arguments: [hub])
@@ -34,7 +34,7 @@ extension HubDatabase {
         }
     }
 
-    /// Adds a key of which the hash alone is kept, in place of one of its name.
+    /// Adds a key, of which only the hash is stored, replacing one with the same name.
     package func addAPIKey(_ key: HubAPIKey, hash: [UInt8]) async throws {
         try await pool.write { database in
             try database.execute(
@@ -58,7 +58,7 @@ extension HubDatabase {
         }
     }
 
-    /// Writes the row, or deletes it with the events that wait.
+    /// Writes the row, or deletes it with the queued events.
     package func setWebhook(_ webhook: HubWebhook?, of hub: Int64) async throws {
         try await pool.write { database in
             guard let webhook else {
@@ -71,7 +71,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the index of a hub's events.
+    /// Reads events by the index of a hub's events.
     package func events(of hub: Int64, limit: Int) async throws -> [HubEvent] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -87,7 +87,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the index of open sends, for each hub with a webhook.
+    /// Reads campaigns by the index of open sends, for each hub with a webhook.
     package func runningCampaigns(begunBefore instant: Timestamp, limit: Int) async throws -> [(hub: Int64, id: String)]
     {
         try await pool.read { database in

@@ -4,19 +4,20 @@ import HubWire
 import PushModel
 
 extension HubDatabase {
-    /// Has the writer keep 256 MiB of pages, and copy its log into the file at 400 MiB, until it is closed: the rows of an import
-    /// fall on pages everywhere in the indexes.
+    /// Lets the writer cache 256 MiB of pages, and copy its log into the file only at 400 MiB, until it is closed: the
+    /// rows of an import change pages everywhere in the indexes.
     package func prepareImport() async throws {
         try await pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA cache_size = -262144; PRAGMA wal_autocheckpoint = 100000")
         }
     }
 
-    /// Puts many installations in one transaction, as single puts would: a later one of an id, or of a channel, counts.
+    /// Stores many installations in one transaction, as single puts would: a later one with the same id, or channel,
+    /// replaces an earlier one.
     ///
-    /// The hub's generation rises, by which a server that has the hub's audiences in memory reads them again.
+    /// The hub's generation rises, so that a server with the hub's audiences in memory reads them again.
     ///
-    /// - Returns: How many are new.
+    /// - Returns: The number of new installations.
     package func importAll(_ installations: [ReadInstallation], hub: Int64, at now: Timestamp) async throws -> Int {
         try await pool.write { database in
             let takeOver = try ImportStatement(
@@ -37,7 +38,7 @@ extension HubDatabase {
                 Self.bind(read, id: id, channel: channel, to: upsert)
                 var outcome = try upsert.run()
                 if case .conflict = outcome {
-                    // Another installation has the channel, which it loses.
+                    // Another installation has the channel, and loses it.
                     takeOver.bind(channel, at: 3)
                     takeOver.bind(id, at: 4)
                     _ = try takeOver.run()
@@ -51,7 +52,7 @@ extension HubDatabase {
         }
     }
 
-    /// Sets what differs from row to row, in the order of ``inserting``.
+    /// Binds the values that differ from row to row, in the order of ``inserting``.
     private static func bind(
         _ read: ReadInstallation, id: String, channel: String?, to upsert: borrowing ImportStatement
     ) {

@@ -6,10 +6,10 @@ import HubWire
 import PushModel
 
 extension HubDatabase {
-    /// Reads the columns that audiences ask, not the documents.
+    /// Reads the columns by which audiences are selected, not the documents.
     package func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws -> Int64 {
         try await pool.writeWithoutTransaction { database in
-            // What another process changes after this is read again later.
+            // Changes by another process after this point are read again later.
             let generation = try Int64.fetchOne(
                 database, sql: "SELECT generation FROM hub WHERE number = ?", arguments: [hub])
             let rows = try Row.fetchCursor(
@@ -104,7 +104,7 @@ extension HubDatabase {
         ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// The moment of a row's hub.
+    /// An expression for the moment of a row's hub.
     static let moment = "(SELECT moment FROM hub WHERE hub.number = installation.hub)"
 
     private static let updating = """
@@ -115,7 +115,7 @@ extension HubDatabase {
         WHERE number = ?
         """
 
-    /// Changes all but the channel, and what is known of it.
+    /// Updates all columns except the channel and its state.
     private static let patching = """
         UPDATE installation SET
             user = ?1, document = ?3, platform = ?4, tags = ?5, template_tags = ?6, locale = ?7, country = ?8,
@@ -124,7 +124,7 @@ extension HubDatabase {
         WHERE number = ?14
         """
 
-    /// A channel is that of the installation that named it last.
+    /// Marks the other installations with the channel: a channel belongs to the installation that registered it last.
     private static func takeChannel(
         of installation: Installation, hub: Int64, at now: Timestamp, _ database: Database,
         _ changes: inout [AudienceChange]
@@ -138,7 +138,7 @@ extension HubDatabase {
         try mark(other, hub: hub, ChannelFault(word: "TakenOver", at: now), database, &changes)
     }
 
-    /// Marks an installation's channel as dead; it is meant by no expression any more.
+    /// Marks an installation's channel as dead; no expression matches it any more.
     static func mark(
         _ stored: StoredInstallation, hub: Int64, _ fault: ChannelFault, _ database: Database,
         _ changes: inout [AudienceChange]
@@ -161,12 +161,12 @@ extension HubDatabase {
             .fetchOne(arguments: [hub, id])
     }
 
-    /// Finds it by its folded id.
+    /// Finds the installation by its lowercased id.
     package func installation(_ id: String, hub: Int64) async throws -> StoredInstallation? {
         try await pool.read { try Self.one($0, hub: hub, id: id.lowercased()) }
     }
 
-    /// Deletes the row; its number is never given again.
+    /// Deletes the row; its number is never used again.
     package func delete(
         _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
     ) async throws -> Bool? {
@@ -179,10 +179,10 @@ extension HubDatabase {
         }.flatMap { $0 }
     }
 
-    /// Deletes an installation, and what sends noted of who it was; what becomes of its notifications is noted further on.
+    /// Deletes an installation and its identity in rows of sends; the outcomes of its notifications are still recorded.
     static func delete(_ number: Int64, _ database: Database) throws {
         try database.execute(sql: "DELETE FROM send_fault WHERE installation = ?", arguments: [number])
-        // The counts of a report stay; who it was does not.
+        // The counts of a report remain, without the identity.
         try database.execute(
             sql: """
                 UPDATE send_recipient SET name = '', locale = NULL, retry_at = NULL,
@@ -221,7 +221,7 @@ extension HubDatabase {
         }
     }
 
-    /// Finds the one that has the channel now, in whichever spelling.
+    /// Finds the installation with the channel now, in any spelling.
     package func installations(hub: Int64, channel: String) async throws -> [StoredInstallation] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -240,7 +240,7 @@ extension HubDatabase {
         }
     }
 
-    /// Looks each up by the index of channels, and by that of registrations'.
+    /// Finds each by the index of channels, and by that of registrations.
     package func earlierOwners(
         of registrations: [StoredInstallation], hub: Int64, at now: Timestamp
     ) async throws -> [UInt32: [UInt32]] {
@@ -258,7 +258,7 @@ extension HubDatabase {
         }
     }
 
-    /// Of the registrations of a channel the first thousand count.
+    /// A query for earlier registrations, of which the first thousand are considered.
     static let earlier = """
         SELECT number FROM installation
         WHERE hub = ?1 AND channel = ?2 AND (expires_at IS NULL OR expires_at > ?4)
@@ -270,7 +270,7 @@ extension HubDatabase {
             ORDER BY number LIMIT 1000)
         """
 
-    /// Reads the index of users.
+    /// Reads numbers by the index of users.
     package func numbers(ofUser user: String, hub: Int64) async throws -> [UInt32] {
         try await pool.read { database in
             try Int64.fetchAll(
@@ -305,7 +305,7 @@ extension Statement {
 }
 
 extension StoredInstallation {
-    /// Reads a row; `nil` for one whose document cannot be read, which no put has written.
+    /// Creates the installation from a row; `nil` for one with an unreadable document, which no put has written.
     init?(_ row: Row) {
         guard let number = UInt32(exactly: row["number"] as Int64),
             let tree = try? JSONTree(text: row["document"]),

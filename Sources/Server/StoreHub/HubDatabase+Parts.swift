@@ -5,9 +5,9 @@ import Hub
 import HubWire
 import PushModel
 
-/// What is handed over as one, and who is in it.
+/// Broadcast parts of sends, and their members.
 extension HubDatabase {
-    /// Keeps parts under the hub's next moment.
+    /// Stores parts with the hub's next moment.
     static func note(_ parts: [SendPartDraft], of send: Int64, _ database: Database) throws {
         guard !parts.isEmpty else { return }
         let moment = try Int64.fetchOne(
@@ -25,7 +25,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the first row without a broadcast, or without a successor.
+    /// Reads the first part without a broadcast, or without a successor.
     package func nextPart(ofSend send: Int64) async throws -> SendPart? {
         try await pool.read { database in
             try Row.fetchOne(
@@ -46,7 +46,7 @@ extension HubDatabase {
         }
     }
 
-    /// Looks through the hub's parts that make copies now. Of a part that cannot be read anybody may be a member.
+    /// Searches the hub's parts that make copies now. A part that cannot be read may contain any installation.
     package func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -68,13 +68,13 @@ extension HubDatabase {
         FROM send_part
         """
 
-    /// Reads the audience; of the parts that were asked for lately it is kept.
+    /// Reads the audience; those of recently used parts are cached.
     package func audience(of part: SendPart) async throws -> Bitmap {
         try await pool.read { try self.audience(ofPart: part.number, $0) }
     }
 
     func audience(ofPart number: Int64, _ database: Database) throws -> Bitmap {
-        // Each time that some are taken out there are fewer.
+        // The count of a part decreases each time that members are moved out.
         let statement = try database.cachedStatement(sql: "SELECT count FROM send_part WHERE number = ?")
         let count = try Int.fetchOne(statement, arguments: [number])
         if let known = partAudiences.withLock({ $0[number] }), known.count == count { return known.audience }
@@ -88,7 +88,7 @@ extension HubDatabase {
         return audience
     }
 
-    /// Notes the broadcast's id.
+    /// Records the broadcast's id.
     package func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws {
         try await pool.write { database in
             try database.execute(
@@ -97,7 +97,7 @@ extension HubDatabase {
         }
     }
 
-    /// Closes the parts of a send that goes on, which is to look at them at once.
+    /// Closes the parts of a resumed send, and makes the send runnable at once.
     static func closeParts(ofSend send: Int64, _ database: Database) throws {
         try database.execute(
             sql: "UPDATE send_part SET closure = ? WHERE send = ? AND closure = ? AND withdrawn_at IS NULL",
@@ -105,14 +105,14 @@ extension HubDatabase {
         if database.changesCount > 0 { try hurryForClosedParts(ofSend: send, database) }
     }
 
-    /// Gives a send with closed parts its turn at once, whatever else it waits for.
+    /// Makes a send with closed parts runnable at once, whatever else it waits for.
     static func hurryForClosedParts(ofSend send: Int64, _ database: Database) throws {
         guard try hasClosedParts(send, database) else { return }
         try database.execute(
             sql: "UPDATE send SET next_at = NULL WHERE number = ? AND ended_at IS NULL", arguments: [send])
     }
 
-    /// Whether members of a send's parts are without a copy and without another part, since it was held.
+    /// Whether members of a send's parts have no copy and no other part since a pause.
     static func hasClosedParts(_ send: Int64, _ database: Database) throws -> Bool {
         try Int.fetchOne(
             database,
@@ -120,7 +120,7 @@ extension HubDatabase {
             arguments: [send, PartClosure.closed.rawValue]) != nil
     }
 
-    /// Looks each member up who has no row.
+    /// Checks each member without a row.
     package func remaining(of part: SendPart) async throws -> Bitmap {
         try await pool.read { database in
             let members = try self.audience(ofPart: part.number, database)
@@ -144,7 +144,7 @@ extension HubDatabase {
         }
     }
 
-    /// Changes the row and adds another.
+    /// Updates the row and adds another.
     package func divide(_ part: SendPart, leaving rest: Bitmap) async throws {
         try await pool.write { database in
             let left = try self.audience(ofPart: part.number, database).subtracting(rest)
@@ -171,7 +171,7 @@ extension HubDatabase {
         }
     }
 
-    /// Notes the instant.
+    /// Records the time of the withdrawal.
     package func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws {
         try await pool.write { database in
             try database.execute(
@@ -179,7 +179,7 @@ extension HubDatabase {
         }
     }
 
-    /// Writes the rows, unless others have gone further meanwhile.
+    /// Writes the rows, unless a concurrent call has gone further.
     package func note(
         _ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID
     ) async throws {
@@ -192,7 +192,7 @@ extension HubDatabase {
         }
     }
 
-    // MARK: Who has a device token
+    // MARK: Owners of device tokens
 
     /// Reads one installation for each token.
     package func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation] {
@@ -207,13 +207,13 @@ extension HubDatabase {
         }
     }
 
-    /// By the index of the first 16 digits, in which 64 bits of a sealed token stand.
+    /// A condition that uses the index of the first 16 digits, which contain 64 bits of a sealed token.
     private static let ofToken = """
         WHERE hub = ? AND platform = 'aldaba' AND channel IS NOT NULL AND lower(substr(channel, 1, 16)) = ?
             AND lower(channel) = ?
         """
 
-    /// Looks for each in every hub. The entity tags stay.
+    /// Finds each token in every hub. The entity tags stay the same.
     package func see(_ tokens: [String], at now: Timestamp) async throws -> [Int64: [UInt32]] {
         guard !tokens.isEmpty else { return [:] }
         let minute = now.rawValue / 60_000 * 60_000
@@ -235,7 +235,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads each row, and its audience unless that is kept.
+    /// Reads each row, and its audience unless that is cached.
     package func openLists(_ parts: [Int64]) throws -> [Int64: OpenList] {
         try listReader.read { database in
             let statement = try database.cachedStatement(
@@ -253,7 +253,7 @@ extension HubDatabase {
                     lists[part] = OpenList(
                         hub: row[0], generation: row[1], moment: row[2], audience: try audience(ofPart: part, database))
                 } catch is UnreadableSend {
-                    // Nobody is in: the runner gives the send up.
+                    // An unreadable list has no members: the runner gives the send up.
                     continue
                 }
             }

@@ -6,11 +6,11 @@ import HubWire
 import PushModel
 
 extension HubDatabase {
-    /// Writes what became of recipients; one that is there already is changed.
+    /// Writes rows of recipients; an existing row is changed.
     ///
-    /// Of what was traced more becomes known later, so that row is to be looked up.
+    /// A traced notification gets more events later, so its row is to be looked up.
     ///
-    /// - Parameter keeps: Whether a row that is there already stays as it is.
+    /// - Parameter keeps: Whether an existing row stays as it is.
     static func write(
         _ recipients: [SendRecipient], of send: Int64, keeps: Bool = false, _ database: Database
     ) throws {
@@ -47,7 +47,7 @@ extension HubDatabase {
             arguments: [send])
     }
 
-    /// What waited for another attempt of a send that ended waits no more.
+    /// Ends the retries of a send that ended.
     static func endRetries(of send: Int64, word: String, _ database: Database) throws {
         try database.execute(
             sql: """
@@ -56,7 +56,7 @@ extension HubDatabase {
                 """, arguments: [SendReport.End.ended.rawValue, word, send])
     }
 
-    /// Reads the index of retries.
+    /// Reads rows by the index of retries.
     package func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -84,7 +84,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the index of those who are not at their end.
+    /// Reads rows by the index of those without a final end.
     package func openRecipients(
         of send: Int64, lookedUpBefore instant: Timestamp, limit: Int
     ) async throws -> [SendRecipient] {
@@ -99,7 +99,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the rows by the index of installations.
+    /// Reads rows by the index of installations.
     package func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -115,7 +115,7 @@ extension HubDatabase {
         }
     }
 
-    /// Changes the rows in one transaction.
+    /// Updates the rows in one transaction.
     package func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
         try await pool.write { database in
             let statement = try database.cachedStatement(
@@ -133,7 +133,7 @@ extension HubDatabase {
         }
     }
 
-    /// Pairs the rows with the word that slices have for whom they do not find, and those of copies that nobody has.
+    /// Pairs the rows of deleted members, which have the reason `Gone`, with the rows of copies without an owner.
     package func joinGone(_ count: Int, of part: SendPart) async throws {
         let ofPart = "FROM send_recipient WHERE send = ? AND list = ? AND"
         try await pool.write { database in
@@ -156,12 +156,12 @@ extension HubDatabase {
         }
     }
 
-    /// Counts by everything that reports tell apart.
+    /// Counts rows by all properties that reports distinguish.
     package func recipientCounts(
         of send: Int64
     ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: PartRows]) {
         try await pool.read { database in
-            // Each of those whose installation is gone is one.
+            // Each row with a deleted installation counts as one installation.
             let installations = try Int.fetchOne(
                 database,
                 sql: """
@@ -195,7 +195,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the primary key.
+    /// Reads the numbers by the primary key.
     package func installationsWithRow(ofSend send: Int64) async throws -> Bitmap {
         try await pool.read { try Self.installationsWithRow(ofSend: send, $0) }
     }
@@ -213,7 +213,7 @@ extension HubDatabase {
 }
 
 extension SendRecipient {
-    /// The row without what tells who it was, where the installation is gone.
+    /// The row without its identity, if the installation was deleted.
     func nameless(_ gone: Set<UInt32>) -> SendRecipient {
         guard gone.contains(installation) else { return self }
         var row = self
@@ -222,7 +222,7 @@ extension SendRecipient {
         return row
     }
 
-    /// Reads a row; `nil` for one that was not written here.
+    /// Creates the recipient from a row; `nil` for a row that this code did not write.
     init?(_ row: Row) {
         guard let number = UInt32(exactly: row["installation"] as Int64),
             let platform = HubPlatform(rawValue: row["platform"]), let end = SendReport.End(rawValue: row["ending"])

@@ -7,14 +7,14 @@ import HubWire
 import PushModel
 
 extension HubDatabase {
-    /// Adds the row, unless the key names one.
+    /// Adds the row, unless a row with the key exists.
     package func addSend(
         id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
     ) async throws -> SendRecord? {
         try await pool.write { try Self.add(id, hub, request, state, at: now, isTest: false, $0)?.record }
     }
 
-    /// Adds the row with its audience; it is open, and not to be run before the instant.
+    /// Adds the row with its audience. The send is open, and not run before `resumesAt`.
     package func addTest(
         id: String, hub: Int64, _ request: SendRequest, audience: Bitmap, resumesAt: Timestamp, at now: Timestamp
     ) async throws -> (record: SendRecord, isNew: Bool)? {
@@ -83,7 +83,7 @@ extension HubDatabase {
         JSONTree.object(request.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }).json
     }
 
-    /// What tells one request from another under the same key.
+    /// A digest that distinguishes different requests with the same key.
     private static func digest(_ request: SendRequest, isTest: Bool) -> [UInt8] {
         let parts: [String] =
             (isTest ? ["test"] : []) + [
@@ -100,7 +100,7 @@ extension HubDatabase {
         return Array(SHA256.hash(data: text + request.body))
     }
 
-    /// Finds it by the caller's key.
+    /// Finds the send by the caller's key.
     package func send(ofKey key: String, hub: Int64) async throws -> SendRecord? {
         try await pool.read { database in
             try Row.fetchOne(
@@ -109,7 +109,7 @@ extension HubDatabase {
         }
     }
 
-    /// Finds it by its id.
+    /// Finds the send by its id.
     package func send(_ id: String, hub: Int64) async throws -> SendRecord? {
         try await pool.read { database in
             try Row.fetchOne(database, sql: "SELECT * FROM send WHERE hub = ? AND id = ?", arguments: [hub, id])
@@ -171,7 +171,7 @@ extension HubDatabase {
         }
     }
 
-    /// Changes the row where its state allows it.
+    /// Changes the row if its state allows it.
     package func setState(
         _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
     ) async throws -> SendRecord? {
@@ -189,7 +189,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the audience that was kept.
+    /// Reads the stored audience.
     package func audience(ofSend send: Int64) async throws -> Bitmap {
         try await pool.read { database in
             let blob = try Data.fetchOne(
@@ -209,7 +209,7 @@ extension HubDatabase {
             let gone = try Self.gone(progress, database)
             try Self.write(progress.recipients.map { $0.nameless(gone) }, of: send, database)
             try Self.write(progress.unreachable.map { $0.nameless(gone) }, of: send, keeps: true, database)
-            // Of a send that was ended while a slice was under way nothing is tried again.
+            // A send that was ended while a slice was under way has no retries.
             let ended = try String.fetchOne(
                 database, sql: "SELECT state FROM send WHERE number = ? AND ended_at IS NOT NULL", arguments: [send])
             if let ended { try Self.endRetries(of: send, word: ended, database) }
@@ -224,7 +224,7 @@ extension HubDatabase {
             } else if progress.isEnd {
                 try Self.complete(send, at: progress.at, database)
             }
-            // The send may have been held and gone on while the slice was under way.
+            // The send may have been paused and resumed while the slice was under way.
             try Self.hurryForClosedParts(ofSend: send, database)
             for count in progress.counts {
                 try database.execute(
@@ -245,7 +245,7 @@ extension HubDatabase {
         }
     }
 
-    /// Those of a slice who were deleted while it was under way: nothing is noted of who they were.
+    /// The installations of a slice that were deleted while it was under way: their identity is not recorded.
     private static func gone(_ progress: SendProgress, _ database: Database) throws -> Set<UInt32> {
         let named = (progress.recipients + progress.unreachable).filter { $0.installation != 0 && !$0.name.isEmpty }
         let numbers = Set(named.map(\.installation))
@@ -284,7 +284,7 @@ extension HubDatabase {
         }
     }
 
-    /// Deletes by the index of ends; counts and faults go with their sends.
+    /// Deletes sends by the index of ends; their counts and faults are deleted with them.
     package func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
@@ -316,7 +316,8 @@ extension HubDatabase {
 }
 
 extension SendRecord {
-    /// Reads a row; `nil` for one whose state is none. What else cannot be read is told by ``unreadable``.
+    /// Creates the record from a row; `nil` for a row without a valid state. Other unreadable columns are reported in
+    /// ``unreadable``.
     init?(_ row: Row) {
         guard let state = SendState(rawValue: row["state"]) else { return nil }
         func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map { Timestamp(rawValue: $0) } }
@@ -356,14 +357,14 @@ extension SendRecord {
 }
 
 extension JSONTree {
-    /// Reads a column; `nil` for what is no JSON.
+    /// Parses a column; `nil` for a text that is no JSON.
     fileprivate init?(stored text: String) {
         do { try self.init(text: text) } catch { return nil }
     }
 }
 
 extension Array {
-    /// What all come to; `nil` where one comes to nothing.
+    /// The mapped elements; `nil` if one of them maps to `nil`.
     fileprivate func allMapped<Value>(_ value: (Element) -> Value?) -> [Value]? {
         let values = compactMap(value)
         return values.count == count ? values : nil
@@ -371,9 +372,9 @@ extension Array {
 }
 
 extension Bitmap {
-    /// Reads who is in, as it was stored.
+    /// Decodes a stored audience.
     ///
-    /// - Throws: ``UnreadableSend`` where nothing is stored, or what cannot be read.
+    /// - Throws: ``UnreadableSend`` where nothing is stored, or the value cannot be read.
     init(stored: Data?, of what: String) throws {
         guard let found = stored.flatMap({ Bitmap(portable: Array($0)) }) else { throw UnreadableSend(what) }
         self = found

@@ -6,7 +6,7 @@ import HubWire
 import PushModel
 
 extension HubDatabase {
-    /// Keeps the audience, and those of the waves, in the portable format of Roaring bitmaps.
+    /// Stores the audience, and those of the waves, in the portable format of Roaring bitmaps.
     package func begin(
         _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, parts: [SendPartDraft], at now: Timestamp
     ) async throws {
@@ -14,7 +14,7 @@ extension HubDatabase {
         let state: SendState = targeted == 0 ? .noTargetFound : isOver ? .completed : .processing
         let blob = Data(audience.portable)
         try await pool.write { database in
-            // One that was cancelled or paused meanwhile does not begin.
+            // A send that was cancelled or paused meanwhile does not begin.
             try database.execute(
                 sql: """
                     UPDATE send SET state = ?, started_at = ?, ended_at = ?, targeted = ?, audience = ?
@@ -29,7 +29,7 @@ extension HubDatabase {
 
     private static func note(_ change: WaveChange, of send: Int64, _ database: Database) throws {
         for (instant, part) in change.waves {
-            // A wave whose turn has not come takes in more; those that were opened are over or before the present.
+            // A wave that was not opened accepts more members; opened ones are over or before the present.
             let known = try Data.fetchOne(
                 database, sql: "SELECT audience FROM send_wave WHERE send = ? AND due_at = ?",
                 arguments: [send, instant.rawValue])
@@ -70,7 +70,7 @@ extension HubDatabase {
             sql: "UPDATE send SET reason = ? WHERE number = ? AND reason IS NULL", arguments: [fault, send])
     }
 
-    /// Reads the counts of right and bad tokens.
+    /// Reads the counts of valid and invalid tokens.
     package func environmentEvidence(of send: Int64) async throws -> EnvironmentEvidence {
         let counts = Dictionary(try await counts(of: send, prefix: "environment "), uniquingKeysWith: +)
         return EnvironmentEvidence(right: counts["right"] ?? 0, bad: counts["bad"] ?? 0)
@@ -92,7 +92,7 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the wave's audience; of the sends that had a turn lately it is kept.
+    /// Reads the wave's audience; those of recently run sends are cached.
     package func audience(of wave: SendWave) async throws -> Bitmap {
         if let known = waveAudiences.withLock({ $0[wave.send] }), known.wave == wave { return known.audience }
         let audience = try await pool.read { database in
@@ -111,7 +111,7 @@ extension HubDatabase {
         return audience
     }
 
-    /// Unites the audiences of the send's waves.
+    /// Reads the union of the audiences of the send's waves.
     package func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap {
         try await pool.read { database in
             try Data.fetchAll(database, sql: "SELECT audience FROM send_wave WHERE send = ?", arguments: [send])
@@ -119,7 +119,7 @@ extension HubDatabase {
         }
     }
 
-    /// Changes the wave and adds the later ones.
+    /// Updates the wave and adds the later ones.
     package func open(
         _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws {
@@ -137,7 +137,7 @@ extension HubDatabase {
         }
     }
 
-    /// Ends a wave whose last slice was handed over: the send waits for the next one, or ends.
+    /// Ends a wave after its last slice: the send waits for the next one, or ends.
     static func end(_ wave: SendWave, nextAt: Timestamp?, at now: Timestamp, _ database: Database) throws {
         try database.execute(
             sql: "UPDATE send_wave SET ended_at = ? WHERE send = ? AND due_at = ?",
@@ -151,7 +151,7 @@ extension HubDatabase {
         }
     }
 
-    /// When the next wave has its turn, or what was not taken is tried again.
+    /// The time of the next wave or retry of a send.
     private static func nextTurn(of send: Int64, _ database: Database) throws -> Int64? {
         let wave = try Int64.fetchOne(
             database, sql: "SELECT MIN(due_at) FROM send_wave WHERE send = ? AND ended_at IS NULL", arguments: [send])
@@ -159,8 +159,8 @@ extension HubDatabase {
         return [wave, retry].compactMap { $0 }.min()
     }
 
-    /// Ends a send of which nothing is left. One that is held ends when it goes on, and one that went on when those are handed over
-    /// who have no copy.
+    /// Ends a send of which nothing is left. A paused send ends when it is resumed, and a resumed one when the members
+    /// without a copy have been submitted.
     static func complete(_ send: Int64, at now: Timestamp, _ database: Database) throws {
         guard try !hasClosedParts(send, database) else { return try hurryForClosedParts(ofSend: send, database) }
         try database.execute(
@@ -168,7 +168,7 @@ extension HubDatabase {
             arguments: [SendState.completed.rawValue, now.rawValue, send, SendState.paused.rawValue])
     }
 
-    /// Has the send wait for what is tried again, or ends it.
+    /// Makes the send wait for its retries, or ends it.
     package func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             let hasWaves = try Int.fetchOne(
@@ -184,7 +184,7 @@ extension HubDatabase {
         }
     }
 
-    /// Notes when the send goes on.
+    /// Records the time at which the send continues.
     package func rest(_ send: Int64, until instant: Timestamp) async throws {
         try await pool.write { database in
             try database.execute(
@@ -194,8 +194,8 @@ extension HubDatabase {
         }
     }
 
-    /// Reads the waves by their instants. Of a campaign that was ended, those count whose turn had come, and all who were handed
-    /// over as one: they may have it. Whom it did not reach does not count.
+    /// Reads the waves by their times. Of a campaign that was ended, the waves that were opened and all broadcast parts
+    /// count, since their members may have it. Recipients that it did not reach are excluded.
     package func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await pool.read { database in
             let rows = try Row.fetchCursor(
@@ -227,7 +227,7 @@ extension HubDatabase {
         }
     }
 
-    /// To whom nothing of a send was handed over, and nothing will be: refused, left out, or ended before another attempt.
+    /// The members of a send to which nothing was or will be submitted: refused, left out, or ended before a retry.
     private static func missed(_ send: Int64, _ database: Database) throws -> Bitmap {
         let rows = try Int64.fetchCursor(
             database.cachedStatement(
@@ -246,7 +246,7 @@ extension HubDatabase {
         return found
     }
 
-    /// Whom a wave reached, or is going to reach.
+    /// The members that a wave reached, or will reach.
     private func reached(_ row: Row, _ send: Int64, _ database: Database) throws -> Bitmap {
         let audience = try Bitmap(stored: row["audience"], of: "wave")
         guard row["cut"] else { return audience }
@@ -256,14 +256,14 @@ extension HubDatabase {
         return audience.intersection(try parts.reduce(before) { $0.union(try self.audience(ofPart: $1, database)) })
     }
 
-    /// Everybody of a wave, else everybody of its send; `nil` where neither can be read.
+    /// All members of a wave, otherwise of its send; `nil` where neither can be read.
     private static func whole(_ wave: Data, of send: Int64, _ database: Database) throws -> Bitmap? {
         if let audience = Bitmap(portable: Array(wave)) { return audience }
         let stored = try Data.fetchOne(database, sql: "SELECT audience FROM send WHERE number = ?", arguments: [send])
         return stored.flatMap { Bitmap(portable: Array($0)) }
     }
 
-    /// Reads the counts of those who are left out.
+    /// Reads the counts of members that are left out.
     package func leftOut(of send: Int64) async throws -> [LeftOut: Int] {
         Dictionary(
             try await counts(of: send, prefix: "left ").compactMap { name, count in
@@ -271,7 +271,7 @@ extension HubDatabase {
             }, uniquingKeysWith: +)
     }
 
-    /// Reads the sets.
+    /// Reads the audiences of the members that are left out.
     package func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap] {
         try await pool.read { database in
             var found: [LeftOut: Bitmap] = [:]

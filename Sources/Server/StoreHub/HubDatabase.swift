@@ -6,7 +6,7 @@ import PushModel
 import SQLiteFiles
 import Synchronization
 
-/// The hubs' store on one SQLite file, apart from the server's own.
+/// The hubs' store in one SQLite file, separate from the server's own.
 package final class HubDatabase: HubStore {
     let pool: WatchedDatabase<DatabasePool>
     /// Reads who is in lists, for the writer of mailboxes: it waits for no report.
@@ -14,7 +14,7 @@ package final class HubDatabase: HubStore {
     /// The audiences of the waves of sends that had a turn lately, by the sends' numbers.
     let waveAudiences = Mutex<[Int64: (wave: SendWave, audience: Bitmap)]>([:])
     static let mostWaveAudiences = 16
-    /// The audiences of the parts that were asked for lately, by their numbers, with how many they are.
+    /// The cached audiences of recently used parts, with their counts, by the parts' numbers.
     let partAudiences = Mutex<[Int64: (count: Int?, audience: Bitmap)]>([:])
     static let mostPartAudiences = 64
 
@@ -74,7 +74,7 @@ package final class HubDatabase: HubStore {
         try pool.close()
     }
 
-    /// Makes a change in one transaction; what it returns is told on the writer's queue after the commit.
+    /// Makes a change in one transaction; `committed` receives its changes on the writer's queue after the commit.
     func change<Result: Sendable>(
         _ committed: @escaping Committed,
         _ body: @escaping @Sendable (Database, inout [AudienceChange]) throws -> Result
@@ -116,7 +116,7 @@ package final class HubDatabase: HubStore {
         try await pool.read { try Row.fetchAll($0, sql: "SELECT * FROM hub ORDER BY name").map(HubRecord.init) }
     }
 
-    /// Reads the hub's keys of Azure's kind.
+    /// Reads the hub's keys for Azure's data plane.
     package func keys(of hub: Int64) async throws -> [HubKey] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM hub_key WHERE hub = ? ORDER BY name", arguments: [hub])
@@ -147,7 +147,7 @@ package final class HubDatabase: HubStore {
         }
     }
 
-    /// Adds a key to a hub, in place of one of its name.
+    /// Adds a key to a hub, replacing one with the same name.
     package func setKey(_ key: HubKey, of hub: Int64) async throws {
         try await pool.write { try Self.write(key, of: hub, $0) }
     }
@@ -161,7 +161,7 @@ package final class HubDatabase: HubStore {
             arguments: [hub, key.name, key.rights.text, key.primary, key.secondary, key.createdAt.rawValue])
     }
 
-    /// Takes a key of a hub away, of whatever kind; whether it was there.
+    /// Removes a key of a hub, of any kind; returns whether it existed.
     package func removeKey(_ name: String, of hub: Int64) async throws -> Bool {
         try await pool.write { database in
             try database.execute(sql: "DELETE FROM hub_key WHERE hub = ? AND name = ?", arguments: [hub, name])
@@ -182,7 +182,7 @@ package final class HubDatabase: HubStore {
         }
     }
 
-    /// Adds a backend's key, of which the hash alone is kept, in place of one of its name.
+    /// Adds a backend's key, of which only the hash is stored, replacing one with the same name.
     package func addBackendKey(name: String, hash: [UInt8], of hub: Int64, at now: Timestamp) async throws {
         try await pool.write { database in
             try database.execute(sql: "DELETE FROM backend_key WHERE hub = ? AND name = ?", arguments: [hub, name])

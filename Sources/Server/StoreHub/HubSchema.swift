@@ -33,7 +33,8 @@ enum HubSchema {
             try database.execute(sql: parts)
         }
         migrator.registerMigration("9 when a channel was registered, and faults in their order") { database in
-            // NULL where it was registered when the installation was changed last. Faults are read in their order.
+            // NULL where the channel was registered when the installation was changed last. Faults are read in their
+            // order.
             try database.execute(
                 sql: """
                     ALTER TABLE installation ADD COLUMN registered_at INTEGER;
@@ -51,7 +52,7 @@ enum HubSchema {
                     """)
         }
         migrator.registerMigration("11 sends of templates whose sizes were not looked at when they began") { database in
-            // They go on from where they are: a look at the sizes would begin again with the first.
+            // Running sends keep their cursors: a check of sizes would begin again with the first.
             try database.execute(
                 sql: """
                     UPDATE send SET checked_at = started_at
@@ -139,8 +140,8 @@ enum HubSchema {
             WHERE outcome IS NOT 'Success' AND ending <> 'pending';
         """
 
-    /// Device tokens of this server and of Apple's get lower case. Of those that had one in two spellings the one that was
-    /// registered last keeps it.
+    /// Lowercases device tokens of this server and of Apple's. Of installations with one token in two spellings, the
+    /// one that was registered last keeps it.
     private static let spellings = """
         UPDATE installation SET channel = NULL, fault = 'TakenOver', fault_at = updated_at, version = version + 1
         WHERE number IN (
@@ -214,7 +215,7 @@ enum HubSchema {
         ALTER TABLE send_recipient ADD COLUMN notification INTEGER;
         """
 
-    /// The channel without the id that stands before it in a registration.
+    /// An expression for the channel without the id that precedes it in a registration.
     static let handle = "substr(channel, instr(channel, ' ') + 1)"
 
     private static let events = """

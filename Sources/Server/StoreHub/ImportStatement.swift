@@ -8,11 +8,11 @@ struct ImportStatement: ~Copyable {
     private let statement: OpaquePointer
     private let connection: OpaquePointer
 
-    /// What a run came to.
+    /// The outcome of a run.
     enum Outcome {
-        /// It is done; whether it added a row.
+        /// The statement has run; `isNew` is whether it added a row.
         case done(isNew: Bool)
-        /// A unique index has such a row already: nothing was changed.
+        /// A unique index contains such a row already: nothing was changed.
         case conflict
     }
 
@@ -30,12 +30,12 @@ struct ImportStatement: ~Copyable {
 
     deinit { sqlite3_finalize(statement) }
 
-    /// Sets the parameter of a number, from 1.
+    /// Binds the parameter with an index, from 1.
     func bind(_ value: Int64?, at index: Int32) {
         if let value { sqlite3_bind_int64(statement, index, value) } else { sqlite3_bind_null(statement, index) }
     }
 
-    /// Sets the parameter of a number, from 1.
+    /// Binds the parameter with an index, from 1.
     func bind(_ value: String?, at index: Int32) {
         guard var value else {
             sqlite3_bind_null(statement, index)
@@ -48,8 +48,8 @@ struct ImportStatement: ~Copyable {
         }
     }
 
-    /// Runs the statement with what was bound, which stays bound. RETURNING would tell of new rows, too, and take a sixth longer
-    /// and more.
+    /// Runs the statement with the bound values, which stay bound. RETURNING would report new rows too, but takes at
+    /// least a sixth longer.
     func run() throws -> Outcome {
         sqlite3_set_last_insert_rowid(connection, 0)
         let code = sqlite3_step(statement)
@@ -64,7 +64,7 @@ struct ImportStatement: ~Copyable {
     /// SQLITE_CONSTRAINT_UNIQUE, whose macro does not reach Swift.
     private static let uniqueConflict = SQLITE_CONSTRAINT | (8 << 8)
 
-    /// SQLITE_TRANSIENT: SQLite copies what is bound. The macro's cast does not reach Swift.
+    /// SQLITE_TRANSIENT: SQLite copies bound values. The macro's cast does not reach Swift.
     private static var transient: sqlite3_destructor_type {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // The value that sqlite3.h defines for it.
     }

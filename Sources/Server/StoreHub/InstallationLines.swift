@@ -2,22 +2,22 @@ import Foundation
 import HubWire
 import PushModel
 
-/// An installation that was read from a document.
+/// An installation that was parsed from a document.
 package struct ReadInstallation: Hashable, Sendable {
     /// The installation.
     package var installation: Installation
-    /// The document as it is kept: as it was written, where it has nothing but members that are known.
+    /// The document to be stored: as it was written, if it contains only known members.
     package var document: String
 
-    /// An installation with a document made of it.
+    /// Creates the installation with a document made from it.
     package init(_ installation: Installation) {
         self.installation = installation
         document = InstallationJSON.document(installation).json
     }
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Throws: what was wrong with it, and what would be right.
+    /// - Throws: A fault with the wrong member and the values that are right.
     init(_ text: [UInt8]) throws(InstallationFault) {
         let tree: JSONTree
         do { tree = try JSONTree(text) } catch { throw InstallationFault("", "this is no JSON: \(error)") }
@@ -30,19 +30,19 @@ package struct ReadInstallation: Hashable, Sendable {
 
 /// Installations as JSON Lines: a document of Azure's kind on each line, with `installationId`.
 package struct InstallationLines {
-    /// A line that is no installation.
+    /// The fault of a line that is no installation.
     package struct Fault: Hashable, Sendable, CustomStringConvertible {
-        /// Its number, from 1.
+        /// The line's number, from 1.
         package var line: Int
-        /// What was wrong, and what would be right.
+        /// The description of the fault and of the values that are right.
         package var message: String
         package var description: String { "line \(line): \(message)" }
     }
 
-    /// The longest line that is taken: 1 MiB.
+    /// The maximum length of a line: 1 MiB.
     package static let longest = 1 << 20
 
-    /// How many are put in one transaction.
+    /// The number of installations stored in one transaction.
     package static let slice = 20_000
 
     private let read: (Int) throws -> Data
@@ -54,11 +54,11 @@ package struct InstallationLines {
 
     /// Reads lines from a source.
     ///
-    /// - Parameter read: Gives up to so many of the next bytes; none at the end.
+    /// - Parameter read: Returns at most the given number of next bytes; none at the end.
     package init(read: @escaping (Int) throws -> Data) { self.read = read }
 
-    /// The next lines, with their numbers; empty after the last. Empty lines are left out, as are those that are too long, which
-    /// come as `nil`.
+    /// The next lines, with their numbers; empty after the last. Empty lines are left out; lines that are too long are
+    /// `nil`.
     package mutating func next(_ count: Int) throws -> [(line: Int, text: [UInt8]?)] {
         var found: [(line: Int, text: [UInt8]?)] = []
         while found.count < count {
@@ -83,7 +83,7 @@ package struct InstallationLines {
 
     private mutating func take(_ text: ArraySlice<UInt8>, _ found: inout [(line: Int, text: [UInt8]?)]) {
         line += 1
-        // Editors put the mark of UTF-8 before the first line.
+        // Editors put a byte order mark of UTF-8 before the first line.
         let text = line == 1 && text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text
         if isTooLong || text.count > Self.longest {
             found.append((line, nil))
@@ -93,9 +93,9 @@ package struct InstallationLines {
         isTooLong = false
     }
 
-    /// Reads what stands on lines, without those whose time is over; any thread may.
+    /// Parses lines, without expired installations; may be called on any thread.
     ///
-    /// - Parameter check: Looks at each installation, as is done where it is put by a request.
+    /// - Parameter check: Checks each installation as for a put request.
     package static func installations(
         _ lines: [(line: Int, text: [UInt8]?)], at now: Timestamp,
         check: (Installation) throws(InstallationFault) -> Void = { _ in }

@@ -2,7 +2,7 @@ import MemberCentre
 import PushModel
 import RegisterCore
 
-/// Certificates, authorities, service accounts and the names of teams: a value.
+/// The rows of certificates, authorities, service accounts and the names of teams: a value.
 struct CertificateShelf: Sendable {
     private(set) var certificates: [RegisteredCertificate] = []
     private(set) var authorities: [RegisteredAuthority] = []

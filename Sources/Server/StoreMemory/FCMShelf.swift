@@ -3,7 +3,7 @@ import RegisterCore
 import ServerCore
 import WebPushWire
 
-/// What FCM's enrolment keeps, and the keys for enrolment: a value.
+/// The rows of FCM's enrolment, and the keys for enrolment: a value.
 struct FCMShelf: Sendable {
     struct InstallationName: Hashable, Sendable {
         var team: TeamID

@@ -15,7 +15,7 @@ extension MemoryStore: AppMessageStore {
         }
     }
 
-    /// Reads what waits, but for removed apps'.
+    /// Reads the queued messages, except those of removed apps.
     package func waitingMessages(
         _ scope: MessageScope, after number: Int64, limit: Int, at now: Timestamp
     ) async throws -> [WaitingMessage] {
@@ -26,34 +26,34 @@ extension MemoryStore: AppMessageStore {
         }
     }
 
-    /// Ends a slice.
+    /// Ends a slice of messages.
     package func takeMessages(
         _ scope: MessageScope, through number: Int64, limit: Int, at now: Timestamp
     ) async throws -> Int {
         state.withLock { $0.messages.take(scope, through: number, limit: limit, at: now) }
     }
 
-    /// Ends one.
+    /// Ends a message.
     package func takeMessage(_ number: Int64, at now: Timestamp) async throws -> Bool {
         state.withLock { $0.messages.take(number, at: now) }
     }
 
-    /// Ends a slice.
+    /// Ends a slice of expired messages.
     package func expireMessages(at now: Timestamp, limit: Int) async throws -> Int {
         state.withLock { $0.messages.expire(at: now, limit: limit) }
     }
 
-    /// Deletes a slice.
+    /// Deletes a slice of ended messages.
     package func forgetMessages(endedBefore instant: Timestamp, limit: Int) async throws -> Int {
         state.withLock { $0.messages.forget(endedBefore: instant, limit: limit) }
     }
 
-    /// Finds them by their name.
+    /// Finds messages by their app and id.
     package func messageEnds(app: AppID, messageID: String) async throws -> [DeviceID: MessageEnd?] {
         state.withLock { $0.messages.ends(app: app, messageID: messageID) }
     }
 
-    /// Sets it; a change of the register.
+    /// Sets the webhook, which is a change of the register.
     package func setWebhook(_ webhook: Webhook?, app: AppID) async throws {
         state.withLock { state in
             state.messages.setWebhook(webhook, app: app)
@@ -61,7 +61,7 @@ extension MemoryStore: AppMessageStore {
         }
     }
 
-    /// Those of apps that were not removed.
+    /// The webhooks of apps that were not removed.
     package func webhooks() async throws -> [Webhook] {
         state.withLock { state in
             state.messages.webhooks.values.filter { !state.register.isRemoved($0.app) }

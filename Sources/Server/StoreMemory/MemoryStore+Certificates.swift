@@ -14,14 +14,14 @@ extension MemoryStore: CertificateRegister {
         try state.withLock { state in try state.register.changeShelf { try $0.add(certificate) } }
     }
 
-    /// Revokes a certificate, which stays known.
+    /// Revokes a certificate, which remains in the store.
     public func revokeProviderCertificate(
         _ certificateID: String, at now: Timestamp
     ) async throws -> RegisteredCertificate? {
         state.withLock { state in state.register.changeShelf { $0.revokeCertificate(certificateID, at: now) } }
     }
 
-    /// The authorities that were not taken out, the oldest first.
+    /// The authorities that were not revoked, the oldest first.
     public func certificateAuthorities() async throws -> [RegisteredAuthority] {
         state.withLock { $0.register.shelf.authorities }
     }
@@ -31,7 +31,7 @@ extension MemoryStore: CertificateRegister {
         try state.withLock { state in try state.register.changeShelf { try $0.add(authority) } }
     }
 
-    /// Takes an authority out.
+    /// Revokes an authority.
     public func revokeCertificateAuthority(
         _ authorityID: String, at now: Timestamp
     ) async throws -> RegisteredAuthority? {
@@ -48,7 +48,7 @@ extension MemoryStore: TeamRegister {
         try state.withLock { state in try state.register.changeShelf { try $0.add(team) } }
     }
 
-    /// Sets what is given of an app.
+    /// Sets the given properties of an app.
     public func setApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp? {

@@ -4,7 +4,7 @@ import ServerCore
 import WebPushWire
 
 extension MemoryStore: FCMRegister {
-    /// Keeps the registration in place of an earlier one, or takes that away.
+    /// Stores the registration in place of an earlier one, or removes that.
     public func keepWebRegistration(
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
@@ -29,7 +29,7 @@ extension MemoryStore: FCMRegister {
         state.withLock { $0.register.fcm.kept { place, _ in place.device == device } }
     }
 
-    /// The registrations of the team's apps whose keys the installation told.
+    /// The registrations of the team's apps whose keys the installation set.
     public func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
         state.withLock { state in
             state.register.fcm.kept { place, registration in
@@ -43,24 +43,24 @@ extension MemoryStore: FCMRegister {
         state.withLock { Array(Set($0.register.fcm.webRegistrations.keys.map(\.device))) }
     }
 
-    /// Judges and keeps at once.
+    /// Checks the key and stores the installation under one lock.
     public func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
         state.withLock { $0.register.fcm.keep(installation, byKey: keyHash) }
     }
 
-    /// The installation as it was kept.
+    /// The installation as it was stored.
     public func installation(_ id: String, team: TeamID) async throws -> Installation? {
         state.withLock { $0.register.fcm.installations[.init(team: team, id: id)]?.installation }
     }
 
-    /// Deletes the installation; its registrations are left alone.
+    /// Deletes the installation; its registrations remain.
     public func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
         state.withLock { $0.register.fcm.removeInstallation(.init(team: team, id: id)) }
     }
 }
 
 extension MemoryStore: EnrolmentKeyRegister {
-    /// Adds a key; also the id of a revoked one is taken.
+    /// Adds a key; the id of a revoked one is also taken.
     public func addEnrolmentKey(_ key: EnrolmentKey) async throws {
         try state.withLock { state in
             guard !state.register.fcm.keys.contains(where: { $0.id == key.id || $0.secretHash == key.secretHash })
@@ -87,19 +87,19 @@ extension MemoryStore: EnrolmentKeyRegister {
         }
     }
 
-    /// Judges and counts at once.
+    /// Checks and counts the use under one lock.
     public func useEnrolmentKey(
         secretHash: [UInt8], isCounted: Bool, at now: Timestamp
     ) async throws -> EnrolmentKeyVerdict {
         state.withLock { $0.register.fcm.use(secretHash: secretHash, isCounted: isCounted, at: now) }
     }
 
-    /// Notes or takes away the instant since which the device is kept out; a revoked one is left alone.
+    /// Sets or removes the time since which the device is blocked; a revoked one is not changed.
     public func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool {
         state.withLock { $0.register.setBlocked(device, isBlocked, at: now) }
     }
 
-    /// Whether the device is kept out.
+    /// Whether the device is blocked.
     public func isBlocked(_ device: DeviceID) async throws -> Bool {
         state.withLock { $0.register.isBlocked(device) }
     }

@@ -2,7 +2,7 @@ import PushModel
 import RegisterCore
 
 extension MemoryStore: FeedbackStore {
-    /// The ends that nobody has read, the oldest first.
+    /// The ends that no provider has read, the oldest first.
     public func endedRegistrations(
         app: AppID, environment: PushEnvironment, limit: Int
     ) async throws -> [EndedRegistration] {
@@ -12,7 +12,7 @@ extension MemoryStore: FeedbackStore {
         }
     }
 
-    /// Forgets the ends up to a number; nothing is durable.
+    /// Deletes the ends up to a number; nothing is durable.
     public func forgetEnds(app: AppID, environment: PushEnvironment, through number: Int64) async throws {
         state.withLock { $0.register.forgetEnds(app: app, environment: environment, through: number) }
     }

@@ -4,7 +4,7 @@ import RegisterCore
 import ServerCore
 
 extension MemoryStore: InventoryStore {
-    /// Looks at every notification and refusal.
+    /// Searches all notifications and refusals.
     package func notifications(
         _ filter: NotificationFilter, before: NotificationID?, limit: Int
     ) async throws -> InventoryPage<InventoryNotification, NotificationID> {
@@ -23,7 +23,7 @@ extension MemoryStore: InventoryStore {
         }
     }
 
-    /// Looks at every device after the cursor.
+    /// Searches all devices after the cursor.
     package func devices(
         _ filter: DeviceFilter, after: DeviceID?, limit: Int
     ) async throws -> InventoryPage<InventoryDevice, DeviceID> {
@@ -47,7 +47,7 @@ extension MemoryStore: InventoryStore {
 }
 
 extension MemoryStore.State {
-    /// A notification as it is listed; `nil` for one that is not wanted.
+    /// A notification as it is listed; `nil` for one that does not match the filter.
     fileprivate func listed(_ id: NotificationID, _ filter: NotificationFilter) -> InventoryNotification? {
         guard let timeline = timeline(id) else { return nil }
         let waits = timeline.device.map { device in rows.waiting(for: device).contains { $0.id == id } } ?? false

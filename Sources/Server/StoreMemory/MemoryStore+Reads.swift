@@ -15,7 +15,7 @@ extension MemoryStore.State {
         return Array(all.sorted { $0.id < $1.id }.prefix(limit))
     }
 
-    /// A recall as a device gets it; `nil` when its notification is not there any more, or its app was removed.
+    /// A recall as a device gets it; `nil` when its notification no longer exists, or its app was removed.
     private func outgoing(_ recall: Mailbox.Recall) -> OutgoingNotification? {
         guard let record = rows.record(recall.notification), let app = register.app(record.subject.app),
             !register.isRemoved(app.id)
@@ -43,7 +43,7 @@ extension MemoryStore.State {
             expiresAt: record.expiresAt, payload: rows.content(of: record))
     }
 
-    /// The notifications that an `apns-id` names, one team's or everybody's; of refused ones each team's newest 50.
+    /// The notifications with an `apns-id`, of one team or of all; of refused ones each team's newest 50.
     func ids(forAPNsID apnsID: APNsID, team: TeamID?) -> [NotificationID] {
         let accepted = rows.records(forAPNsID: apnsID.lookUpKey).filter {
             team == nil || register.app($0.subject.app)?.team == team

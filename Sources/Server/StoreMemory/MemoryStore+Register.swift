@@ -5,13 +5,13 @@ import RegisterCore
 import ServerCore
 
 extension MemoryStore: RegisterStore {
-    /// How often apps, provider keys and revocations have changed; 0 in a new store.
+    /// The number of changes of apps, provider keys and revocations; 0 in a new store.
     public var registerVersion: UInt64 { state.withLock { $0.register.version } }
 
     /// The apps that were not removed, in the order of their ids.
     public func apps() async throws -> [RegisteredApp] { state.withLock { $0.register.presentApps } }
 
-    /// Adds an app, or brings a removed one of the same team back under its id, with the new policy.
+    /// Adds an app, or restores a removed one of the same team under its id, with the new policy.
     ///
     /// - Throws: ``RegisterError`` when the topic is an app's, or was an app of another team.
     public func addApp(
@@ -42,12 +42,12 @@ extension MemoryStore: RegisterStore {
         state.withLock { $0.register.revokeKey(keyID) }
     }
 
-    /// Adds a device; `false` also for the id of a revoked one.
+    /// Adds a device; `false` also if the id belongs to a revoked one.
     public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
         state.withLock { $0.register.add(device, secretHash: secretHash, at: now) }
     }
 
-    /// The hash as ``addDevice(_:secretHash:at:)`` was given it.
+    /// The hash that was given to ``addDevice(_:secretHash:at:)``.
     public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         state.withLock { $0.register.secretHash(of: device) }
     }
@@ -68,7 +68,7 @@ extension MemoryStore: RegisterStore {
         state.withLock { $0.register.devicesRevoked(since: instant) }
     }
 
-    /// The registration as of its newest generation.
+    /// The registration in its newest generation.
     public func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
@@ -76,7 +76,7 @@ extension MemoryStore: RegisterStore {
         return state.withLock { $0.register.registrations[place] }
     }
 
-    /// The registrations, all of the same moment.
+    /// The registrations, all as of the same moment.
     public func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
         state.withLock { state in
             subjects.map { subject in
@@ -87,7 +87,7 @@ extension MemoryStore: RegisterStore {
         }
     }
 
-    /// The active registrations, all of the same moment.
+    /// The active registrations, all as of the same moment.
     public func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] {
         let wanted = Set(devices)
         return state.withLock { state in
@@ -108,7 +108,7 @@ extension MemoryStore: RegisterStore {
         return state.withLock { $0.register.register(place, at: now) }
     }
 
-    /// Ends a registration; one that has ended stays as it is.
+    /// Ends a registration; one that has ended is not changed.
     public func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {
@@ -116,7 +116,7 @@ extension MemoryStore: RegisterStore {
         return state.withLock { $0.register.endRegistration(place, at: now) }
     }
 
-    /// Keeps the key in place of an earlier one, or takes that away.
+    /// Stores the key in place of an earlier one, or removes that.
     public func keepEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {

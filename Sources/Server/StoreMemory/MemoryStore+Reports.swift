@@ -3,7 +3,7 @@ import Reports
 import ServerCore
 import Topics
 
-/// What was counted of notifications, and which of them leave together: a value.
+/// The counted outcomes of notifications, and the members of sync groups: a value.
 struct CountedNotifications: Sendable {
     struct Counted: Sendable {
         var place: ReportRow
@@ -15,9 +15,9 @@ struct CountedNotifications: Sendable {
     var groups: [NotificationID: (app: AppID, device: DeviceID, name: String)] = [:]
     var clearings: [NotificationID: Clearing] = [:]
 
-    /// Counts a notification anew.
+    /// Counts a notification again.
     ///
-    /// - Returns: What that adds.
+    /// - Returns: The difference to the earlier count.
     mutating func count(_ record: NotificationRecord, content: [UInt8], lines: [TimelineEntry], topic: Topic)
         -> ReportCounts
     {
@@ -46,7 +46,7 @@ struct CountedNotifications: Sendable {
         outcome.has(.opened) || outcome.has(.dismissed)
     }
 
-    /// The place, without its label where that is one too many.
+    /// The row's key, without its label where the limit of labels is exceeded.
     private func limited(_ place: ReportRow) -> ReportRow {
         let labels = Set(
             counted.values.map(\.place)
@@ -68,11 +68,11 @@ struct CountedNotifications: Sendable {
 }
 
 extension MemoryStore: ReportStore {
-    /// Counts everything anew, whatever the limit.
+    /// Counts everything again, whatever the limit.
     package func countChanges(limit: Int) async throws -> CountedChanges {
         state.withLock { state in
             var result = CountedChanges()
-            // Members first: a group is whole before it is cleared.
+            // Members first: a group must be complete before it is cleared.
             for record in state.rows.all {
                 result.added += state.counted.count(
                     record, content: state.rows.content(of: record), lines: [],
@@ -87,7 +87,7 @@ extension MemoryStore: ReportStore {
         }
     }
 
-    /// Adds up what was counted.
+    /// Adds up the counts.
     package func reports(_ choice: ReportChoice, limit: Int) async throws -> [ReportRow] {
         state.withLock { state in
             var rows: [ReportRow: ReportCounts] = [:]
@@ -113,7 +113,7 @@ extension MemoryStore: ReportStore {
         }
     }
 
-    /// Adds up the copies.
+    /// Adds up the counts of the copies.
     package func broadcastCounts(_ id: NotificationID, team: TeamID?) async throws -> ReportCounts? {
         state.withLock { state in
             guard let stored = state.topics.broadcasts[id], team == nil || team == stored.broadcast.team else {
@@ -129,7 +129,7 @@ extension MemoryStore: ReportStore {
         }
     }
 
-    /// Forgets what was counted on those days.
+    /// Deletes the counts of those days.
     package func forgetReports(before day: ReportDay) async throws {
         state.withLock { state in
             state.counted.counted = state.counted.counted.filter { $0.value.place.day >= day }
@@ -163,14 +163,14 @@ extension MemoryStore: ReportStore {
         }
     }
 
-    /// The oldest.
+    /// The oldest clearings.
     package func clearings(limit: Int) async throws -> [Clearing] {
         state.withLock { state in
             Array(state.counted.clearings.values.sorted { $0.id < $1.id }.prefix(limit))
         }
     }
 
-    /// Forgets them.
+    /// Deletes the clearings.
     package func forgetClearings(_ ids: [NotificationID]) async throws {
         state.withLock { state in for id in ids { state.counted.clearings[id] = nil } }
     }

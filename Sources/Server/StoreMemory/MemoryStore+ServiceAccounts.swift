@@ -13,7 +13,7 @@ extension MemoryStore: ServiceAccountRegister {
         try state.withLock { state in try state.register.changeShelf { try $0.add(account) } }
     }
 
-    /// Revokes a service account, which stays known.
+    /// Revokes a service account, which remains in the store.
     public func revokeServiceAccount(_ keyID: String, at now: Timestamp) async throws -> ServiceAccount? {
         state.withLock { state in state.register.changeShelf { $0.revokeServiceAccount(keyID, at: now) } }
     }
@@ -25,7 +25,7 @@ extension MemoryStore: DeviceGroupRegister {
         state.withLock { $0.deviceGroups[key] }
     }
 
-    /// A team's group of that name.
+    /// The group of a team with a name.
     public func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup? {
         state.withLock { $0.deviceGroups.values.first { $0.name == name && $0.team == team } }
     }
@@ -44,7 +44,7 @@ extension MemoryStore: DeviceGroupRegister {
         }
     }
 
-    /// Adds and takes out members.
+    /// Adds and removes members.
     public func changeDeviceGroup(
         key: String, adding: [String], removing: [String], limit: Int
     ) async throws -> DeviceGroup? {

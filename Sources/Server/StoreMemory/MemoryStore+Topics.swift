@@ -40,7 +40,7 @@ extension MemoryStore: TopicStore {
         }
     }
 
-    /// Keeps the payload among the shared ones.
+    /// Stores the payload among the shared ones.
     public func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
         try state.withLock { state in
             if let name = draft.name, let known = state.topics.broadcast(named: name) { return known }
@@ -53,7 +53,7 @@ extension MemoryStore: TopicStore {
         }
     }
 
-    /// Lets a broadcast make no copy any more.
+    /// Stops the copies of a broadcast.
     public func withdrawBroadcast(_ id: NotificationID, at now: Timestamp) async throws -> Bool {
         state.withLock { $0.topics.withdraw(id, at: now) }
     }
@@ -66,7 +66,7 @@ extension MemoryStore: TopicStore {
         }
     }
 
-    /// The copies, by the payload that they share.
+    /// The copies, found by the payload that they share.
     public func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [BroadcastCopy] {
@@ -82,14 +82,14 @@ extension MemoryStore: TopicStore {
         }
     }
 
-    /// Notes that nothing is left to be withdrawn.
+    /// Records that the withdrawal has ended.
     public func endWithdrawnBroadcast(_ id: NotificationID, at now: Timestamp) async throws {
         state.withLock { state in
             if state.topics.broadcasts[id]?.withdrawnAt != nil { state.topics.end(id, at: now) }
         }
     }
 
-    /// Ends what has expired; all of it at once.
+    /// Ends expired broadcasts, all at once.
     public func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
         state.withLock { state in
             for (id, stored) in state.topics.broadcasts
@@ -106,9 +106,9 @@ extension MemoryStore: TopicStore {
 }
 
 extension MemoryStore.State {
-    /// Reads what broadcasts have for a device.
+    /// Reads the broadcasts for a device.
     ///
-    /// - Parameter known: What the caller knows of the device's cursor, subscriptions and registrations.
+    /// - Parameter known: The device's cursor, subscriptions and registrations, if the caller has them.
     func read(_ device: DeviceID, known: DeviceAudience?, into found: inout Prefetched) {
         let subscriptions = topics.subscriptions[device, default: []].filter { register.isActive($0.subject) }
         let present = known?.memberships ?? subscriptions.map(\.membership).filter { $0.left == nil }
@@ -146,7 +146,7 @@ extension MemoryStore.State {
         }
     }
 
-    /// What is told of a broadcast.
+    /// The timeline of a broadcast.
     func broadcastTimeline(_ id: NotificationID) -> NotificationTimeline? {
         guard let stored = topics.broadcasts[id] else { return nil }
         var entries = [TimelineEntry(at: stored.draft.acceptedAt, state: .accepted, source: .server)]

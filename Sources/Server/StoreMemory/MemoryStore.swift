@@ -4,7 +4,7 @@ import PushModel
 import ServerCore
 import Synchronization
 
-/// The server's store in memory. Thread-safe; it ends with the process.
+/// The server's store in memory. Thread-safe; its contents end with the process.
 public final class MemoryStore: Sendable {
     struct State: Sendable {
         var rows = NotificationRows()
@@ -16,15 +16,15 @@ public final class MemoryStore: Sendable {
     }
 
     let state = Mutex(State())
-    /// Where reads with a completion are answered.
+    /// The queue that calls completions of reads.
     private let answers = DispatchQueue(label: "aldaba.store.memory")
 
-    /// An empty store.
+    /// Creates an empty store.
     public init() {}
 }
 
 extension MemoryStore: NotificationStore {
-    /// Reads all of it under one lock.
+    /// Reads all rows under one lock.
     public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         state.withLock { state in
             var found = state.rows.prefetched(request)
@@ -40,7 +40,7 @@ extension MemoryStore: NotificationStore {
 
     /// Makes the changes, all or none; nothing is durable.
     ///
-    /// - Throws: ``MemoryStoreError``; then nothing of it has happened.
+    /// - Throws: ``MemoryStoreError``; then none of the changes has happened.
     public func apply(_ changes: [RowChange]) throws {
         try state.withLock { state in
             var rows = state.rows
@@ -50,7 +50,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
-    /// Deletes at most `limit` notifications. Payloads are all looked at in every call, whatever the limit.
+    /// Deletes at most `limit` notifications. Every call checks all payloads, whatever the limit.
     public func prune(
         timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
     ) throws -> Bool {
@@ -61,7 +61,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
-    /// Reads what waits; completes on a queue of the store's, never with an error.
+    /// Reads the queued notifications; completes on a queue of the store's, never with an error.
     public func page(
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
@@ -120,7 +120,7 @@ extension MemoryStore: NotificationStore {
         }
     }
 
-    /// The team of a noted span in which the id lies; looks at each of them.
+    /// The team of a recorded span that contains the id; checks each of them.
     public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
         state.withLock { state in
             state.rows.unrecorded.first { $0.first <= id && id <= $0.last && (team == nil || $0.team == team) }?.team

@@ -3,7 +3,7 @@ import RegisterCore
 import ServerCore
 import UpstreamDelivery
 
-/// What apps have sent to their providers, and where those take it: a value.
+/// The rows of apps' messages to their providers, and of the webhooks: a value.
 struct MessageShelf: Sendable {
     private struct Kept: Sendable {
         var waiting: WaitingMessage

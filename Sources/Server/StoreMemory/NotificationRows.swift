@@ -2,19 +2,19 @@ import Mailbox
 import PushModel
 import ServerCore
 
-/// What is kept of notifications: a value.
+/// The rows of notifications: a value.
 struct NotificationRows: Sendable {
     private var records: [NotificationID: NotificationRecord] = [:]
     private(set) var refusals: [NotificationID: RefusalRecord] = [:]
     private var payloads: [PayloadID: PayloadRecord] = [:]
-    /// The ids that wait for each device.
+    /// The ids of the queued notifications of each device.
     private var mailboxes: [DeviceID: Set<NotificationID>] = [:]
     private var tombstones: [DeviceID: [Mailbox.Tombstone]] = [:]
     private var recalls: [DeviceID: [Mailbox.Recall]] = [:]
     private var timelines: [NotificationID: [TimelineEntry]] = [:]
     private(set) var unrecorded: [UnrecordedSpan] = []
     private var ceiling: Int64 = 0
-    /// Up to where each device has looked at broadcasts.
+    /// The position up to which each device's broadcasts were processed.
     private(set) var cursors: [DeviceID: Int64] = [:]
     /// The notifications that were inserted with each shared payload.
     private var sharers: [PayloadID: [NotificationID]] = [:]
@@ -53,7 +53,7 @@ struct NotificationRows: Sendable {
         }
     }
 
-    /// Forgets what devices are to be told, of apps that were removed and of devices that were revoked.
+    /// Deletes tombstones, for removed apps and revoked devices.
     mutating func removeTombstones(where isMeant: (DeviceID, Mailbox.Tombstone) -> Bool) {
         for (device, tombstones) in tombstones {
             self.tombstones[device] = tombstones.filter { !isMeant(device, $0) }
@@ -88,33 +88,33 @@ struct NotificationRows: Sendable {
         }
     }
 
-    /// The notifications that were inserted with a shared payload and are still there, ordered by id.
+    /// The notifications that were inserted with a shared payload and still exist, ordered by id.
     func copies(of payload: PayloadID) -> [NotificationRecord] {
         sharers[payload, default: []].sorted().compactMap { records[$0] }
     }
 
     func payload(_ id: PayloadID) -> PayloadRecord? { payloads[id] }
 
-    /// Forgets the cursor of a device that was revoked.
+    /// Deletes the cursor of a revoked device.
     mutating func removeCursor(of device: DeviceID) { cursors[device] = nil }
 
-    /// What waits for a device, ordered by id.
+    /// The queued notifications of a device, ordered by id.
     func waiting(for device: DeviceID) -> [NotificationRecord] {
         mailboxes[device, default: []].sorted().compactMap { records[$0] }
     }
 
-    /// What a device is to be told was cleared, ordered by id.
+    /// The tombstones of a device, ordered by id.
     func tombstones(of device: DeviceID) -> [Mailbox.Tombstone] {
         tombstones[device, default: []].sorted { $0.id < $1.id }
     }
 
-    /// What a device is to be told was withdrawn, ordered by id.
+    /// The recalls of a device, ordered by id.
     func recalls(of device: DeviceID) -> [Mailbox.Recall] { recalls[device, default: []].sorted { $0.id < $1.id } }
 
-    /// Forgets what a device is to be told was withdrawn.
+    /// Deletes the recalls of a device.
     mutating func removeRecalls(of device: DeviceID) { recalls[device] = nil }
 
-    /// The next of everything that waits, ordered by device and id.
+    /// The next queued notifications of all devices, ordered by device and id.
     func waiting(from position: SweepPosition?, limit: Int) -> [NotificationRecord] {
         let all = mailboxes.keys.sorted { $0.rawValue < $1.rawValue }.lazy.flatMap { waiting(for: $0) }
         let rest = all.filter { record in
@@ -125,7 +125,7 @@ struct NotificationRows: Sendable {
         return Array(rest.prefix(limit))
     }
 
-    /// What a batch has to know, but for what the register holds.
+    /// The rows that a batch needs, except those of the register.
     func prefetched(_ request: PrefetchRequest) -> Prefetched {
         var found = Prefetched()
         for identity in request.identities {
@@ -169,9 +169,9 @@ struct NotificationRows: Sendable {
         return old.count > limit
     }
 
-    /// Clears the payloads of notifications that were accepted before, do not wait, and have no line since.
+    /// Clears the payloads of notifications that were accepted before, are not queued, and have no line since.
     ///
-    /// - Parameter kept: Shared payloads that stay although no notification points to them yet.
+    /// - Parameter kept: Shared payloads that stay although no notification refers to them yet.
     mutating func clearPayloads(before instant: Timestamp, keeping kept: Set<PayloadID>) {
         let end = Self.firstID(at: instant)
         for (id, record) in records where id.rawValue < end {
@@ -192,7 +192,7 @@ struct NotificationRows: Sendable {
 }
 
 extension Mailbox.Tombstone {
-    /// Whether another is of the same app, environment and lane.
+    /// Whether another tombstone has the same app, environment and lane.
     fileprivate func replaced(by other: Mailbox.Tombstone) -> Bool {
         app == other.app && environment == other.environment && lane == other.lane
     }
@@ -208,13 +208,13 @@ extension Mailbox.Entry {
     }
 }
 
-/// Why a change cannot be made: an id is inserted twice, or a shared payload is not there.
+/// The reason why a change cannot be made: an id is inserted twice, or a shared payload does not exist.
 public enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
     /// A notification or a refused request has this id already.
     case notificationTaken(NotificationID)
     /// A payload has this id already.
     case payloadTaken(PayloadID)
-    /// A notification points to a payload that was not inserted before.
+    /// A notification refers to a payload that was not inserted before.
     case noPayload(PayloadID)
 
     public var description: String {

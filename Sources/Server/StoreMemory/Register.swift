@@ -24,29 +24,29 @@ struct Register: Sendable {
         var revokedAt: Timestamp?
     }
 
-    /// By their ids, which begin at 1.
+    /// The apps by their ids, which begin at 1.
     private var apps: [App] = []
     private var keys: [Key] = []
     private var devices: [DeviceID: Device] = [:]
     private(set) var registrations: [RegistrationPlace: Registration] = [:]
-    /// When each registration's newest generation was made.
+    /// The time at which each registration's newest generation was made.
     private(set) var registeredAt: [RegistrationPlace: Timestamp] = [:]
     private(set) var shelf = CertificateShelf()
     /// The public keys of active registrations.
     var encryptionKeys: [RegistrationPlace: RecipientPublicKey] = [:]
     var fcm = FCMShelf()
-    /// The ends of registrations that nobody has read, the oldest first; the newest ``endLimit`` of all.
+    /// The ends of registrations that no provider has read, the oldest first; the newest ``endLimit`` of all.
     private(set) var ends: [(place: RegistrationPlace, end: EndedRegistration)] = []
     private var lastEnd: Int64 = 0
-    /// Those of which nobody asks for the ends do not fill the memory.
+    /// The maximum number of ends, so that those of apps that never read them do not fill the memory.
     private static let endLimit = 200_000
-    /// Counts what directories must hear of.
+    /// The number of changes that directories must read.
     private(set) var version: UInt64 = 0
 
-    /// Something changed that directories must hear of, and that is kept elsewhere.
+    /// Records a change outside of this value that directories must read.
     mutating func change() { version += 1 }
 
-    /// The active registration of an app on a device; that of production first.
+    /// The active registration of an app on a device, production before sandbox.
     func activeRegistration(of app: AppID, on device: DeviceID) -> (PushEnvironment, Registration)? {
         for environment in [PushEnvironment.production, .sandbox] {
             let place = RegistrationPlace(device: device, app: app, environment: environment)
@@ -59,7 +59,7 @@ struct Register: Sendable {
 
     var presentApps: [RegisteredApp] { apps.filter { !$0.isRemoved }.map(\.app) }
 
-    /// An app, also one that was removed.
+    /// The app with an id, including removed ones.
     func app(_ id: AppID) -> RegisteredApp? { apps.first { $0.app.id == id }?.app }
 
     func isRemoved(_ id: AppID) -> Bool { apps.contains { $0.app.id == id && $0.isRemoved } }
@@ -151,7 +151,7 @@ struct Register: Sendable {
         return true
     }
 
-    /// When it was last noted that a device is there.
+    /// The time at which a device's presence was last recorded.
     func lastSeen(_ device: DeviceID) -> Timestamp? { devices[device]?.seenAt }
 
     mutating func noteSeen(_ device: DeviceID, at now: Timestamp) { devices[device]?.seenAt = now }
@@ -195,7 +195,7 @@ struct Register: Sendable {
     mutating func register(_ place: RegistrationPlace, at now: Timestamp) -> Registration {
         let known = registrations[place]
         if let known, known.endedAt == nil { return known }
-        // The 15 bits of a generation begin again after 32768 renewals.
+        // The 15 bits of a generation start over after 32768 renewals.
         let generation = known.map { ($0.generation &+ 1) & 0x7FFF } ?? 0
         let new = Registration(generation: generation, endedAt: nil, previousEndedAt: known?.endedAt)
         registrations[place] = new

@@ -3,7 +3,7 @@ import PushModel
 import ServerCore
 import Topics
 
-/// Subscriptions and broadcasts: a value. What belongs to registrations that have ended is passed over by its readers.
+/// The rows of subscriptions and broadcasts: a value. Readers ignore rows of registrations that have ended.
 struct TopicShelf: Sendable {
     struct Topic: Hashable, Sendable {
         var team: TeamID
@@ -21,11 +21,11 @@ struct TopicShelf: Sendable {
         var draft: BroadcastDraft
         var withdrawnAt: Timestamp?
         var endedAt: Timestamp?
-        /// Whether it makes copies.
+        /// Whether the broadcast makes copies.
         var isOpen: Bool { withdrawnAt == nil && endedAt == nil }
     }
 
-    /// By their numbers, which begin at 1.
+    /// The topics by their numbers, which begin at 1.
     private(set) var topics: [Topic] = []
     private(set) var subscriptions: [DeviceID: [Subscription]] = [:]
     private(set) var broadcasts: [NotificationID: StoredBroadcast] = [:]
@@ -112,7 +112,7 @@ struct TopicShelf: Sendable {
 
     mutating func forget(_ ids: [NotificationID]) { for id in ids { broadcasts[id] = nil } }
 
-    /// Forgets the subscriptions that ended before every open broadcast.
+    /// Deletes the subscriptions that ended before every open broadcast.
     mutating func forgetPast() {
         let first = broadcasts.values.filter(\.isOpen).map(\.broadcast.sequence).min() ?? .max
         for (device, kept) in subscriptions {

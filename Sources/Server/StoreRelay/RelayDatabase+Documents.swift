@@ -6,7 +6,7 @@ import RelayWire
 import SQLiteFiles
 
 extension RelayDatabase: DocumentStore {
-    /// Puts, tells or lists documents, in the order in which it is asked.
+    /// Puts, reads or lists documents, in the order of the calls.
     package func perform(
         _ ask: RelayDocumentAsk, of account: RelayDirectory.AccountID, at now: Int64,
         then complete: @escaping @Sendable (RelayDocumentAnswer) -> Void
@@ -31,7 +31,7 @@ extension RelayDatabase: DocumentStore {
         add(job)
     }
 
-    /// Notes that a device of the account is there, once an hour.
+    /// Records that a device of the account is present, once an hour.
     package func seen(_ account: RelayDirectory.AccountID, at now: Int64) {
         let job = LetterJobs.Job { database, _ in
             try database.execute(
@@ -39,12 +39,12 @@ extension RelayDatabase: DocumentStore {
                 arguments: [now, Data(account), now - 3_600_000])
             return {}
         } fail: { _ in
-            // It is noted again with the next hello, within the days for which documents are kept.
+            // A failure is repaired by the next hello, within the days for which documents are kept.
         }
         add(job)
     }
 
-    /// Forgets at most 256 numbers, and tells at most 16 accounts.
+    /// Deletes at most 256 numbers, and returns at most 16 accounts.
     package func sweep(
         at now: Int64, then complete: @escaping @Sendable ([RelayDirectory.AccountID]?, Bool) -> Void
     ) {
@@ -61,7 +61,8 @@ extension RelayDatabase: DocumentStore {
         add(job)
     }
 
-    /// Deletes at most 256 documents, and takes them from the account's sum, so that a device that comes back in between finds both as they are.
+    /// Deletes at most 256 documents, and subtracts them from the account's sum. A device that returns in between finds
+    /// both consistent.
     package func forget(
         _ account: RelayDirectory.AccountID, at now: Int64, then complete: @escaping @Sendable (Bool?) -> Void
     ) {
@@ -100,7 +101,7 @@ extension RelayDatabase: DocumentStore {
         ORDER BY number LIMIT ?
         """
 
-    /// What is kept for an account.
+    /// The count and size of an account's stored documents.
     private struct Sum {
         var count = 0
         var bytes = 0
@@ -121,7 +122,7 @@ extension RelayDatabase: DocumentStore {
         let revision = old?["revision"] as Int64? ?? 0
         let isRemoved = old.map { ($0["removed_at"] as Int64?) != nil } ?? true
         guard revision == over else { return .conflict(present: revision, isRemoved: isRemoved) }
-        // What is not there is not removed.
+        // A missing document cannot be removed.
         guard !document.isRemoved || !isRemoved else { return .conflict(present: revision, isRemoved: true) }
         var sum = try sum(of: account, database)
         if old != nil, isRemoved { sum.removed -= 1 }
@@ -136,7 +137,7 @@ extension RelayDatabase: DocumentStore {
             sum.bytes += document.body.count
             guard sum.count <= DocumentLimits.count, sum.bytes <= DocumentLimits.bytes else { return .refused(.full) }
         }
-        // Put anew it gets a higher number than all others.
+        // A replaced document gets a higher number than all others.
         try database.execute(
             sql: "DELETE FROM relay_document WHERE account = ? AND key = ?", arguments: [account, Data(document.key)])
         try database.execute(
@@ -214,7 +215,7 @@ extension RelayDatabase: DocumentStore {
         return .documents(documents, isAll: true, last: try last(database))
     }
 
-    /// The highest number that there ever was.
+    /// The highest number that was ever assigned.
     private static func last(_ database: Database) throws -> Int64 {
         try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'relay_document'") ?? 0
     }

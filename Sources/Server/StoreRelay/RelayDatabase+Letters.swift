@@ -6,18 +6,18 @@ import RelayCentre
 import SQLiteFiles
 import Synchronization
 
-/// What is to be done with letters, in order.
+/// The queue of jobs for queued messages, in order.
 final class LetterJobs: Sendable {
-    /// How many letters wait to be written at most, and how many bytes of them.
+    /// The maximum number of messages that wait to be written, and their maximum size in bytes.
     static let limit = (letters: 4096, bytes: 16 << 20)
-    /// How many steps of all kinds wait at most.
+    /// The maximum number of queued jobs of all kinds.
     static let stepLimit = 16_384
-    /// How many steps go in one transaction.
+    /// The number of jobs in one transaction.
     static let batch = 256
 
-    /// One step. What it makes known is told after the commit.
+    /// A job for the database. Its completion is called after the commit.
     struct Job: Sendable {
-        /// The letter that it keeps.
+        /// The size of the message that it stores; `nil` for other jobs.
         var size: Int?
         var run: @Sendable (Database, LetterJobs) throws -> @Sendable () -> Void
         var fail: @Sendable (any Error) -> Void
@@ -28,17 +28,18 @@ final class LetterJobs: Sendable {
         var isRunning = false
         var letters = 0
         var bytes = 0
-        /// The number of the letter that was kept last; it only rises, so that who reads on misses none.
+        /// The number of the message that was stored last. It only rises, so that a reader of the following numbers
+        /// misses none.
         var lastNumber: Int64
     }
 
     let state: Mutex<State>
-    /// Where steps are told: whoever hears of one may hold a lock for which the database's thread must not wait.
+    /// The queue that calls completions: a completion may hold a lock for which the database's thread must not wait.
     let told = DispatchQueue(label: "aldaba.letters")
 
     init(lastNumber: Int64) { state = Mutex(State(lastNumber: lastNumber)) }
 
-    /// - Returns: Whether the steps are to be begun; `nil` where there is no room.
+    /// - Returns: Whether the jobs are to be started; `nil` where the queue is full.
     func add(_ job: Job) -> Bool? {
         state.withLock { state in
             guard state.jobs.count < Self.stepLimit else { return nil }
@@ -53,7 +54,7 @@ final class LetterJobs: Sendable {
         }
     }
 
-    /// The next steps; none where there are none any more.
+    /// The next jobs; empty where there are none.
     func take() -> [Job] {
         state.withLock { state in
             let jobs = Array(state.jobs.prefix(Self.batch))
@@ -76,7 +77,7 @@ final class LetterJobs: Sendable {
 }
 
 extension RelayDatabase: LetterStore {
-    /// Keeps a letter; the sum of its device's letters says whether there is room.
+    /// Stores a message, unless the sum of its device's messages reaches the limit.
     package func keep(_ letter: KeptLetter, then complete: @escaping @Sendable (LetterKeeping) -> Void) {
         let job = LetterJobs.Job(size: letter.body.count) { database, jobs in
             let keeping = try Self.insert(letter, database, jobs)
@@ -87,7 +88,7 @@ extension RelayDatabase: LetterStore {
         add(job)
     }
 
-    /// Reads a device's letters by their order.
+    /// Reads a device's messages in their order.
     package func read(
         for device: String, of account: RelayDirectory.AccountID, after number: Int64, count: Int, bytes: Int,
         at now: Int64, then complete: @escaping @Sendable ([KeptLetter]?, Bool) -> Void
@@ -102,7 +103,7 @@ extension RelayDatabase: LetterStore {
         add(job)
     }
 
-    /// Deletes a letter.
+    /// Deletes a message.
     package func remove(_ key: LetterKey, for device: String, then complete: @escaping @Sendable (Bool?) -> Void) {
         let job = LetterJobs.Job { database, _ in
             let size = try Int.fetchOne(
@@ -117,7 +118,7 @@ extension RelayDatabase: LetterStore {
         add(job)
     }
 
-    /// Deletes a device's letters.
+    /// Deletes a device's messages.
     package func removeAll(for device: String, then complete: @escaping @Sendable ([KeptLetter]) -> Void) {
         let job = LetterJobs.Job { database, _ in
             let rows = try Row.fetchAll(
@@ -133,7 +134,7 @@ extension RelayDatabase: LetterStore {
         add(job)
     }
 
-    /// Deletes some of what has expired.
+    /// Deletes some of the expired messages.
     package func expire(at now: Int64, then complete: @escaping @Sendable ([KeptLetter], Int64?) -> Void) {
         let job = LetterJobs.Job { database, _ in
             let rows = try Row.fetchAll(database, sql: Self.expired, arguments: [now])
@@ -146,7 +147,7 @@ extension RelayDatabase: LetterStore {
             let ended = rows.compactMap { Self.letter($0, body: []) }
             return { complete(ended, next) }
         } fail: { _ in
-            // What could not be deleted is tried again in a minute.
+            // A failed deletion is repeated in a minute.
             complete([], now + 60_000)
         }
         add(job)
@@ -154,7 +155,7 @@ extension RelayDatabase: LetterStore {
 
     // MARK: Steps
 
-    /// Why a step was not taken.
+    /// An error: a job was not run.
     private struct TooMuch: Error, CustomStringConvertible {
         let description = "too much waits to be written"
     }
@@ -168,9 +169,9 @@ extension RelayDatabase: LetterStore {
         onQueue { if $0.runLetterJobs() { $0.continueLetterJobs() } }
     }
 
-    /// Does some of what waits, in one transaction. Others may have the file before the rest is done.
+    /// Runs some of the queued jobs in one transaction. Other work may use the file before the rest is run.
     ///
-    /// - Returns: Whether anything waited.
+    /// - Returns: Whether any job was queued.
     func runLetterJobs() -> Bool {
         let jobs = letterJobs.take()
         guard !jobs.isEmpty else { return false }
@@ -245,7 +246,7 @@ extension RelayDatabase: LetterStore {
         var letters: [KeptLetter] = []
         var size = 0
         while let row = try rows.next() {
-            // What has expired, or is of an account that the device has left, waits for the sweep.
+            // A message that has expired, or belongs to an account that the device has left, is deleted by the sweep.
             guard let letter = letter(row, body: [UInt8](row["body"] as Data)), letter.deadline > now,
                 letter.account == account
             else { continue }

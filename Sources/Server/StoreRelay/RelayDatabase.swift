@@ -22,7 +22,7 @@ package final class RelayDatabase: RelayRegister {
         case forget
     }
 
-    /// A device as it is written.
+    /// A device in its stored form.
     private struct Kept: Equatable {
         var described: [UInt8]
         var wake: [UInt8]?
@@ -30,7 +30,7 @@ package final class RelayDatabase: RelayRegister {
     }
 
     private struct State {
-        /// What is not written yet, by device.
+        /// The changes that are not written yet, by device.
         var changes: [String: Change] = [:]
         var isWriting = false
     }
@@ -111,7 +111,7 @@ package final class RelayDatabase: RelayRegister {
         for (device, change) in state.withLock({ $0.changes }) {
             if case .keep(let kept, account) = change { found[device] = kept } else { found[device] = nil }
         }
-        // What a later version wrote is passed by.
+        // A device written by a later version is ignored.
         return found.values.compactMap { kept in
             (try? RelayDevice(kept.described)).map { device in
                 KeptDevice(
@@ -120,14 +120,14 @@ package final class RelayDatabase: RelayRegister {
         }.sorted { $0.seen > $1.seen }
     }
 
-    /// Keeps a device; it is written in a moment.
+    /// Stores a device; it is written after a short delay.
     package func keep(_ kept: KeptDevice, of account: [UInt8]) {
         guard let bytes = try? kept.device.encoded() else { return }
         let wake = kept.wake.flatMap { try? $0.encoded() }
         add(.keep(Kept(described: bytes, wake: wake, seen: kept.seen), account: account), kept.device.id)
     }
 
-    /// Keeps a device no more.
+    /// Deletes a device.
     package func forget(_ device: String) { add(.forget, device) }
 
     private func add(_ change: Change, _ device: String) {
@@ -146,7 +146,7 @@ package final class RelayDatabase: RelayRegister {
         queue.asyncWriteWithoutTransaction { [self] _ in body(self) }
     }
 
-    /// Writes what waits, all of it in one transaction. It stays in memory until it is written.
+    /// Writes the queued changes in one transaction. They stay in memory until they are written.
     private func write() {
         let changes = state.withLock { state in
             state.isWriting = false

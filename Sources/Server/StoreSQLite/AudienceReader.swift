@@ -6,14 +6,15 @@ import PushModel
 import RegisterCore
 import ServerCore
 
-/// What broadcasts have for devices. Each thing is found by its key; nothing is read of other devices.
+/// The broadcasts for devices, read from the database. Each row is found by its key; nothing is read of other devices.
 ///
-/// A slice of devices is read by three statements, whatever their number; the broadcasts of a topic once for all who have looked at the
-/// same. Of those whose subscriptions the caller knows nothing is read: one statement finds the latest broadcasts for all of them.
+/// Three statements read a slice of devices, whatever their number; the broadcasts of a topic are read once for all
+/// devices with the same position. Of devices whose subscriptions the caller knows, nothing is read: one statement
+/// finds the latest broadcasts for all of them.
 struct AudienceReader {
     let database: Database
 
-    /// Where a look at a topic begins.
+    /// The position at which a topic's broadcasts are read.
     private struct Beginning: Hashable {
         var topic: TopicNumber
         var after: Int64
@@ -21,10 +22,10 @@ struct AudienceReader {
 
     private typealias Found = [(sequence: Int64, id: NotificationID)]
 
-    /// How many devices one statement reads.
+    /// The number of devices that one statement reads.
     private static let slice = 64
 
-    /// Reads what broadcasts have for the devices; of those in `known` their broadcasts alone.
+    /// Reads the broadcasts for the devices; for those in `known` only their broadcasts.
     func read(_ devices: Set<DeviceID>, known: [DeviceID: DeviceAudience], into found: inout Prefetched) throws {
         guard !devices.isEmpty else { return }
         var looks: [Beginning: Found] = [:]
@@ -46,7 +47,7 @@ struct AudienceReader {
         var concerned: [DeviceID] = []
         for (device, known) in known {
             var audience = known
-            // Whoever has not looked for long looks at each topic.
+            // Devices that were not processed for long are read topic by topic.
             let broadcasts = try latest.broadcasts(for: known) ?? self.broadcasts(for: known, &looks)
             audience.broadcasts = broadcasts
             found.audiences[device] = audience
@@ -59,7 +60,7 @@ struct AudienceReader {
         return concerned
     }
 
-    /// Returns those of the devices for which there are broadcasts.
+    /// Returns the devices for which there are broadcasts.
     private func read(
         _ devices: ArraySlice<DeviceID>, _ looks: inout [Beginning: Found], into found: inout Prefetched
     ) throws -> [DeviceID] {
@@ -79,7 +80,7 @@ struct AudienceReader {
         return concerned
     }
 
-    /// Reads the broadcasts that devices have, each once, and the ended subscriptions that they look back at.
+    /// Reads the broadcasts that devices have, each once, and the ended subscriptions that they refer to.
     private func readBroadcasts(of devices: [DeviceID], into found: inout Prefetched) throws {
         var read: Set<NotificationID> = []
         var lookingBack: [DeviceID] = []
@@ -97,12 +98,12 @@ struct AudienceReader {
         }
     }
 
-    /// Runs a statement that ends with a list of devices; one device's id fills up what a slice lacks.
+    /// Runs a statement that ends with a list of devices; a shorter list is filled up with one device's id.
     private func forEachRow(
         _ sql: String, of devices: ArraySlice<DeviceID>, _ body: (Row) throws -> Void
     ) throws {
         guard let last = devices.last else { return }
-        // One device alone, as at a login, and a slice: two statements, which stay prepared.
+        // Two statements, which stay prepared: for one device alone, as at a login, and for a slice.
         let count = devices.count == 1 ? 1 : Self.slice
         let marks = repeatElement("?", count: count).joined(separator: ",")
         let ids = devices.map(\.column) + Array(repeating: last.column, count: count - devices.count)
@@ -148,7 +149,7 @@ struct AudienceReader {
             joined: row[4], left: row[5])
     }
 
-    /// The next broadcasts under the device's topics and under everyone's, in their order.
+    /// The next broadcasts for the device's topics and for everyone, in their order.
     private func broadcasts(
         for audience: DeviceAudience, _ looks: inout [Beginning: Found]
     ) throws -> [NotificationID] {
@@ -168,7 +169,7 @@ struct AudienceReader {
         return found.sorted { $0.key < $1.key }.prefix(DeviceAudience.broadcastLimit).map(\.value)
     }
 
-    /// The latest broadcasts after a sequence number, with the topics that they are found under.
+    /// The latest broadcasts after a sequence number, with their topics.
     private func latest(after first: Int64) throws -> LatestBroadcasts {
         let rows = try Row.fetchCursor(
             database.cachedStatement(sql: Self.latestSQL), arguments: [first, LatestBroadcasts.limit])
@@ -227,7 +228,7 @@ struct AudienceReader {
         ).map(SQLiteStore.app)
     }
 
-    /// A broadcast with its payload; `nil` when what is stored cannot be read.
+    /// A broadcast with its payload; `nil` when the row cannot be read.
     private func broadcast(_ id: NotificationID) throws -> BroadcastRecord? {
         let found = try Row.fetchOne(
             database.cachedStatement(

@@ -4,11 +4,11 @@ import GRDB
 import PushModel
 import ServerCore
 
-/// What is told of a broadcast.
+/// The timeline of a broadcast, read from the database.
 struct BroadcastTimeline {
     let database: Database
 
-    /// Its own lines, and the sums over its copies; counting takes as long as there are copies.
+    /// Reads the broadcast's own lines, and sums over its copies; takes time proportional to their number.
     func timeline(_ id: NotificationID) throws -> NotificationTimeline? {
         let found = try Row.fetchOne(
             database, sql: "SELECT * FROM broadcast WHERE id = ?", arguments: [id.rawValue])

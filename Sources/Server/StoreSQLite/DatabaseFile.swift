@@ -9,7 +9,7 @@ public struct DatabaseFile: Sendable {
     /// The file's path.
     public let path: String
 
-    /// Names a file that need not exist.
+    /// Creates a reference to a file that need not exist.
     public init(path: String) { self.path = path }
 
     /// Reads the whole file of a server's own database and checks that it is in order, and that its tables are not of a newer
@@ -23,7 +23,7 @@ public struct DatabaseFile: Sendable {
         ServerDatabase.allCases.first { path.hasSuffix("/" + $0.fileName) } ?? .server
     }
 
-    /// A provider's public key that was not revoked, with its team; `nil` where the register has none of that id.
+    /// A provider's public key that was not revoked, with its team; `nil` where the register has none with that id.
     ///
     /// - Throws: ``DatabaseFault``.
     public func providerKey(_ id: KeyID) throws -> (team: TeamID, publicKeyPEM: String)? {
@@ -39,8 +39,8 @@ public struct DatabaseFile: Sendable {
         return found
     }
 
-    /// Writes a copy as of one moment to a path where there is no file, readable by its owner alone. A server may be
-    /// running on the file, and goes on writing meanwhile.
+    /// Writes a copy as of one moment to an unused path, readable by its owner alone. A server may be running on the
+    /// file, and continues writing meanwhile.
     ///
     /// The copy is one file, without a log beside it, and is on the disk when this returns.
     /// - Throws: ``DatabaseFault``, or ``StoreError`` of the copy; of one that failed nothing is left.
@@ -52,7 +52,7 @@ public struct DatabaseFile: Sendable {
                 do {
                     let copy = try DatabaseQueue(path: target)
                     try queue.backup(to: copy)
-                    // The log's mode is kept in the file: it is as the server wants it, but begins without a log.
+                    // The journal mode is stored in the file: the copy has the server's, but begins without a log.
                     try copy.writeWithoutTransaction { database in
                         try database.execute(sql: "PRAGMA journal_mode = DELETE")
                     }

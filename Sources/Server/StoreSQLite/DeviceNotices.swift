@@ -1,7 +1,7 @@
 import GRDB
 import PushModel
 
-/// What devices are to be told beside their notifications.
+/// The notices for devices: tombstones and recalls.
 struct DeviceNotices {
     let database: Database
 

@@ -2,12 +2,13 @@ import GRDB
 import SQLiteFiles
 import Synchronization
 
-/// Changes that come at the same time, in one transaction with one sync. Thread-safe.
+/// Groups concurrent changes into one transaction with one sync. Thread-safe.
 ///
-/// Each change is its own: one that fails is undone alone. It has ended for its caller when the transaction is durable.
+/// Each change is independent: one that fails is undone alone. It completes for its caller when the transaction is
+/// durable.
 final class GroupedWrites: Sendable {
     private struct Change: Sendable {
-        /// Makes the change; says what is to be told its caller once it is durable.
+        /// Makes the change; returns a closure that notifies its caller once it is durable.
         var make: @Sendable (Database) throws -> @Sendable () -> Void
         var fail: @Sendable (any Error) -> Void
     }
@@ -17,7 +18,7 @@ final class GroupedWrites: Sendable {
         var isWriting = false
     }
 
-    /// How many changes one transaction takes; others of the store's wait for it.
+    /// The maximum number of changes in one transaction; other writers of the store wait for it.
     private static let limit = 256
 
     private let pool: WatchedDatabase<DatabasePool>
@@ -25,12 +26,12 @@ final class GroupedWrites: Sendable {
 
     init(_ pool: WatchedDatabase<DatabasePool>) { self.pool = pool }
 
-    /// How many changes wait for a transaction; for tests.
+    /// The number of changes that wait for a transaction; for tests.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Makes a change, durably when this returns.
     ///
-    /// - Throws: what the body throws, or the store says; then nothing of it has happened.
+    /// - Throws: The error of the body, or of the store; then none of the changes has happened.
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let change = Change(
@@ -42,7 +43,7 @@ final class GroupedWrites: Sendable {
                             return .commit
                         }
                     } catch {
-                        // Some failures of SQLite undo the whole transaction; then nobody's change is there.
+                        // Some failures of SQLite undo the whole transaction; then no change of it remains.
                         guard database.isInsideTransaction else { throw error }
                         made = .failure(pool.health.judged(error))
                     }

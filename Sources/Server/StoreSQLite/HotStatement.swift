@@ -62,15 +62,15 @@ final class HotStatement {
 
     // MARK: Reading
 
-    /// Reads the first row that what was bound finds, and makes the statement ready for the next.
+    /// Reads the first row for the bound values, and resets the statement.
     ///
-    /// - Returns: What `read` makes of the row; `nil` without one.
+    /// - Returns: The result of `read`; `nil` without a row.
     func first<Value>(_ read: (HotStatement) throws -> Value) throws -> Value? {
         defer { reset() }
         return try step() ? try read(self) : nil
     }
 
-    /// Reads every row that what was bound finds, and makes the statement ready for the next.
+    /// Reads every row for the bound values, and resets the statement.
     func forEach(_ read: (HotStatement) throws -> Void) throws {
         defer { reset() }
         while try step() { try read(self) }
@@ -85,7 +85,7 @@ final class HotStatement {
         sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
     }
 
-    /// The bytes are SQLite's, and are gone with the row.
+    /// Calls a closure with a column's bytes, which belong to SQLite and are valid only for this row.
     func withBytes<Value>(_ column: Int32, _ read: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
         let start = sqlite3_column_blob(statement, column)
         return try read(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
@@ -110,13 +110,13 @@ final class HotStatement {
 
     // MARK: Running
 
-    /// Runs the statement with what was bound and makes it ready for the next.
+    /// Runs the statement with the bound values and resets it.
     func run() throws {
         defer { reset() }
         while try step() {}
     }
 
-    /// SQLITE_TRANSIENT: SQLite copies what is bound. The macro's cast does not reach Swift.
+    /// SQLITE_TRANSIENT: SQLite copies bound values. The macro's cast does not reach Swift.
     private static var transient: sqlite3_destructor_type {
         unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // The value that sqlite3.h defines for it.
     }

@@ -1,9 +1,9 @@
 import Fanout
 import PushModel
 
-/// The latest broadcasts of a store, by the topics under which they are found: a value.
+/// The latest broadcasts of a store, by their topics: a value.
 ///
-/// Devices whose subscriptions are known find in it what concerns them, without a statement of their own.
+/// Broadcasts for devices with known subscriptions are found in it without a statement of their own.
 struct LatestBroadcasts {
     private struct Entry {
         var sequence: Int64
@@ -11,25 +11,26 @@ struct LatestBroadcasts {
         var broadcast: NotificationID
     }
 
-    /// How many rows of a topic are read at most.
+    /// The maximum number of rows that are read of a topic.
     static let limit = 256
 
-    /// Latest first.
+    /// The entries, latest first.
     private var entries: [Entry] = []
-    /// Every broadcast after this sequence number is here.
+    /// The sequence number after which every broadcast is included.
     private var floor: Int64
 
-    /// Knows everything after a sequence number, as long as fewer than ``limit`` rows are added.
+    /// Creates a list of everything after a sequence number, as long as fewer than ``limit`` rows are added.
     init(after floor: Int64) { self.floor = floor }
 
-    /// Adds a row that comes before those that were added so far.
+    /// Adds a row that precedes those that were added so far.
     mutating func prepend(sequence: Int64, topic: TopicNumber, broadcast: NotificationID) {
         entries.append(Entry(sequence: sequence, topic: topic, broadcast: broadcast))
-        // Of the last row's broadcast other topics may be missing.
+        // Other topics of the last row's broadcast may be missing.
         if entries.count == Self.limit { floor = sequence }
     }
 
-    /// What may concern a device, in order, at most ``DeviceAudience/broadcastLimit``; `nil` where that goes further back.
+    /// The broadcasts that may be for a device, in order, at most ``DeviceAudience/broadcastLimit``; `nil` where its
+    /// position is older than the list.
     func broadcasts(for audience: DeviceAudience) -> [NotificationID]? {
         guard audience.cursor >= floor else { return nil }
         var found: [NotificationID] = []

@@ -3,7 +3,7 @@ import GRDB
 import PushModel
 import Reports
 
-/// Counts one slice of what has changed, inside the writer's transaction.
+/// Counts one slice of changed notifications, in the writer's transaction.
 struct ReportCounting {
     private struct Place: Hashable {
         var app: Int64
@@ -16,9 +16,9 @@ struct ReportCounting {
     /// The states that the timelines of this slice have, by their text.
     private var states: [String: NotificationState?] = [:]
     private var deltas: [Int64: ReportCounts] = [:]
-    /// The labels that an app has on a day, and the rows of its report.
+    /// The labels of an app on a day, and the rows of its report.
     private var rows: [Place: [String: Int64]] = [:]
-    /// Of which a person saw something for the first time in this slice.
+    /// The notifications that a person opened or dismissed for the first time in this slice.
     private var answered: [Int64] = []
     private(set) var result = CountedChanges()
 
@@ -56,7 +56,7 @@ struct ReportCounting {
     }
 
     private mutating func count(_ id: Int64) throws {
-        // A refused request is not counted, and one that is gone was.
+        // A refused request is not counted, and a deleted notification was counted before.
         guard let (acceptedAt, counted) = try standing(of: id) else { return }
         let outcome = DeliveryOutcome(acceptedAt: acceptedAt, lines: try lines(of: id))
         let before = counted.flatMap { DeliveryOutcome(encoded: $0.outcome) }
@@ -72,7 +72,7 @@ struct ReportCounting {
         if Self.isAnswered(outcome), before.map(Self.isAnswered) != true { answered.append(id) }
     }
 
-    /// When a notification was accepted, and as what it was counted last.
+    /// The time at which a notification was accepted, and the outcome that was counted last.
     private func standing(of id: Int64) throws -> (acceptedAt: Timestamp, counted: (report: Int64, outcome: Int64)?)? {
         statements.standing.bind(id)
         return try statements.standing.first { row in
@@ -101,9 +101,9 @@ struct ReportCounting {
         outcome.has(.opened) || outcome.has(.dismissed)
     }
 
-    /// Counts a notification as accepted, and notes its group.
+    /// Counts a notification as accepted, and records its sync group.
     ///
-    /// - Returns: The row of the report that it belongs to.
+    /// - Returns: The number of its report row.
     private mutating func begin(_ id: Int64, _ acceptedAt: Timestamp) throws -> Int64? {
         statements.place.bind(id)
         let found = try statements.place.first { row in
@@ -121,7 +121,8 @@ struct ReportCounting {
         return report
     }
 
-    /// The row of a place and a label, which is made where it is missing. Labels beyond the limit have none of their own.
+    /// The row of an app, day and label, which is created where it is missing. Labels beyond the limit share a row
+    /// without a label.
     private mutating func row(_ place: Place, label: String) throws -> Int64 {
         if rows[place] == nil {
             let known = try Row.fetchAll(
@@ -141,7 +142,7 @@ struct ReportCounting {
         return database.lastInsertedRowID
     }
 
-    /// Has the other members of a group taken off; the group is empty then.
+    /// Queues the other members of a sync group for clearing, and empties the group.
     private mutating func clear(groupOf id: Int64) throws {
         let member = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT app, name FROM sync_member WHERE id = ?"), arguments: [id])

@@ -3,14 +3,14 @@ import PushModel
 import Reports
 import ServerCore
 
-/// What leaves the database with time, slice by slice; each in a transaction of the writer's.
+/// Deletes old rows of the database, slice by slice, each in a transaction of the writer's.
 struct Retention {
     let database: Database
 
-    /// As ``NotificationStore/prune(timelinesBefore:payloadsBefore:now:limit:)`` says.
+    /// Implements ``NotificationStore/prune(timelinesBefore:payloadsBefore:now:limit:)``.
     func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
         let oldest = NotificationIDGenerator(node: 0, highWater: 0).floor(at: timelinesBefore)
-        // The slice is a range of ids, so that each table is cut by its own key.
+        // The slice is a range of ids, so that rows of each table are deleted by its own key.
         let beyond = try Int64.fetchOne(
             database.cachedStatement(sql: "SELECT id FROM message WHERE id < ? ORDER BY id LIMIT 1 OFFSET ?"),
             arguments: [oldest, limit])
@@ -30,7 +30,7 @@ struct Retention {
         for sql in Self.deletions { try database.cachedStatement(sql: sql).execute(arguments: [end]) }
     }
 
-    /// Deletes the rows that find these notifications by their `apns-id`. Each is deleted by its whole key, since many
+    /// Deletes the rows that index these notifications by their `apns-id`. Each is deleted by its whole key, since many
     /// notifications may share an `apns-id`.
     private func deleteNames(before end: Int64) throws {
         let named = try Row.fetchCursor(
@@ -57,7 +57,7 @@ struct Retention {
         }
     }
 
-    /// What is counted as pending has ended unheard of when its timeline goes.
+    /// Counts pending notifications with a final end when their timelines are deleted.
     private func closeReports(before end: Int64) throws {
         let counted = try Row.fetchCursor(
             database.cachedStatement(
@@ -86,8 +86,8 @@ struct Retention {
         "DELETE FROM message WHERE id < ?",
     ]
 
-    /// Clears the payloads of the next messages that have come of age. The position only moves on: what is still
-    /// needed goes among the lingering ones.
+    /// Clears the payloads of the next messages that have reached the age. The position only moves forward: payloads
+    /// that are still needed are added to the lingering ones.
     private func clearNew(before: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
         let end = NotificationIDGenerator(node: 0, highWater: 0).floor(at: before)
         let position = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'payloads_cleared'") ?? 0
@@ -144,7 +144,7 @@ struct Retention {
         try database.cachedStatement(sql: "UPDATE message SET payload = NULL WHERE id = ? AND payload IS NOT NULL")
             .execute(arguments: [id])
         guard database.changesCount == 0 else { return }
-        // Of a broadcast the copies are counted by these rows, which leave with them.
+        // The copies of a broadcast are counted by these rows, which are deleted with them.
         try database.cachedStatement(
             sql: """
                 DELETE FROM payload_use WHERE message = ? AND NOT EXISTS(
@@ -153,7 +153,7 @@ struct Retention {
         ).execute(arguments: [id])
     }
 
-    /// Deletes the shared payloads of a certain age to which nothing points; the others are looked at again later.
+    /// Deletes unreferenced shared payloads of a certain age; the others are checked again later.
     private func deleteShared(before: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
         let ids = try Int64.fetchAll(
             database.cachedStatement(sql: "SELECT id FROM payload WHERE checked_at <= ? ORDER BY checked_at LIMIT ?"),

@@ -4,7 +4,7 @@ import Mailbox
 import PushModel
 import ServerCore
 
-/// Makes one change after the other, inside the writer's transaction.
+/// Applies row changes one after the other, in the writer's transaction.
 struct RowWriter {
     let database: Database
     let hot: WriterStatements.Prepared
@@ -40,7 +40,7 @@ struct RowWriter {
         }
     }
 
-    /// Notes in one row which notifications the changes concern.
+    /// Records in one row which notifications the changes concern.
     func noteForReports(_ changes: [RowChange]) throws {
         var ids: [UInt8] = []
         var last: NotificationID?
@@ -113,7 +113,7 @@ struct RowWriter {
         try pending.run()
     }
 
-    /// The device column of attempts in `identity`. The `apns-id` of an attempt may come again any number of times; it
+    /// The device column of attempts in `identity`. The `apns-id` of an attempt may be repeated any number of times; it
     /// only finds timelines.
     static let nobody: Int64 = 0
 

@@ -49,7 +49,7 @@ extension SQLiteStore: AppMessageStore {
         return .kept
     }
 
-    /// Reads along the index of the scope.
+    /// Reads messages by the index of the scope.
     package func waitingMessages(
         _ scope: MessageScope, after number: Int64, limit: Int, at now: Timestamp
     ) async throws -> [WaitingMessage] {
@@ -100,7 +100,7 @@ extension SQLiteStore: AppMessageStore {
         }
     }
 
-    /// Ends it in one transaction of the writer's.
+    /// Ends a message in one transaction of the writer's.
     package func takeMessage(_ number: Int64, at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try Self.end(number, .taken, now, database)
@@ -117,7 +117,7 @@ extension SQLiteStore: AppMessageStore {
         ).execute(arguments: [now.rawValue, end.rawValue, number])
     }
 
-    /// Ends a slice in one transaction of the writer's; looks on a reader's connection whether there is any.
+    /// Ends a slice in one transaction of the writer's; checks on a reader's connection whether there is any.
     package func expireMessages(at now: Timestamp, limit: Int) async throws -> Int {
         let due = try await pool.read { database in
             try Int64.fetchAll(
@@ -134,7 +134,7 @@ extension SQLiteStore: AppMessageStore {
         }
     }
 
-    /// Deletes a slice in one transaction of the writer's; looks on a reader's connection whether there is any.
+    /// Deletes a slice in one transaction of the writer's; checks on a reader's connection whether there is any.
     package func forgetMessages(endedBefore instant: Timestamp, limit: Int) async throws -> Int {
         let old = try await pool.read { database in
             try Int64.fetchAll(
@@ -153,7 +153,7 @@ extension SQLiteStore: AppMessageStore {
         }
     }
 
-    /// Finds them by their name.
+    /// Finds messages by their app and id.
     package func messageEnds(app: AppID, messageID: String) async throws -> [DeviceID: MessageEnd?] {
         try await pool.read { database in
             let rows = try Row.fetchAll(
@@ -169,7 +169,7 @@ extension SQLiteStore: AppMessageStore {
         }
     }
 
-    /// Sets it; whoever serves webhooks hears of it as of a change of the register.
+    /// Sets the webhook, which is a change of the register and so read again by the courier.
     package func setWebhook(_ webhook: Webhook?, app: AppID) async throws {
         try await pool.write { database in
             guard let webhook else {
@@ -182,7 +182,7 @@ extension SQLiteStore: AppMessageStore {
         registerChanges.raise()
     }
 
-    /// Reads all of them.
+    /// Reads all webhooks.
     package func webhooks() async throws -> [Webhook] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -198,7 +198,7 @@ extension SQLiteStore: AppMessageStore {
         }
     }
 
-    /// The condition of a scope. Only that of an app has what waits for its webhook.
+    /// The condition of a scope. Only an app's scope includes messages that are queued for its webhook.
     private static func condition(_ scope: MessageScope) -> (String, StatementArguments) {
         if let app = scope.app { return ("app_message.app = ?", [app.column]) }
         let streamed = "app_message.app NOT IN (SELECT app FROM webhook)"

@@ -7,7 +7,7 @@ import PushModel
 import RegisterCore
 
 extension SQLiteStore: CertificateRegister {
-    /// All certificates, the oldest first. A row that cannot be read is passed over: nobody can send with it.
+    /// All certificates, the oldest first. A row that cannot be read is ignored: no provider can send with it.
     public func providerCertificates() async throws -> [RegisteredCertificate] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM provider_certificate ORDER BY created_at, id")
@@ -25,7 +25,7 @@ extension SQLiteStore: CertificateRegister {
 
     /// Adds a certificate.
     ///
-    /// - Throws: ``RegisterError``, also for a certificate or an id that was revoked; or what SQLite says.
+    /// - Throws: ``RegisterError``, also for a certificate or an id that was revoked; or SQLite's error.
     public func addProviderCertificate(_ certificate: RegisteredCertificate) async throws {
         try await changeRegister { database in
             let fingerprint = Data(certificate.certificate.fingerprint)
@@ -48,7 +48,7 @@ extension SQLiteStore: CertificateRegister {
         }
     }
 
-    /// Revokes a certificate; its row stays.
+    /// Revokes a certificate; its row remains.
     public func revokeProviderCertificate(
         _ certificateID: String, at now: Timestamp
     ) async throws -> RegisteredCertificate? {
@@ -63,7 +63,7 @@ extension SQLiteStore: CertificateRegister {
         }
     }
 
-    /// The authorities that were not taken out, the oldest first.
+    /// The authorities that were not revoked, the oldest first.
     public func certificateAuthorities() async throws -> [RegisteredAuthority] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -81,7 +81,7 @@ extension SQLiteStore: CertificateRegister {
 
     /// Adds an authority.
     ///
-    /// - Throws: ``RegisterError``, also for the id of one that was taken out; or what SQLite says.
+    /// - Throws: ``RegisterError``, also for the id of a revoked one; or SQLite's error.
     public func addCertificateAuthority(_ authority: RegisteredAuthority) async throws {
         try await changeRegister { database in
             let fingerprint = Data(authority.authority.fingerprint)
@@ -103,7 +103,7 @@ extension SQLiteStore: CertificateRegister {
         }
     }
 
-    /// Takes an authority out; its row stays.
+    /// Revokes an authority; its row remains.
     public func revokeCertificateAuthority(
         _ authorityID: String, at now: Timestamp
     ) async throws -> RegisteredAuthority? {
@@ -141,7 +141,7 @@ extension SQLiteStore: TeamRegister {
         }
     }
 
-    /// Sets what is given of an app.
+    /// Sets the given properties of an app.
     public func setApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp? {

@@ -5,7 +5,7 @@ import PushModel
 
 /// The public keys of registrations.
 extension SQLiteStore {
-    /// Keeps the key in place of an earlier one, or takes that away.
+    /// Stores the key in place of an earlier one, or removes that.
     public func keepEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {

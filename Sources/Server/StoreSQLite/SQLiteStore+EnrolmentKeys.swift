@@ -5,7 +5,7 @@ import RegisterCore
 
 /// Keys for enrolment, and devices that are blocked.
 extension SQLiteStore: EnrolmentKeyRegister {
-    /// Adds a key; also the id of a revoked one is taken.
+    /// Adds a key; the id of a revoked one is also taken.
     public func addEnrolmentKey(_ key: EnrolmentKey) async throws {
         try await pool.write { database in
             try database.execute(
@@ -48,7 +48,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
         }
     }
 
-    /// Judges and counts in one transaction, so that no two devices take the last place.
+    /// Checks and counts the use in one transaction, so that no two devices take the last use.
     public func useEnrolmentKey(
         secretHash: [UInt8], isCounted: Bool, at now: Timestamp
     ) async throws -> EnrolmentKeyVerdict {
@@ -64,7 +64,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
         }
     }
 
-    /// Notes or takes away the instant since which the device is kept out; a revoked one is left alone.
+    /// Sets or removes the time since which the device is blocked; a revoked one is not changed.
     public func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool {
         try await changeRegister { database in
             try database.execute(
@@ -76,7 +76,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
         }
     }
 
-    /// Whether the device is kept out, and was not revoked.
+    /// Whether the device is blocked, and was not revoked.
     public func isBlocked(_ device: DeviceID) async throws -> Bool {
         try await pool.read { database in
             try Bool.fetchOne(

@@ -7,7 +7,7 @@ import WebPushWire
 
 /// Browsers' registrations and installations of apps.
 extension SQLiteStore: FCMRegister {
-    /// Keeps the registration in place of an earlier one, or takes that away.
+    /// Stores the registration in place of an earlier one, or removes that.
     public func keepWebRegistration(
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
@@ -68,7 +68,7 @@ extension SQLiteStore: FCMRegister {
         }
     }
 
-    /// The registrations of the team's apps whose keys the installation told.
+    /// The registrations of the team's apps whose keys the installation set.
     public func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -94,7 +94,7 @@ extension SQLiteStore: FCMRegister {
                 installation: row["installation"]), registeredAt: Timestamp(rawValue: row["registered_at"]))
     }
 
-    /// Read once, when a server begins.
+    /// Reads the devices' ids, once at the start of a server.
     public func devicesWithWebRegistrations() async throws -> [DeviceID] {
         try await pool.read { database in
             try Int64.fetchAll(database, sql: "SELECT DISTINCT device FROM web_registration").compactMap(
@@ -102,7 +102,7 @@ extension SQLiteStore: FCMRegister {
         }
     }
 
-    /// Judges and keeps in one transaction; triggers count what a key's installations are.
+    /// Checks the key and stores the installation in one transaction; triggers count the installations of a key.
     public func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
         try await pool.write { database in
             let key = try Row.fetchOne(
@@ -125,7 +125,7 @@ extension SQLiteStore: FCMRegister {
         }
     }
 
-    /// The installation as it was kept.
+    /// The installation as it was stored.
     public func installation(_ id: String, team: TeamID) async throws -> Installation? {
         try await pool.read { database in
             try Row.fetchOne(
@@ -138,7 +138,7 @@ extension SQLiteStore: FCMRegister {
         }
     }
 
-    /// Deletes the installation's row; its registrations are left alone.
+    /// Deletes the installation's row; its registrations remain.
     public func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
         try await pool.write { database in
             try database.execute(

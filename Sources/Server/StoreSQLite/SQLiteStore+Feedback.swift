@@ -3,7 +3,7 @@ import PushModel
 import RegisterCore
 
 extension SQLiteStore: FeedbackStore {
-    /// Reads the ends that a trigger of the database has noted.
+    /// Reads the ends that a trigger of the database has recorded.
     public func endedRegistrations(
         app: AppID, environment: PushEnvironment, limit: Int
     ) async throws -> [EndedRegistration] {
@@ -24,7 +24,7 @@ extension SQLiteStore: FeedbackStore {
         }
     }
 
-    /// Deletes them in one transaction of the writer's.
+    /// Deletes the ends in one transaction of the writer's.
     public func forgetEnds(app: AppID, environment: PushEnvironment, through number: Int64) async throws {
         try await pool.write { database in
             try database.execute(

@@ -5,7 +5,7 @@ import RegisterCore
 import ServerCore
 
 extension SQLiteStore: InventoryStore {
-    /// Reads a slice of rows by their ids; timelines are read of those alone that are wanted.
+    /// Reads a slice of rows by their ids; timelines are read only for those that match the filter.
     package func notifications(
         _ filter: NotificationFilter, before: NotificationID?, limit: Int
     ) async throws -> InventoryPage<InventoryNotification, NotificationID> {

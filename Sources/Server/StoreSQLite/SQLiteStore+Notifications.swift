@@ -5,7 +5,7 @@ import PushModel
 import ServerCore
 
 extension SQLiteStore: NotificationStore {
-    /// Reads what waits on one of the readers' connections.
+    /// Reads the queued notifications on one of the readers' connections.
     public func page(
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
@@ -104,7 +104,7 @@ extension SQLiteStore: NotificationStore {
         }
     }
 
-    /// The team of a noted span in which the id lies.
+    /// The team of a recorded span that contains the id.
     public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
         try await pool.read { database in
             try String.fetchOne(
@@ -141,7 +141,7 @@ extension SQLiteStore: NotificationStore {
         """
     private static let refusalSQL = "SELECT id FROM refusal WHERE apns_id = ? AND team = ? ORDER BY id DESC LIMIT 50"
 
-    /// The teams whose requests with this `apns-id` were refused; looks at one row of each.
+    /// The teams whose requests with this `apns-id` were refused; reads one row of each.
     private static func teamsRefused(_ apnsID: String, _ database: Database) throws -> [String] {
         var teams: [String] = []
         while let next = try String.fetchOne(

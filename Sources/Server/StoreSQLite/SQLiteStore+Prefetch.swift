@@ -4,12 +4,12 @@ import Mailbox
 import PushModel
 import ServerCore
 
-/// What a batch has to know. Each thing is found by its key.
+/// The rows that a batch needs. Each is found by its key.
 extension SQLiteStore {
-    /// Reads all of it in one transaction on the writer's connection.
+    /// Reads all rows in one transaction on the writer's connection.
     public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         guard !request.isEmpty else { return Prefetched() }
-        // On the writer's connection, whose pages are in memory: a reader reads all of them again after each commit.
+        // The writer's connection has the pages in memory: a reader would read all of them again after each commit.
         return try pool.writeWithoutTransaction { database in
             var found = Prefetched()
             try database.inTransaction(.deferred) {
@@ -118,7 +118,7 @@ extension SQLiteStore {
         let statement = try database.cachedStatement(sql: "SELECT device, app FROM message WHERE id = ?")
         var found: [NotificationID: NotificationFacts] = [:]
         for id in ids {
-            // A refused request is of no device.
+            // A refused request has no device.
             guard let row = try Row.fetchOne(statement, arguments: [id.rawValue]),
                 let device = (row[0] as Int64?).flatMap(DeviceID.init(column:))
             else { continue }
@@ -141,7 +141,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads the hashes of devices' secrets, and when it was noted that they are there.
+    /// Reads the hashes of devices' secrets, and the times at which their presence was recorded.
     private static func readDevices(
         _ devices: Set<DeviceID>, into found: inout Prefetched, _ database: Database
     ) throws {

@@ -8,7 +8,8 @@ extension SQLiteStore: RegisterStore {
     /// The counter in the file beside the database, which every process maps.
     public var registerVersion: UInt64 { registerChanges.current }
 
-    /// Blocks the thread until ``registerVersion`` is another than one that was seen, but for no longer than so many milliseconds.
+    /// Blocks the thread until ``registerVersion`` differs from a known one, for at most the given time in
+    /// milliseconds.
     public func waitForRegisterChange(since version: UInt64, milliseconds: Int32) {
         registerChanges.wait(whileAt: version, milliseconds: milliseconds)
     }
@@ -20,7 +21,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
-    /// Changes the register and says so once the change is durable.
+    /// Changes the register and raises its version once the change is durable.
     func changeRegister<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
@@ -37,9 +38,9 @@ extension SQLiteStore: RegisterStore {
             name: row["name"], isPushEnabled: row["push_enabled"])
     }
 
-    /// Adds an app, or brings a removed one of the same team back under its id, with the new policy.
+    /// Adds an app, or restores a removed one of the same team under its id, with the new policy.
     ///
-    /// - Throws: ``RegisterError`` when the topic is an app's, or was an app of another team, or what SQLite says.
+    /// - Throws: ``RegisterError`` when the topic is an app's, or was an app of another team, or SQLite's error.
     public func addApp(
         topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp
     ) async throws -> RegisteredApp {
@@ -116,7 +117,7 @@ extension SQLiteStore: RegisterStore {
 
     /// Adds a key.
     ///
-    /// - Throws: ``RegisterError/keyIDTaken(_:)``, also for the id of a revoked key; or what SQLite says.
+    /// - Throws: ``RegisterError/keyIDTaken(_:)``, also for the id of a revoked key; or SQLite's error.
     public func addProviderKey(_ key: ProviderKey) async throws {
         try await changeRegister { database in
             try database.execute(
@@ -126,7 +127,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
-    /// Adds a device; `false` also for the id of a revoked one.
+    /// Adds a device; `false` also if the id belongs to a revoked one.
     public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
@@ -136,7 +137,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
-    /// The hash as ``addDevice(_:secretHash:at:)`` was given it.
+    /// The hash that was given to ``addDevice(_:secretHash:at:)``.
     public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         try await pool.read { database in
             try Data.fetchOne(
@@ -180,14 +181,14 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
-    /// The registration as of its newest generation.
+    /// The registration in its newest generation.
     public func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
         try await pool.read { try Self.registration(device, app, environment, $0) }
     }
 
-    /// The registrations, in one reading.
+    /// The registrations, read in one transaction.
     public func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
         try await pool.read { database in
             try subjects.map { try Self.registration($0.device, $0.app, $0.environment, database) }
@@ -236,7 +237,7 @@ extension SQLiteStore: RegisterStore {
         try await pool.write { database in
             let known = try Self.registration(device, app, environment, database)
             if let known, known.endedAt == nil { return known }
-            // The 15 bits of a generation begin again after 32768 renewals.
+            // The 15 bits of a generation start over after 32768 renewals.
             let generation = known.map { ($0.generation &+ 1) & 0x7FFF } ?? 0
             try database.execute(
                 sql: """
@@ -252,7 +253,7 @@ extension SQLiteStore: RegisterStore {
         }
     }
 
-    /// Ends a registration; one that has ended stays as it is.
+    /// Ends a registration; one that has ended is not changed.
     public func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {

@@ -4,7 +4,7 @@ import PushModel
 import Reports
 
 extension SQLiteStore: ReportStore {
-    /// Counts a slice in one transaction of the writer's; looks on a reader's connection whether there is any.
+    /// Counts a slice in one transaction of the writer's; checks on a reader's connection whether there is any.
     package func countChanges(limit: Int) async throws -> CountedChanges {
         let hasChanges = try await pool.read { database in
             try Bool.fetchOne(
@@ -18,7 +18,7 @@ extension SQLiteStore: ReportStore {
         }
     }
 
-    /// Reads the rows of the choice.
+    /// Reads the rows of the selection.
     package func reports(_ choice: ReportChoice, limit: Int) async throws -> [ReportRow] {
         var (conditions, arguments): ([String], StatementArguments) = (
             ["day BETWEEN ? AND ?"], [choice.days.lowerBound.number, choice.days.upperBound.number]
@@ -55,7 +55,7 @@ extension SQLiteStore: ReportStore {
         }
     }
 
-    /// Adds up the copies by what became of them.
+    /// Adds up the copies by their outcomes.
     package func broadcastCounts(_ id: NotificationID, team: TeamID?) async throws -> ReportCounts? {
         try await pool.read { database in
             let owner = try String.fetchOne(
@@ -83,7 +83,7 @@ extension SQLiteStore: ReportStore {
         }
     }
 
-    /// Deletes them in one transaction of the writer's, where there are any.
+    /// Deletes the rows in one transaction of the writer's, if there are any.
     package func forgetReports(before day: ReportDay) async throws {
         let isAny = try await pool.read { database in
             try Bool.fetchOne(
@@ -95,7 +95,7 @@ extension SQLiteStore: ReportStore {
         }
     }
 
-    /// Reads a slice of notifications by their ids, and the timelines of those that are of the choice.
+    /// Reads a slice of notifications by their ids, and the timelines of those in the selection.
     package func events(_ choice: EventChoice, after: NotificationID, limit: Int) async throws -> EventPage {
         let generator = NotificationIDGenerator(node: 0, highWater: 0)
         let first = max(after.rawValue, generator.floor(at: choice.accepted.lowerBound) - 1)
@@ -135,7 +135,7 @@ extension SQLiteStore: ReportStore {
         }
     }
 
-    /// Reads the oldest.
+    /// Reads the oldest clearings.
     package func clearings(limit: Int) async throws -> [Clearing] {
         try await pool.read { database in
             try Row.fetchAll(
@@ -147,7 +147,7 @@ extension SQLiteStore: ReportStore {
         }
     }
 
-    /// Deletes them in one transaction of the writer's.
+    /// Deletes the clearings in one transaction of the writer's.
     package func forgetClearings(_ ids: [NotificationID]) async throws {
         try await pool.write { database in
             for id in ids {

@@ -21,7 +21,7 @@ extension SQLiteStore: ServiceAccountRegister {
 
     /// Adds a service account.
     ///
-    /// - Throws: ``RegisterError``, also for one that was revoked; or what SQLite says.
+    /// - Throws: ``RegisterError``, also for one that was revoked; or SQLite's error.
     public func addServiceAccount(_ account: ServiceAccount) async throws {
         try await changeRegister { database in
             try database.execute(
@@ -37,7 +37,7 @@ extension SQLiteStore: ServiceAccountRegister {
         }
     }
 
-    /// Revokes a service account; its row stays.
+    /// Revokes a service account; its row remains.
     public func revokeServiceAccount(_ keyID: String, at now: Timestamp) async throws -> ServiceAccount? {
         try await changeRegister { database in
             try database.execute(
@@ -57,7 +57,7 @@ extension SQLiteStore: DeviceGroupRegister {
         try await pool.read { try Self.deviceGroup(key, $0) }
     }
 
-    /// A team's group of that name.
+    /// The group of a team with a name.
     public func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup? {
         try await pool.read { database in
             try String.fetchOne(
@@ -95,7 +95,7 @@ extension SQLiteStore: DeviceGroupRegister {
             sql: "INSERT OR IGNORE INTO device_group_member(group_key, token) VALUES(?, ?)", arguments: [key, token])
     }
 
-    /// Adds and takes out members in one transaction.
+    /// Adds and removes members in one transaction.
     public func changeDeviceGroup(
         key: String, adding: [String], removing: [String], limit: Int
     ) async throws -> DeviceGroup? {

@@ -6,7 +6,7 @@ import ServerCore
 import Topics
 
 extension SQLiteStore: TopicStore {
-    /// Subscribes active registrations, in one transaction, with others who ask at the same time.
+    /// Subscribes active registrations, in one transaction with concurrent requests.
     public func subscribe(
         _ members: [TopicMember], to topic: TopicName, limit: Int, at now: Timestamp
     ) async throws -> [SubscriptionOutcome] {
@@ -35,7 +35,7 @@ extension SQLiteStore: TopicStore {
         }
     }
 
-    /// Ends subscriptions, in one transaction. What a broadcast has to know of them later is kept.
+    /// Ends subscriptions, in one transaction. Rows that a broadcast needs later are kept.
     public func unsubscribe(_ members: [TopicMember], from topic: TopicName) async throws -> [Bool] {
         try await grouped.write { database in
             let left = try Self.nextSequence(database)
@@ -82,7 +82,7 @@ extension SQLiteStore: TopicStore {
         }
     }
 
-    /// Stores the payload, the broadcast, and one row for each topic that it is found under.
+    /// Stores the payload, the broadcast, and one row for each of its topics.
     public func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
         try await pool.write { database in
             if let name = draft.name, let known = try Self.broadcast(named: name, database) { return known }
@@ -127,14 +127,14 @@ extension SQLiteStore: TopicStore {
             .flatMap(AudienceReader.broadcast)
     }
 
-    /// Takes the broadcast from the topics that it is found under.
+    /// Removes the broadcast from its topics.
     public func withdrawBroadcast(_ id: NotificationID, at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
                 sql: "UPDATE broadcast SET withdrawn_at = ? WHERE id = ? AND withdrawn_at IS NULL",
                 arguments: [now.rawValue, id.rawValue])
             guard database.changesCount == 1 else { return false }
-            // One that has expired has copies that wait or are shown all the same.
+            // An expired broadcast may still have copies that are queued or shown.
             try database.execute(
                 sql: """
                     UPDATE broadcast SET ended_at = NULL WHERE id = ?;
@@ -179,7 +179,7 @@ extension SQLiteStore: TopicStore {
         }
     }
 
-    /// Notes that nothing is left to be withdrawn.
+    /// Records that the withdrawal has ended.
     public func endWithdrawnBroadcast(_ id: NotificationID, at now: Timestamp) async throws {
         try await pool.write { database in
             try database.execute(
@@ -188,7 +188,7 @@ extension SQLiteStore: TopicStore {
         }
     }
 
-    /// Ends what has expired, in one transaction of bounded length.
+    /// Ends expired broadcasts, in one transaction of bounded length.
     public func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
         try await pool.write { database in
             let expired = try Int64.fetchAll(
@@ -220,7 +220,7 @@ extension SQLiteStore: TopicStore {
         }
     }
 
-    /// Forgets the subscriptions that ended before every open broadcast that has to know of them.
+    /// Deletes the subscriptions that ended before every open broadcast that needs them.
     private static func forgetPast(_ limit: Int, _ database: Database) throws -> Bool {
         let first = try Int64.fetchOne(
             database, sql: "SELECT min(sequence) FROM broadcast WHERE ended_at IS NULL AND looks_back")
@@ -235,7 +235,7 @@ extension SQLiteStore: TopicStore {
 
     // MARK: Rows
 
-    /// The next number of the counter of joinings, leavings and broadcasts.
+    /// The next number of the counter of subscriptions, unsubscriptions and broadcasts.
     private static func nextSequence(_ database: Database) throws -> Int64 {
         try Int64.fetchOne(
             database.cachedStatement(

@@ -5,16 +5,16 @@ import SQLiteFiles
 import SQLiteSchema
 import ServerCore
 
-/// The server's store on one SQLite file.
+/// The server's store in one SQLite file.
 public final class SQLiteStore: Sendable {
     let pool: WatchedDatabase<DatabasePool>
     /// Raised by every process that changes the register.
     let registerChanges: SharedCounter
-    /// For changes that may come by the thousand, and each for itself.
+    /// The writer for changes that may come by the thousand, each independent of the others.
     let grouped: GroupedWrites
     let hot: WriterStatements
 
-    /// Opens (or makes) the database and brings its schema up to date.
+    /// Opens (or creates) the database and brings its schema up to date.
     ///
     /// - Parameter path: Its folder must exist. The file is made readable by its owner alone.
     /// - Throws: ``DatabaseFault`` when the file cannot be opened or is no database of ours; ``StoreError`` when it does
@@ -81,7 +81,7 @@ public final class SQLiteStore: Sendable {
 
     /// Makes the changes in one transaction of the writer's; an empty list costs none.
     ///
-    /// - Throws: what SQLite says, or ``StoreError/isClosed``; then nothing of it has happened.
+    /// - Throws: SQLite's error, or ``StoreError/isClosed``; then none of the changes has happened.
     public func apply(_ changes: [RowChange]) throws {
         guard !changes.isEmpty else { return }
         try write { database in

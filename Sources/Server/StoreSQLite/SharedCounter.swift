@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// A counter that every process which opens a file shares: eight bytes of the file, mapped into memory.
+/// A counter that all processes share which open a file: eight bytes of the file, mapped into memory.
 ///
-/// Reading it costs as much as reading memory, so it can be asked on every request. Thread-safe.
+/// Reading it costs as much as reading memory, so it can be read on every request. Thread-safe.
 ///
-/// `@unchecked Sendable`: the mapping is made once, lives as long as the value, and is touched by atomic operations
+/// `@unchecked Sendable`: the mapping is made once, lives as long as the value, and is accessed by atomic operations
 /// only.
 final class SharedCounter: @unchecked Sendable {
     private let address: UnsafeMutableRawPointer
 
-    /// Opens the counter, at zero where there is no such file; the file is its owner's alone.
+    /// Opens the counter, at zero if the file is new; the file is readable by its owner alone.
     ///
     /// - Throws: ``StoreError`` when the file cannot be made or mapped.
     init(path: String) throws {
@@ -29,11 +29,11 @@ final class SharedCounter: @unchecked Sendable {
 
     deinit { munmap(address, Int(Self.size)) }
 
-    /// How often it was raised, modulo 2^64.
+    /// The number of times it was raised, modulo 2^64.
     var current: UInt64 { aldaba_shared_counter_read(address) }
 
-    /// Blocks the thread until the counter is another than one that was seen, whichever process raised it, but for no longer than so
-    /// many milliseconds. May end earlier.
+    /// Blocks the thread until the counter differs from a known value, whichever process raised it, for at most the
+    /// given time in milliseconds. May return earlier.
     func wait(whileAt seen: UInt64, milliseconds: Int32) { aldaba_shared_counter_wait(address, seen, milliseconds) }
 
     func raise() { aldaba_shared_counter_raise(address) }

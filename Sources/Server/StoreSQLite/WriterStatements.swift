@@ -2,8 +2,8 @@ import GRDB
 
 /// The writer's own statements, prepared when first needed.
 ///
-/// `@unchecked Sendable`: only touched inside the pool's `writeWithoutTransaction`, whose serial queue is the one
-/// place where the writer's connection may be used.
+/// `@unchecked Sendable`: only used inside the pool's `writeWithoutTransaction`, whose serial queue is the only one
+/// that may use the writer's connection.
 final class WriterStatements: @unchecked Sendable {
     struct Prepared {
         let message: HotStatement
@@ -17,12 +17,12 @@ final class WriterStatements: @unchecked Sendable {
         let counting: CountingStatements
     }
 
-    /// Those that count a notification for reports.
+    /// The statements that count a notification for reports.
     struct CountingStatements {
-        /// When it was accepted, and what was counted of it.
+        /// Reads the time of acceptance and the counted outcome.
         let standing: HotStatement
         let lines: HotStatement
-        /// Where it is counted, and its payload.
+        /// Reads the report row's key and the payload.
         let place: HotStatement
         let counted: HotStatement
 

@@ -6,11 +6,12 @@ import Hummingbird
 import PushModel
 import Topics
 
-/// `POST /v1/broadcasts`: one payload of APNs for the subscribers of a topic, or for those for whom a condition holds.
+/// The route `POST /v1/broadcasts`: one payload of APNs for the subscribers of a topic, or those that match a
+/// condition.
 ///
-/// The body is `{"topic": "NAME", "payload": {"aps": …}}`, or has `condition` in place of `topic`; it may have `expiration`
-/// (seconds since 1970; 0: for those alone who are connected) and `collapseID`. Whoever may act for every team names
-/// one, as `team`. The answer has the broadcast's id.
+/// The body is `{"topic": "NAME", "payload": {"aps": …}}`, or has `condition` in place of `topic`. It may have
+/// `expiration` (seconds since 1970; 0: for connected devices only) and `collapseID`. A caller that may act for every
+/// team specifies one, as `team`. The response has the broadcast's id.
 struct BroadcastRoute: Sendable {
     let sender: any TopicSender
     let access: any ProjectAuthentication

@@ -9,7 +9,7 @@ import PushModel
 import RegisterCore
 import Topics
 
-/// The Instance ID service's routes. Refusals are `{"error": "…"}`, of one token a code in its result.
+/// The Instance ID service's routes. Refusals are `{"error": "…"}`; the refusal of one token is a code in its result.
 struct InstanceRoutes: Sendable {
     let subscriptions: TopicSubscriptions
     let access: any ProjectAuthentication
@@ -23,7 +23,7 @@ struct InstanceRoutes: Sendable {
     private struct Refusal: Error {
         var status: HTTPResponse.Status
         var reason: String
-        /// Seconds after which the request may be made again; for the field `Retry-After`.
+        /// The seconds after which the request may be repeated; for the field `Retry-After`.
         var retryAfter: Int?
     }
 
@@ -68,7 +68,7 @@ struct InstanceRoutes: Sendable {
         return team
     }
 
-    /// `POST iid/v1:batchAdd` and `iid/v1:batchRemove`: one result for each token, in order.
+    /// The routes `POST iid/v1:batchAdd` and `iid/v1:batchRemove`: one result for each token, in order.
     func batch(_ request: Request, isLeaving: Bool) async throws -> Response {
         let team = try await teamOfChange(request)
         guard let batch = try await request.json(BatchRequest.self) else {
@@ -91,7 +91,7 @@ struct InstanceRoutes: Sendable {
         return .json(BatchAnswer(results: outcomes.map { .init(error: Self.code($0)) }))
     }
 
-    /// `POST` and `DELETE iid/v1/TOKEN/rel/topics/NAME`: an empty object.
+    /// The routes `POST` and `DELETE iid/v1/TOKEN/rel/topics/NAME`: an empty object.
     func change(_ request: Request, token: String, topic: String, isLeaving: Bool) async throws -> Response {
         let team = try await teamOfChange(request)
         let topic = try Self.topic(topic.removingPercentEncoding ?? topic)
@@ -105,7 +105,7 @@ struct InstanceRoutes: Sendable {
         throw Refusal(status: Self.status(outcome), reason: code)
     }
 
-    /// `GET iid/info/TOKEN?details=true`: the app, and with details its topics.
+    /// The route `GET iid/info/TOKEN?details=true`: the app, and with details its topics.
     func info(_ request: Request, token: String) async throws -> Response {
         let team = try await access.team(authorization: request.headers[.authorization])
         if case .refused(let outcome) = try await subscriptions.registration(of: token, team: team) {
@@ -133,7 +133,7 @@ struct InstanceRoutes: Sendable {
         return .json(answer)
     }
 
-    /// The service's name of what has the registration: an agent counts as an iOS device.
+    /// The service's name for the platform of a registration: an agent counts as an iOS device.
     private func platform(of subject: TokenSubject, _ app: RegisteredApp) async throws -> String {
         let kept = try await web.webRegistrations(of: subject.device).first {
             $0.app == subject.app && $0.environment == subject.environment
@@ -157,7 +157,7 @@ struct InstanceRoutes: Sendable {
         var results: [Result]
     }
 
-    /// `POST iid/v1:batchImport`: a device token of this server is its own registration token.
+    /// The route `POST iid/v1:batchImport`: a device token of this server is its own registration token.
     func batchImport(_ request: Request) async throws -> Response {
         let team = try await access.team(authorization: request.headers[.authorization])
         guard let wanted = try await request.json(ImportRequest.self) else {
@@ -194,7 +194,7 @@ struct InstanceRoutes: Sendable {
         }
     }
 
-    /// The code that clients of the service know; `nil` for success.
+    /// The service's code for an outcome; `nil` for success.
     private static func code(_ outcome: TopicSubscriptions.Outcome) -> String? {
         switch outcome {
         case .done, .unchanged: nil

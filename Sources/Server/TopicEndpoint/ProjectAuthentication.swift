@@ -1,15 +1,15 @@
 import ControlHTTP
 import PushModel
 
-/// Judges who may act for a project, that is for a team; the port of whoever issues access tokens.
+/// The access check for projects, each of which is a team; the port of components that issue access tokens.
 package protocol ProjectAuthentication: Sendable {
-    /// The team of a field `Authorization`; `nil` for a caller who may act for every team.
+    /// The team of the value of a field `Authorization`; `nil` for a caller that may act for every team.
     ///
-    /// - Throws: ``ControlError`` for what is no valid credential, with what would be right.
+    /// - Throws: ``ControlError`` for an invalid credential, with the values that are right.
     func team(authorization: String?) async throws -> TeamID?
 }
 
 extension ProviderAccess: ProjectAuthentication {
-    /// Takes provider tokens.
+    /// The team of a provider token.
     package func team(authorization: String?) async throws -> TeamID? { try await team(authorization) }
 }

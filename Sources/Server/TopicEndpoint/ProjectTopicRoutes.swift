@@ -21,7 +21,7 @@ struct ProjectTopicRoutes: Sendable {
         var message: String
         /// FCM's own code, for the details.
         var errorCode: String?
-        /// Seconds after which the request may be made again; for the field `Retry-After`.
+        /// The seconds after which the request may be repeated; for the field `Retry-After`.
         var retryAfter: Int?
 
         static func invalid(_ message: String) -> Refusal {
@@ -73,7 +73,7 @@ struct ProjectTopicRoutes: Sendable {
 
     private struct Subscription: Encodable { var name: String }
 
-    /// `POST …?topic_name=NAME`: the subscription; 409 for one that there was.
+    /// The route `POST …?topic_name=NAME`: the subscription; 409 for an existing one.
     func create(_ request: Request, project: String, token: String) async throws -> Response {
         let team = try await team(request, project)
         guard let written = request.query("topic_name") ?? request.query("topicName") else {
@@ -91,7 +91,7 @@ struct ProjectTopicRoutes: Sendable {
         }
     }
 
-    /// `DELETE …/NAME?allow_missing=true`: an empty object; without `allow_missing` 404 for one that there was not.
+    /// The route `DELETE …/NAME?allow_missing=true`: an empty object; without `allow_missing` 404 for a missing one.
     func delete(_ request: Request, project: String, token: String, topic written: String) async throws -> Response {
         let team = try await team(request, project)
         let topic = try Self.topic(written.removingPercentEncoding ?? written)
@@ -107,7 +107,7 @@ struct ProjectTopicRoutes: Sendable {
         return .json([String: String]())
     }
 
-    /// The team of a project that whoever asks may act for, once the request is counted.
+    /// The team of a project for which the caller may act, once the request is counted.
     private func team(_ request: Request, _ project: String) async throws -> TeamID {
         let team = try await access.team(authorization: request.headers[.authorization])
         guard let meant = ProjectName.team(project) else {

@@ -2,21 +2,21 @@ import PushModel
 import RegisterCore
 import Synchronization
 
-/// How many requests each project may make that add or remove subscriptions. Thread-safe.
+/// The quotas of projects for requests that add or remove subscriptions. Thread-safe.
 ///
-/// A request counts once, however many registration tokens it names.
+/// A request counts once, however many registration tokens it contains.
 package final class SubscriptionQuotas: Sendable {
-    /// Requests a second where nothing else is configured: FCM's own quota.
+    /// The requests per second where nothing else is configured: FCM's own quota.
     package static let standard = 3000
 
     private let perSecond: Double
     private let clock: @Sendable () -> Timestamp
-    /// One for each project that made a request; those who may act for every team share one.
+    /// The bucket of each project that made a request; callers that may act for every team share one.
     private let buckets = Mutex<[TeamID?: TokenBucket]>([:])
 
-    /// Full quotas.
+    /// Creates full quotas.
     ///
-    /// - Parameter perSecond: At least 1; as many requests may come at once.
+    /// - Parameter perSecond: The requests per second, at least 1, which is also the maximum burst.
     package init(perSecond: Int = SubscriptionQuotas.standard, clock: @escaping @Sendable () -> Timestamp) {
         self.perSecond = Double(max(1, perSecond))
         self.clock = clock
@@ -24,7 +24,7 @@ package final class SubscriptionQuotas: Sendable {
 
     /// Counts a request of a project.
     ///
-    /// - Returns: `nil` where it may be made; else the seconds after which one may.
+    /// - Returns: `nil` where it may be made; otherwise the seconds after which one may.
     package func take(_ team: TeamID?) -> Int? {
         let now = clock()
         return buckets.withLock { buckets in

@@ -9,9 +9,9 @@ import PushModel
 import RegisterCore
 import Topics
 
-/// The routes by which providers manage topics: the Instance ID service's, and the newer ones under `v1/projects`.
+/// The routes with which providers manage topics: the Instance ID service's, and the newer ones under `v1/projects`.
 ///
-/// A provider's libraries reach them when their Instance ID address is this server's.
+/// A provider's libraries use them when their Instance ID address is this server's.
 package struct TopicInterface: ControlInterface {
     private let subscriptions: TopicSubscriptions
     private let sender: any TopicSender
@@ -20,13 +20,13 @@ package struct TopicInterface: ControlInterface {
     private let web: any FCMRegister
     static let failure = RepeatedMessage("a request about topics could not be answered")
 
-    /// Serves topics.
+    /// Creates the interface.
     ///
     /// - Parameters:
-    ///   - authentication: Judges callers of the secured listener; on the development listener everybody may act for
-    ///     every team.
-    ///   - quotas: How many requests may change subscriptions, on all listeners together.
-    ///   - web: Knows which registrations are browsers', or Android libraries'.
+    ///   - authentication: The check of callers of the secured listener; on the development listener every caller may
+    ///     act for every team.
+    ///   - quotas: The quotas for changes of subscriptions, on all listeners together.
+    ///   - web: The register of browsers' and Android libraries' registrations.
     package init(
         subscriptions: TopicSubscriptions, sender: any TopicSender, authentication: any ProjectAuthentication,
         quotas: SubscriptionQuotas, web: any FCMRegister
@@ -85,7 +85,7 @@ package struct TopicInterface: ControlInterface {
 }
 
 extension Request {
-    /// The body as JSON, at most 256 KiB: a thousand registration tokens, and room to spare.
+    /// The body as JSON, at most 256 KiB, which is ample for a thousand registration tokens.
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value? {
         let body = try await body.collect(upTo: 262_144)
         return try? JSONDecoder().decode(type, from: Data(buffer: body))

@@ -3,24 +3,24 @@ import PushModel
 
 /// A message for the registrations of a list.
 public struct ListMessage: Hashable, Sendable {
-    /// What names the message: the same one is stored once. No two messages may share it.
+    /// The unique name of the message: a repetition with the same name is stored once.
     public var name: String
-    /// Who it is for.
+    /// The list of recipients.
     public var list: RecipientList
-    /// Who it is for, as people read it.
+    /// The audience in readable form.
     public var audience: String
     /// The payload.
     public var content: PushContent
-    /// The kind of push; `nil` where the sender named none.
+    /// The kind of push; `nil` where the sender specified none.
     public var pushType: PushType?
-    /// How urgent it is.
+    /// The priority.
     public var priority: Priority
-    /// Its collapse id; `nil` where it replaces nothing.
+    /// The collapse id; `nil` where it replaces nothing.
     public var collapseID: String?
-    /// Until when it reaches those who connect later.
+    /// The time until which it is delivered to devices that connect later.
     public var expiry: Expiry
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     public init(
         name: String, to list: RecipientList, audience: String, content: PushContent, pushType: PushType? = nil,
         priority: Priority = .immediate, collapseID: String? = nil, expiry: Expiry = .policyDefault

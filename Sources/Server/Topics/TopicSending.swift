@@ -3,33 +3,34 @@ import PushModel
 import ServerCore
 import Synchronization
 
-/// Who sends to topics and conditions; the port of the doors that take such sends.
+/// Sending to topics and conditions; the port of the endpoints that accept such sends.
 public protocol TopicSender: Sendable {
-    /// Accepts a message for many: stored once, whatever the number of those who are subscribed.
+    /// Accepts a message for many recipients; it is stored once, whatever the number of subscribers.
     ///
     /// - Returns: The id under which the broadcast is durable.
-    /// - Throws: what the store says when it does not take it: nothing was accepted.
+    /// - Throws: The store's error when it does not take it: nothing was accepted.
     func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID
 }
 
 /// A message for the subscribers of topics.
 public struct TopicMessage: Sendable {
-    /// Who it is for.
+    /// The topic or condition.
     public var target: TopicTarget
     /// The only app whose registrations get it; `nil` for every app of the team.
     public var app: AppID?
-    /// The kind of push; `nil` where the sender named none.
+    /// The kind of push; `nil` where the sender specified none.
     public var pushType: PushType?
-    /// The payload, made for the id under which the message will be known.
+    /// The payload, made for the id of the message.
     public var content: @Sendable (NotificationID) -> PushContent
-    /// Until when it reaches those who connect later. ``Expiry/once`` is for those alone who are connected.
+    /// The time until which it is delivered to devices that connect later. ``Expiry/once`` is for connected devices
+    /// only.
     public var expiry: Expiry
-    /// How urgent it is.
+    /// The priority.
     public var priority: Priority
-    /// At most 64 bytes; on each device it replaces what waits under the same id.
+    /// The collapse id, at most 64 bytes; on each device it replaces the queued notification with the same id.
     public var collapseID: String?
 
-    /// Makes a message. The content gets the message's id, for payloads that carry it.
+    /// Creates a message. The content gets the message's id, for payloads that contain it.
     public init(
         to target: TopicTarget, of app: AppID? = nil, pushType: PushType? = nil, expiry: Expiry = .policyDefault,
         priority: Priority = .immediate, collapseID: String? = nil,
@@ -45,26 +46,26 @@ public struct TopicMessage: Sendable {
     }
 }
 
-/// Whom a message names.
+/// The target of a message to many recipients.
 public enum TopicTarget: Hashable, Sendable {
     /// The subscribers of one topic.
     case topic(TopicName)
-    /// Those for whom a condition holds, with the text that its sender wrote.
+    /// The subscribers that match a condition, with the text that its sender wrote.
     case condition(TopicCondition, String)
 
-    /// Reads a topic's name.
+    /// Parses a topic's name.
     ///
     /// - Throws: ``TopicNameFault``
     public static func topic(named name: String) throws(TopicNameFault) -> TopicTarget { .topic(try TopicName(name)) }
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
-    /// - Throws: ``ConditionFault``, which points at the character.
+    /// - Throws: ``ConditionFault``, which contains the position of the character.
     public static func condition(parsing text: String) throws(ConditionFault) -> TopicTarget {
         .condition(try TopicCondition(parsing: text), text)
     }
 
-    /// The condition that holds for those who are meant.
+    /// The condition that matches the recipients.
     var condition: TopicCondition {
         switch self {
         case .topic(let name): TopicCondition(name)
@@ -72,7 +73,7 @@ public enum TopicTarget: Hashable, Sendable {
         }
     }
 
-    /// The target as people read it.
+    /// The target in readable form.
     public var text: String {
         switch self {
         case .topic(let name): name.description
@@ -81,27 +82,27 @@ public enum TopicTarget: Hashable, Sendable {
     }
 }
 
-/// No id can be made at this moment; the send may be made again.
+/// An error: no id can be made at this moment; the send may be repeated.
 public struct NoBroadcastID: Error {
-    /// An error without details.
+    /// Creates an error without details.
     public init() {}
 }
 
-/// Stores broadcasts, has them given to who is connected, and takes them back.
+/// Stores broadcasts, delivers them to connected devices, and withdraws them.
 public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     private let store: any TopicStore
     private let delivery: any BroadcastDelivery
     private let withdrawal: any NotificationWithdrawal
-    /// Waits until the mailboxes decide nothing any more by what they read before.
+    /// Waits until no decision of the mailboxes depends on what they read before.
     private let settled: @Sendable () async throws -> Void
     private let clock: @Sendable () -> Timestamp
     private let withdrawals = Withdrawals()
 
-    /// The broadcasts whose copies are being withdrawn, one round each.
+    /// The broadcasts whose copies are being withdrawn, one task each.
     private final class Withdrawals: Sendable {
         private let rounds = Mutex<[NotificationID: Task<Void, any Error>]>([:])
 
-        /// The round that is under way, else a new one.
+        /// The task that is under way, or a new one.
         func round(
             of id: NotificationID, _ withdraw: @escaping @Sendable () async throws -> Void
         ) -> Task<Void, any Error> {
@@ -117,14 +118,14 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
         }
     }
 
-    /// The longest that a broadcast reaches those who connect later: FCM's four weeks.
+    /// The longest time in which a broadcast is delivered to devices that connect later: FCM's four weeks.
     static let longestWait = Duration.seconds(28 * 86_400)
-    /// For how long the round over those who are connected may take, for what is delivered once or never.
+    /// The time for delivery to connected devices, for a message that is delivered once or never.
     static let attemptTime = Duration.seconds(60)
-    /// How many copies are withdrawn at a time.
+    /// The number of copies withdrawn at a time.
     private static let slice = 256
 
-    /// Broadcasts over a store whose mailboxes are this service's.
+    /// Creates broadcasts over a store and its mailbox service.
     public init(store: any TopicStore, mailboxes: MailboxService, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         delivery = mailboxes
@@ -133,7 +134,7 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
         self.clock = clock
     }
 
-    /// Stores the broadcast and has the members that are connected looked at.
+    /// Stores the broadcast and has the connected members processed.
     public func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID {
         guard let id = delivery.newID() else { throw NoBroadcastID() }
         let now = clock()
@@ -146,10 +147,10 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
         ).id
     }
 
-    /// Has a message reach the registrations of a list: at once those that are connected, the others when they connect.
+    /// Sends a message to the registrations of a list: at once to connected ones, to the others when they connect.
     ///
-    /// - Returns: The broadcast that is durable: the same one for the same ``ListMessage/name``, however often it is sent.
-    /// - Throws: what the store says when it does not take it; the same message may be sent again.
+    /// - Returns: The durable broadcast: the same one for the same ``ListMessage/name``, however often it is sent.
+    /// - Throws: The store's error when it does not take it; the same message may be sent again.
     public func send(_ message: ListMessage, from team: TeamID) async throws -> Broadcast {
         guard let id = delivery.newID() else { throw NoBroadcastID() }
         let now = clock()
@@ -183,11 +184,11 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
         try await store.copies(of: broadcast, after: after, limit: limit)
     }
 
-    /// Waits until the mailboxes decide nothing any more by what they read before.
+    /// Waits until no decision of the mailboxes depends on what they read before.
     public func settle() async throws { try await settled() }
 
-    /// Lets it make no copy any more, waits until nothing is decided by what was read before, and withdraws the copies
-    /// behind the answer. What a crash leaves is withdrawn by ``resume()``.
+    /// Stops the broadcast's copies, waits until no decision depends on earlier reads, and withdraws the copies after
+    /// this returns. A withdrawal interrupted by a crash is continued by ``resume()``.
     public func withdrawBroadcast(_ id: NotificationID) async throws -> WithdrawalOutcome {
         guard try await store.withdrawBroadcast(id, at: clock()) else { return .ended }
         try await settled()
@@ -195,7 +196,7 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
         return .withdrawn
     }
 
-    /// Goes on with withdrawals that an earlier run began, or that the store did not take.
+    /// Continues withdrawals that an earlier run began, or that the store did not take.
     public func resume() async throws {
         for id in try await store.withdrawnBroadcasts() {
             try await withdrawals.round(of: id) { try await withdrawCopies(of: id) }.value
@@ -217,14 +218,15 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
                 }
                 return await group.reduce(into: Set()) { $0.insert($1) }
             }
-            // ``resume()`` begins again; what was withdrawn stays as it is.
+            // ``resume()`` begins again; copies that were withdrawn stay as they are.
             guard !outcomes.contains(.failed) else { return }
             after = last.id
         }
         try await store.endWithdrawnBroadcast(id, at: clock())
     }
 
-    /// Goes on with withdrawals, ends what has expired, and forgets what nobody needs any more; call it about once a minute.
+    /// Continues withdrawals, ends expired broadcasts, and deletes rows that are no longer needed; call it about once a
+    /// minute.
     public func sweep(keeping retention: Duration = .seconds(30 * 86_400)) async throws {
         try await resume()
         let now = clock()

@@ -2,70 +2,72 @@ import Fanout
 import PushModel
 import ServerCore
 
-/// Where subscriptions and broadcasts are durable; the port that a store implements.
+/// Durable storage of subscriptions and broadcasts; the port that a store implements.
 ///
-/// Each change is one transaction, synced to the disk when it returns. Joinings, leavings and broadcasts are numbered in
-/// the order of their transactions. Copies and cursors are written by the store's one writer of mailboxes
-/// (``RowChange/moveCursor(_:to:)``).
+/// Each change is one transaction, synced to the disk when it returns. Subscriptions, unsubscriptions and broadcasts
+/// are numbered in the order of their transactions. Copies and cursors are written by the store's one writer of
+/// mailboxes (``RowChange/moveCursor(_:to:)``).
 public protocol TopicStore: Sendable {
     /// Subscribes registrations to a topic of their team, in the order of the list.
     ///
-    /// - Parameter limit: How many topics a registration may have.
+    /// - Parameter limit: The maximum number of topics of a registration.
     func subscribe(
         _ members: [TopicMember], to topic: TopicName, limit: Int, at now: Timestamp
     ) async throws -> [SubscriptionOutcome]
 
-    /// Ends subscriptions; `true` for each that there was.
+    /// Ends subscriptions; `true` for each that existed.
     func unsubscribe(_ members: [TopicMember], from topic: TopicName) async throws -> [Bool]
 
     /// The subscriptions of a registration, by name.
     func subscriptions(of subject: TokenSubject) async throws -> [TopicSubscription]
 
-    /// Stores a broadcast. Its cost does not depend on how many it is for. One whose name is known is the one that is there.
+    /// Stores a broadcast. The cost does not depend on the number of recipients. A known name returns the existing
+    /// broadcast.
     func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast
 
-    /// Lets a broadcast make no copy any more; `false` when there is none, or it was withdrawn, or has ended.
+    /// Stops the copies of a broadcast; `false` when there is none, or it was withdrawn, or has ended.
     func withdrawBroadcast(_ id: NotificationID, at now: Timestamp) async throws -> Bool
 
-    /// The broadcasts that were withdrawn and whose copies may not all have been.
+    /// The withdrawn broadcasts whose copies may not all have been withdrawn.
     func withdrawnBroadcasts() async throws -> [NotificationID]
 
-    /// The copies of a broadcast after a notification's id, in the order of their ids, which is that in which they were made.
+    /// The copies of a broadcast after a notification's id, in the order of their ids, which is that of their creation.
     func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [BroadcastCopy]
 
-    /// All copies of a withdrawn broadcast were withdrawn.
+    /// Records that all copies of a withdrawn broadcast were withdrawn.
     func endWithdrawnBroadcast(_ id: NotificationID, at now: Timestamp) async throws
 
-    /// Ends what has expired, and forgets what nobody needs any more: at most `limit` rows of each kind.
+    /// Ends expired broadcasts, and deletes rows that are no longer needed: at most `limit` of each kind.
     ///
-    /// - Parameter keptSince: Broadcasts that were accepted and have expired before go, once they have no copy.
+    /// - Parameter keptSince: The time before which broadcasts must have been accepted and expired to be deleted, once
+    ///   they have no copy.
     /// - Returns: Whether more is left to do.
     func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool
 }
 
-/// A registration that joins or leaves, with the team whose topics are meant.
+/// A registration that is subscribed or unsubscribed, with the team of the topics.
 public struct TopicMember: Hashable, Sendable {
     /// The registration.
     public var subject: TokenSubject
     /// The team of its app.
     public var team: TeamID
 
-    /// Names a registration; whether it is active is not checked.
+    /// Creates a member; whether the registration is active is not checked.
     public init(subject: TokenSubject, team: TeamID) {
         self.subject = subject
         self.team = team
     }
 }
 
-/// What became of a subscription.
+/// The outcome of a subscription.
 public enum SubscriptionOutcome: Hashable, Sendable {
-    /// It is subscribed now.
+    /// The registration is subscribed now.
     case subscribed
-    /// It was subscribed before.
+    /// The registration was subscribed before.
     case known
-    /// It has as many topics as it may have.
+    /// The registration has the maximum number of topics.
     case tooManyTopics
     /// The registration has ended.
     case ended
@@ -75,10 +77,10 @@ public enum SubscriptionOutcome: Hashable, Sendable {
 public struct TopicSubscription: Hashable, Sendable {
     /// The topic.
     public var topic: TopicName
-    /// When it was subscribed.
+    /// The time at which it was subscribed.
     public var since: Timestamp
 
-    /// Makes a subscription.
+    /// Creates a subscription.
     public init(topic: TopicName, since: Timestamp) {
         self.topic = topic
         self.since = since
@@ -96,7 +98,7 @@ public struct BroadcastCopy: Hashable, Sendable {
     /// The generation of the registration.
     public var generation: UInt16
 
-    /// Names a copy.
+    /// Creates a copy's value.
     public init(id: NotificationID, device: DeviceID, place: AppPlace, generation: UInt16) {
         self.id = id
         self.device = device
@@ -105,14 +107,14 @@ public struct BroadcastCopy: Hashable, Sendable {
     }
 }
 
-/// Whom a broadcast that is to be stored is for.
+/// The audience of a broadcast that is to be stored.
 public enum BroadcastTarget: Hashable, Sendable {
-    /// Those for whom a condition over topics of the team holds; of one app alone, where it is named.
+    /// The registrations that match a condition over topics of the team; only those of `app`, where it is set.
     case topics(TopicCondition, of: AppID? = nil)
     /// The registrations of a list.
     case list(RecipientList)
 
-    /// The topics that it names.
+    /// The topics in the target.
     public var topics: Set<TopicName> {
         switch self {
         case .topics(let condition, _): Set(condition.topics)
@@ -120,7 +122,7 @@ public enum BroadcastTarget: Hashable, Sendable {
         }
     }
 
-    /// The audience, with the numbers that the store has for topics; those without one are nobody's.
+    /// The audience, with the store's numbers for topics; topics without a number have no subscribers.
     public func audience(_ number: (TopicName) -> TopicNumber?) -> Audience {
         switch self {
         case .topics(let condition, let app): .topics(condition.map { number($0) ?? .nobody }, of: app)
@@ -131,32 +133,32 @@ public enum BroadcastTarget: Hashable, Sendable {
 
 /// A broadcast that is to be stored.
 public struct BroadcastDraft: Hashable, Sendable {
-    /// Its id.
+    /// The broadcast's id.
     public var id: NotificationID
     /// The team that sends it.
     public var team: TeamID
-    /// What names it, so that it is stored once; `nil` where nothing does.
+    /// The unique name, so that it is stored once; `nil` for none.
     public var name: String?
-    /// Who it is for.
+    /// The audience.
     public var target: BroadcastTarget
-    /// Who it is for, as its sender wrote it.
+    /// The audience, as the sender wrote it.
     public var written: String
-    /// The kind of push; `nil` where its sender named none.
+    /// The kind of push; `nil` where its sender specified none.
     public var pushType: PushType?
-    /// How urgent it is.
+    /// The priority.
     public var priority: Priority
-    /// Its collapse id; `nil` where it replaces nothing.
+    /// The collapse id; `nil` where it replaces nothing.
     public var collapseID: String?
     /// The payload.
     public var content: PushContent
-    /// When it is accepted.
+    /// The time at which it is accepted.
     public var acceptedAt: Timestamp
-    /// From when on it makes no copy.
+    /// The time after which it makes no copies.
     public var expiresAt: Timestamp
-    /// Whether it is delivered once or never, to those who are connected.
+    /// Whether it is delivered once or never, to connected devices.
     public var isAttempt: Bool
 
-    /// Makes a draft of its parts.
+    /// Creates a draft from its parts.
     public init(
         id: NotificationID, team: TeamID, name: String? = nil, to target: BroadcastTarget, written: String,
         pushType: PushType? = nil, priority: Priority = .immediate, collapseID: String? = nil, content: PushContent,

@@ -12,10 +12,10 @@ public struct TopicSubscriptions: Sendable {
     private let delivery: any BroadcastDelivery
     private let clock: @Sendable () -> Timestamp
 
-    /// How many topics a registration may have.
+    /// The maximum number of topics of a registration.
     package static let topicLimit = 2000
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     public init(
         store: any TopicStore, apps: AppDirectory, tokens: TokenDirectory, delivery: any BroadcastDelivery,
         clock: @escaping @Sendable () -> Timestamp
@@ -27,28 +27,29 @@ public struct TopicSubscriptions: Sendable {
         self.clock = clock
     }
 
-    /// What became of one registration token of a request.
+    /// The outcome for one registration token of a request.
     public enum Outcome: Hashable, Sendable {
-        /// It is as was asked for.
+        /// The change was made.
         case done
-        /// It was so before.
+        /// The registration was in that state before.
         case unchanged
         /// The text is no registration token.
         case invalid
-        /// It is none of this server, or its registration has ended.
+        /// The token is not of this server, or its registration has ended.
         case unregistered
-        /// Its app is another team's.
+        /// The app belongs to another team.
         case foreign
-        /// It has as many topics as it may have.
+        /// The registration has the maximum number of topics.
         case tooManyTopics
     }
 
-    /// Subscribes registrations to a topic of the team; in order, one outcome for each token.
+    /// Subscribes registrations to a topic of the team; returns an outcome for each token, in order.
     ///
-    /// - Parameter team: `nil` where whoever asks may act for every team: the topic is that of each token's team.
-    /// - Throws: when the store cannot be read or written; nothing was changed then.
+    /// - Parameter team: The caller's team; `nil` where it may act for every team: the topic is then that of each
+    ///   token's team.
+    /// - Throws: An error when the store cannot be read or written; nothing was changed then.
     public func subscribe(_ tokens: [String], to topic: TopicName, team: TeamID?) async throws -> [Outcome] {
-        // The store looks in its transaction whether each is active: a thousand tokens cost no thousand readings.
+        // The store checks in its transaction whether each is active: a thousand tokens need no thousand reads.
         try await change(tokens, team, byReading: false) { members in
             try await store.subscribe(members, to: topic, limit: Self.topicLimit, at: clock()).map { outcome in
                 switch outcome {
@@ -61,16 +62,16 @@ public struct TopicSubscriptions: Sendable {
         }
     }
 
-    /// Ends subscriptions; in order, one outcome for each token.
+    /// Ends subscriptions; returns an outcome for each token, in order.
     ///
-    /// - Throws: when the store cannot be read or written; nothing was changed then.
+    /// - Throws: An error when the store cannot be read or written; nothing was changed then.
     public func unsubscribe(_ tokens: [String], from topic: TopicName, team: TeamID?) async throws -> [Outcome] {
         try await change(tokens, team, byReading: true) { members in
             try await store.unsubscribe(members, from: topic).map { $0 ? .done : .unchanged }
         }
     }
 
-    /// - Parameter byReading: Whether it is read of each registration that it is active.
+    /// - Parameter byReading: Whether each registration is read to check that it is active.
     private func change(
         _ tokens: [String], _ team: TeamID?, byReading: Bool, _ apply: ([TopicMember]) async throws -> [Outcome]
     ) async throws -> [Outcome] {
@@ -91,20 +92,21 @@ public struct TopicSubscriptions: Sendable {
         return outcomes
     }
 
-    /// What a registration token is worth to somebody who asks.
+    /// The state of a registration token for a caller.
     package enum Found: Sendable {
-        /// Its registration is active.
+        /// The registration is active.
         case active(TokenSubject, RegisteredApp)
-        /// It is worth nothing to them, for this reason.
+        /// The token is refused, for this reason.
         case refused(Outcome)
     }
 
-    /// Opens a registration token. A foreign team's token is said to be that, whatever became of its registration.
+    /// Opens a registration token. A foreign team's token is always reported as such, whatever the state of its
+    /// registration.
     package func registration(of text: String, team: TeamID?) async throws -> Found {
         try await registration(of: text, team: team, byReading: true)
     }
 
-    /// - Parameter byReading: Whether one of which memory knows nothing is read; else it counts as active.
+    /// - Parameter byReading: Whether one that is not cached is read; otherwise it counts as active.
     private func registration(of text: String, team: TeamID?, byReading: Bool) async throws -> Found {
         guard let token = DeviceToken(text: text) else { return .refused(.invalid) }
         guard let subject = tokens.sealer.open(token) else { return .refused(.unregistered) }
@@ -116,7 +118,7 @@ public struct TopicSubscriptions: Sendable {
         return .active(subject, app)
     }
 
-    /// What is known of a registration; `nil` with the reason where there is none for whoever asks.
+    /// The subject, app and topics of a registration token; `nil` where the token is refused for the caller.
     package func info(
         of token: String, team: TeamID?
     ) async throws -> (subject: TokenSubject, app: RegisteredApp, topics: [TopicSubscription])? {
@@ -126,7 +128,7 @@ public struct TopicSubscriptions: Sendable {
 }
 
 extension TopicSubscriptions: DeviceTopics {
-    /// Subscribes an app of a device that has proven itself; its token must be the device's own.
+    /// Subscribes an app of an authenticated device; its token must be the device's own.
     public func changeTopic(
         _ name: String, ofToken token: String, device: DeviceID, isLeaving: Bool
     ) async throws -> DeviceTopicOutcome {

@@ -2,22 +2,22 @@ import PushModel
 
 /// A message that an app on a device sends to its provider, checked and not yet stored.
 package struct AppMessage: Hashable, Sendable {
-    /// The device that sends it: that of the session, whatever the message says.
+    /// The device that sends it: the session's, whatever the message contains.
     package var device: DeviceID
     /// The app that sends it.
     package var app: AppID
     /// The team that owns the app.
     package var team: TeamID
-    /// The name that the app gave it. A second one of this name, from this app on this device, is the same message.
+    /// The id that the app gave it. A second message with this id, from this app on this device, is the same message.
     package var messageID: String
-    /// Keys and values, as the app gave them.
+    /// The keys and values, as the app sent them.
     package var data: [String: String]
-    /// What the app sent beside them.
+    /// The bytes that the app sent in addition to the keys and values.
     package var raw: [UInt8]
-    /// The last instant at which its provider may have it.
+    /// The last instant at which it may be delivered to its provider.
     package var expiresAt: Timestamp
 
-    /// Makes a message of checked parts.
+    /// Creates a message from checked parts.
     package init(
         device: DeviceID, app: AppID, team: TeamID, messageID: String, data: [String: String], raw: [UInt8] = [],
         expiresAt: Timestamp
@@ -32,22 +32,22 @@ package struct AppMessage: Hashable, Sendable {
     }
 }
 
-/// A message that waits for its provider.
+/// A queued message for a provider.
 package struct WaitingMessage: Hashable, Sendable {
-    /// Its place among all messages: it rises from message to message, and is the cursor of streams.
+    /// The message's sequence number, which rises and is the cursor of streams.
     package var number: Int64
-    /// What the app sent.
+    /// The message of the app.
     package var message: AppMessage
     /// The topic of the app.
     package var topic: Topic
-    /// The environment in which the app was registered when it came.
+    /// The environment in which the app was registered when the message arrived.
     package var environment: PushEnvironment
     /// The generation of that registration.
     package var generation: UInt16
-    /// When it came.
+    /// The time at which the message arrived.
     package var receivedAt: Timestamp
 
-    /// Makes what a store has read.
+    /// Creates a message that a store has read.
     package init(
         number: Int64, message: AppMessage, topic: Topic, environment: PushEnvironment, generation: UInt16,
         receivedAt: Timestamp
@@ -61,63 +61,63 @@ package struct WaitingMessage: Hashable, Sendable {
     }
 }
 
-/// How a message from an app ended.
+/// The end of a message from an app.
 package enum MessageEnd: String, Hashable, Sendable, CaseIterable {
     /// The provider acknowledged it.
     case taken
-    /// Its time to live passed before a provider took it.
+    /// The time to live passed before a provider acknowledged it.
     case expired
 }
 
-/// What became of a message that was to be stored.
+/// The outcome of storing a message.
 package enum MessageKeeping: Hashable, Sendable {
-    /// It waits now.
+    /// The message is queued.
     case kept
-    /// It was stored before, whatever became of it since.
+    /// The message was stored before, whatever its state is now.
     case known
     /// The app is not registered on the device.
     case notRegistered
-    /// As many wait for the app, or from this device for it, as may.
+    /// The queue of the app, or of this device for the app, is full.
     case full
 }
 
-/// How many messages may wait.
+/// The maximum numbers of queued messages.
 package struct MessageLimits: Hashable, Sendable {
-    /// For an app, from all devices.
+    /// The number for an app, from all devices.
     package var app = 100_000
-    /// For an app, from one device.
+    /// The number for an app, from one device.
     package var device = 1000
 
-    /// The defaults.
+    /// Creates the default limits.
     package init() {}
 }
 
-/// Whose messages are meant.
+/// A selection of apps whose messages are read.
 package struct MessageScope: Hashable, Sendable {
-    /// Those of this team's apps; `nil` for every team's.
+    /// The team whose apps are selected; `nil` for every team's.
     package var team: TeamID?
-    /// Those of this app alone; `nil` for all apps of the team.
+    /// The only app that is selected; `nil` for all apps of the team.
     package var app: AppID?
 
-    /// The messages of a team, or of one app.
+    /// Creates a selection of a team's apps, or of one app.
     package init(team: TeamID? = nil, app: AppID? = nil) {
         self.team = team
         self.app = app
     }
 }
 
-/// Where a provider takes an app's messages.
+/// The webhook of a provider for an app's messages.
 package struct Webhook: Hashable, Sendable {
     /// The app.
     package var app: AppID
-    /// Where they are sent.
+    /// The address to which the messages are sent.
     package var url: String
-    /// Signs them. Never shown again after it was made.
+    /// The HMAC key that signs the requests. Never shown again after it was made.
     @Secret package var secret: String
-    /// When it was set.
+    /// The time at which it was set.
     package var setAt: Timestamp
 
-    /// Makes an entry; nothing is checked.
+    /// Creates a webhook; nothing is checked.
     package init(app: AppID, url: String, secret: String, setAt: Timestamp) {
         self.app = app
         self.url = url

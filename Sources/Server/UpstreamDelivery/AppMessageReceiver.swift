@@ -6,10 +6,10 @@ import RegisterCore
 import ServerCore
 import Synchronization
 
-/// Takes what apps on devices send to their providers: the receiver of every category that names a registered app.
+/// Receives messages from apps on devices to their providers: the receiver of every category that is a registered app.
 ///
-/// What comes while a transaction is under way is stored together by the next one. In order, and durable before the
-/// device hears of it.
+/// Messages that arrive during a transaction are stored together by the next one. They are stored in order, and are
+/// durable before the device is notified.
 package final class AppMessageReceiver: UpstreamReceiver {
     private static let failure = RepeatedMessage("messages from apps could not be stored")
 
@@ -33,11 +33,12 @@ package final class AppMessageReceiver: UpstreamReceiver {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// How many may be on their way to the store. Each device has four at most, and is not read from meanwhile.
+    /// The maximum number of messages that wait to be stored. Each device has four at most, and is not read from
+    /// meanwhile.
     private static let arrivalLimit = 16_384
     private static let batchLimit = 256
 
-    /// A receiver over a store; it rings the bell for what it has stored.
+    /// Creates a receiver over a store; it signals `bell` when it has stored messages.
     package init(
         store: any AppMessageStore, apps: AppDirectory, bell: MessageBell, rules: AppMessageRules = AppMessageRules(),
         limits: MessageLimits = MessageLimits(), clock: @escaping @Sendable () -> Timestamp, logger: Logger
@@ -51,7 +52,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
         self.logger = logger
     }
 
-    /// Queues the message; it is answered after the commit of the transaction that stores it.
+    /// Queues the message; completes after the commit of the transaction that stores it.
     package func receive(
         _ message: UpstreamMessage, of session: DeviceSessionID,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
@@ -80,7 +81,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
         }
     }
 
-    /// Stores a batch; each of it is answered once.
+    /// Stores a batch, and completes each of its messages once.
     private func store(_ batch: [Arrival]) async {
         var outcomes: [UpstreamOutcome?] = Array(repeating: nil, count: batch.count)
         var (messages, places): ([AppMessage], [Int]) = ([], [])

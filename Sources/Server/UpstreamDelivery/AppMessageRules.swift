@@ -1,23 +1,23 @@
 import PushModel
 import RegisterCore
 
-/// What a message from an app must be, as a value.
+/// The rules for messages from apps, as a value.
 package struct AppMessageRules: Hashable, Sendable {
-    /// How many bytes keys, values and content may have together.
+    /// The maximum size of keys, values and content together, in bytes.
     package var sizeLimit = 4096
-    /// How long an app's name of a message may be, in bytes of UTF-8.
+    /// The maximum length of an app's id for a message, in bytes of UTF-8.
     package var nameLimit = 255
     /// The longest time to live, in seconds.
     package var longestTime: Int64 = 86_400
-    /// How long one waits whose time to live is 0, for those who listen now.
+    /// The time for which a message with time to live 0 is queued, for providers that listen now.
     package var shortestWait = Duration.seconds(10)
 
-    /// The rules as they are.
+    /// Creates the default rules.
     package init() {}
 
-    /// Reads a message from a session's device to the provider of an app.
+    /// Parses a message from a session's device to the provider of an app.
     ///
-    /// - Throws: an `UpstreamRefusal`, for the app's developer.
+    /// - Throws: An `UpstreamRefusal`, for the app's developer.
     package func read(
         _ message: UpstreamMessage, from device: DeviceID, to app: RegisteredApp, at now: Timestamp
     ) throws(AppMessageRefusal) -> AppMessage {
@@ -49,7 +49,7 @@ package struct AppMessageRules: Hashable, Sendable {
             expiresAt: now + max(.seconds(left), shortestWait))
     }
 
-    /// Whether an app may not use a key: senders and libraries do.
+    /// Whether a key is reserved: senders and libraries use it.
     private static func isReserved(_ key: String) -> Bool {
         key.isEmpty || key == "from" || key == "message_type" || key.hasPrefix("google.") || key.hasPrefix("gcm.")
     }
@@ -64,9 +64,9 @@ package struct AppMessageRules: Hashable, Sendable {
     }
 }
 
-/// Why a message from an app is not taken, and will not be when it comes again.
+/// The reason why a message from an app is refused, and will be refused if it is repeated.
 package struct AppMessageRefusal: Error, Hashable {
-    /// As the device is told.
+    /// The refusal that is sent to the device.
     package var refusal: UpstreamRefusal
 
     init(_ code: Int32, _ reason: String) { refusal = UpstreamRefusal(code: code, reason: reason) }

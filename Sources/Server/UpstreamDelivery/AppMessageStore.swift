@@ -1,43 +1,44 @@
 import PushModel
 
-/// Where messages from apps are durable until their provider has them; the port that a store implements.
+/// Durable storage of messages from apps until their provider has them; the port that a store implements.
 package protocol AppMessageStore: Sendable {
-    /// Stores messages, in order, in one transaction, durably when this returns; says of each what became of it.
+    /// Stores messages, in order, in one transaction, durably when this returns; returns the outcome of each.
     ///
-    /// - Throws: what the store says; then nothing of it has happened.
+    /// - Throws: The store's error; then none is stored.
     func keep(_ messages: [AppMessage], limits: MessageLimits, at now: Timestamp) async throws -> [MessageKeeping]
 
-    /// The messages that wait after a number, in order. What has expired by now is left out, and so is what waits for a
-    /// webhook, unless the scope names its app.
+    /// The queued messages after a number, in order. Expired ones are left out, and so are those queued for a webhook,
+    /// unless the scope is its app.
     func waitingMessages(
         _ scope: MessageScope, after number: Int64, limit: Int, at now: Timestamp
     ) async throws -> [WaitingMessage]
 
-    /// Ends at most `limit` of the scope's waiting messages up to a number, as taken, durably. What waits for a webhook is
-    /// not among them, unless the scope names its app.
+    /// Ends at most `limit` of the scope's queued messages up to a number, as taken, durably. Messages for a webhook
+    /// are left out, unless the scope is its app.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of messages.
     func takeMessages(
         _ scope: MessageScope, through number: Int64, limit: Int, at now: Timestamp
     ) async throws -> Int
 
-    /// Ends one message that waits, as taken, durably; `false` when it waits no more.
+    /// Ends one queued message, as taken, durably; `false` when it is no longer queued.
     func takeMessage(_ number: Int64, at now: Timestamp) async throws -> Bool
 
-    /// Ends at most `limit` waiting messages whose time has passed.
+    /// Ends at most `limit` queued messages that have expired.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of messages.
     func expireMessages(at now: Timestamp, limit: Int) async throws -> Int
 
-    /// Deletes at most `limit` messages that ended before an instant; until then they are known, so that none comes twice.
+    /// Deletes at most `limit` messages that ended before an instant; until then they are known, so that none is
+    /// delivered twice.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of messages.
     func forgetMessages(endedBefore instant: Timestamp, limit: Int) async throws -> Int
 
-    /// The ends of the messages of an app that bear a name, from whatever devices; `nil` for one that waits.
+    /// The ends of the messages of an app with an id, from any device; `nil` for one that is queued.
     func messageEnds(app: AppID, messageID: String) async throws -> [DeviceID: MessageEnd?]
 
-    /// Sets where an app's messages are sent, in place of an earlier one; `nil` takes it away.
+    /// Sets the webhook of an app's messages, in place of an earlier one; `nil` removes it.
     func setWebhook(_ webhook: Webhook?, app: AppID) async throws
 
     /// All webhooks of apps that were not removed.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells those who wait for messages that some came. It says nothing of which: who hears it reads the store.
+/// A signal that messages were stored. It does not contain which: listeners read the store.
 package final class MessageBell: Sendable {
     private struct State {
         var next = 0
@@ -9,15 +9,15 @@ package final class MessageBell: Sendable {
 
     private let state = Mutex(State())
 
-    /// A bell that nobody hears yet.
+    /// Creates a signal without listeners.
     package init() {}
 
-    /// Everybody who listens is woken; who is at work is woken once more after that.
+    /// Wakes all listeners; one that is busy is woken once more after that.
     package func ring() {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
     }
 
-    /// What is heard from now on, until the stream is let go.
+    /// A stream of the signals from now on, until the stream is released.
     package func listen() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

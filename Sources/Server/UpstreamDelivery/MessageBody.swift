@@ -2,30 +2,30 @@ import APNsWire
 import Foundation
 import PushModel
 
-/// A message from an app as its provider gets it, by the stream or by a webhook: one JSON object.
+/// The JSON object of a message from an app, for its provider's stream or webhook.
 package struct MessageBody: Encodable, Sendable {
-    /// The app's own name of the message; with ``from`` it is one message, however often it comes.
+    /// The app's own id of the message; with ``from`` it identifies the message, however often it is delivered.
     var id: String
-    /// Its place among all messages, as a decimal text: the cursor.
+    /// The sequence number, as a decimal text: the cursor.
     var number: String
     /// The app's topic.
     var topic: String
-    /// The device token of the app that sent it: an answer can be sent to it.
+    /// The device token of the app that sent it, to which a response can be sent.
     var from: String
     /// The device.
     var device: String
-    /// When the server had it.
+    /// The time at which the server received it.
     var receivedAt: String
-    /// Until when it is worth anything.
+    /// The time at which it expires.
     var expiresAt: String
-    /// Keys and values, as the app gave them.
+    /// The keys and values, as the app sent them.
     var data: [String: String]
-    /// What the app sent beside them, as base64; left out where there is nothing.
+    /// The bytes that the app sent in addition, as base64; left out where there are none.
     var raw: String?
 
-    /// What is told of a message.
+    /// Creates the body of a queued message.
     ///
-    /// - Throws: what the cryptographic library says when the token cannot be sealed.
+    /// - Throws: The cryptographic library's error when the token cannot be sealed.
     package init(_ waiting: WaitingMessage, sealer: DeviceTokenSealer, cell: UInt16) throws {
         let message = waiting.message
         id = message.messageID
@@ -43,7 +43,7 @@ package struct MessageBody: Encodable, Sendable {
         raw = message.raw.isEmpty ? nil : Data(message.raw).base64EncodedString()
     }
 
-    /// The bytes, in one line, with sorted keys.
+    /// The JSON bytes, in one line, with sorted keys.
     package func json() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -2,23 +2,23 @@ import APNsWire
 import PushModel
 import RegisterCore
 
-/// What providers ask of the messages that wait for them.
+/// The queries and acknowledgements of providers for their queued messages.
 package struct MessageFeed: Sendable {
     private let store: any AppMessageStore
     private let apps: AppDirectory
     private let sealer: DeviceTokenSealer
     private let cell: UInt16
     private let clock: @Sendable () -> Timestamp
-    /// Rings when messages were stored.
+    /// Signals that messages were stored.
     package let bell: MessageBell
 
-    /// How many messages are read or ended at a time.
+    /// The number of messages that are read or ended at a time.
     static let pageLimit = 100
     private static let takeLimit = 1000
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     ///
-    /// - Parameter cell: The cell that device tokens name.
+    /// - Parameter cell: The cell number in device tokens.
     package init(
         store: any AppMessageStore, apps: AppDirectory, sealer: DeviceTokenSealer, cell: UInt16, bell: MessageBell,
         clock: @escaping @Sendable () -> Timestamp
@@ -31,7 +31,7 @@ package struct MessageFeed: Sendable {
         self.clock = clock
     }
 
-    /// Why there is no scope for what a provider asks.
+    /// The reason why there is no scope for a provider's request.
     package enum ScopeFault: Error {
         /// The team has no such app.
         case unknownTopic
@@ -41,7 +41,7 @@ package struct MessageFeed: Sendable {
 
     /// The messages of a team, or of one of its apps.
     ///
-    /// - Throws: ``ScopeFault``, or what the store says.
+    /// - Throws: ``ScopeFault``, or the store's error.
     package func scope(team: TeamID?, topic: String?) async throws -> MessageScope {
         guard let topic else { return MessageScope(team: team) }
         guard let app = try await apps.find(Topic(rawValue: topic)), team == nil || app.team == team else {
@@ -51,16 +51,16 @@ package struct MessageFeed: Sendable {
         return MessageScope(team: team, app: app.id)
     }
 
-    /// The next messages after a number; empty when none waits.
+    /// The next messages after a number; empty when none is queued.
     package func page(_ scope: MessageScope, after number: Int64) async throws -> [(number: Int64, body: [UInt8])] {
         try await store.waitingMessages(scope, after: number, limit: Self.pageLimit, at: clock()).map {
             ($0.number, try MessageBody($0, sealer: sealer, cell: cell).json())
         }
     }
 
-    /// Ends everything of the scope up to a number, slice by slice: the provider has it.
+    /// Ends all messages of the scope up to a number, slice by slice: the provider has them.
     ///
-    /// - Returns: How many ended.
+    /// - Returns: The number of messages.
     package func take(_ scope: MessageScope, through number: Int64) async throws -> Int {
         var count = 0
         while true {
@@ -70,7 +70,7 @@ package struct MessageFeed: Sendable {
         }
     }
 
-    /// What became of the messages of a name.
+    /// The ends of the messages with an id.
     package func ends(team: TeamID?, topic: String, messageID: String) async throws -> [DeviceID: MessageEnd?] {
         guard let app = try await apps.find(Topic(rawValue: topic)), team == nil || app.team == team else {
             throw ScopeFault.unknownTopic

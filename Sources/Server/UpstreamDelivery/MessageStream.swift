@@ -4,22 +4,22 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// One stream of server-sent events: reads what waits, writes it, and waits for the bell. A reader that is slow holds up
-/// its own stream: the next page is read when the last one was written.
+/// A stream of server-sent events: reads queued messages, writes them, and waits for the signal. A slow reader delays
+/// only its own stream: the next page is read when the last one was written.
 struct MessageStream: Sendable {
     let feed: MessageFeed
     let scope: MessageScope
-    /// The last event that the reader has.
+    /// The number of the last event that the reader has.
     var cursor: Int64
     let heartbeat: Duration
-    /// Whether the reader may still read; asked before each page, and with each heartbeat.
+    /// Whether the reader may still read; called before each page, and with each heartbeat.
     let isAllowed: @Sendable () async -> Bool
 
-    /// Writes until the reader is gone, may no longer read, or the server stops.
+    /// Writes until the reader disconnects, may no longer read, or the server stops.
     func write(to writer: inout any ResponseBodyWriter) async throws {
         try await writer.write(ByteBuffer(string: "retry: 2000\n: messages from apps\n\n"))
         var cursor = cursor
-        // Heard before the first reading, so that nothing comes in between.
+        // The stream listens before the first reading, so that no message is missed in between.
         let wakes = Wakes(feed.bell, every: heartbeat)
         defer { wakes.end() }
         for await _ in wakes.stream.cancelOnGracefulShutdown() {
@@ -48,9 +48,9 @@ struct MessageStream: Sendable {
     }
 }
 
-/// What wakes a stream: the bell, and a heartbeat. Begins with one waking.
+/// The wake-ups of a stream: the signal, and a heartbeat. Begins with one wake-up.
 private struct Wakes {
-    /// A heartbeat that nobody has seen yet. It stands beside the stream, so that no ring takes its place.
+    /// A heartbeat that was not handled yet. It is kept outside the stream, so that no signal replaces it.
     private final class Heartbeat: Sendable {
         let isDue = Mutex(false)
     }
@@ -75,7 +75,7 @@ private struct Wakes {
         ]
     }
 
-    /// Whether the stream woke for a heartbeat; once for each.
+    /// Whether the stream woke for a heartbeat; `true` once for each.
     func takeHeartbeat() -> Bool {
         heartbeat.isDue.withLock { isDue in
             defer { isDue = false }

@@ -3,17 +3,18 @@ import Metrics
 import Observability
 import PushModel
 
-/// Ends messages whose time has passed, and forgets those that ended a while ago.
+/// Ends expired messages, and deletes those that ended a while ago.
 package struct MessageUpkeep: Sendable {
     private let store: any AppMessageStore
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
-    /// How long a message is known after its end, so that it does not come twice: longer than any time to live.
+    /// The time for which a message is known after its end, so that it is not delivered twice: longer than any time to
+    /// live.
     private let memory: Duration
 
     private static let slice = 500
 
-    /// The upkeep of a store.
+    /// Creates the upkeep of a store.
     package init(
         store: any AppMessageStore, memory: Duration = .seconds(2 * 86_400), clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
@@ -24,7 +25,7 @@ package struct MessageUpkeep: Sendable {
         self.logger = logger
     }
 
-    /// Does what is due now, slice by slice.
+    /// Performs the work that is due now, slice by slice.
     package func round() async {
         do {
             let now = clock()

@@ -6,20 +6,20 @@ import NIOCore
 import PushModel
 import RegisterCore
 
-/// `GET /v1/upstream`: what apps send to their provider, as server-sent events; `POST /v1/upstream/ack`: the provider has
-/// it; `GET /v1/upstream/messages/{id}`: what became of a message.
+/// The routes of apps' messages to their providers. `GET /v1/upstream`: the messages as server-sent events; `POST
+/// /v1/upstream/ack`: an acknowledgement; `GET /v1/upstream/messages/{id}`: the outcome of a message.
 ///
-/// A message waits until it is acknowledged or has expired. `Last-Event-ID`, which a client of server-sent events sends when
-/// it comes back, acknowledges everything up to that event, as `ack` does; a stream without it begins with the oldest
-/// message that waits.
+/// A message is queued until it is acknowledged or has expired. `Last-Event-ID`, which a client of server-sent events
+/// sends when it reconnects, acknowledges everything up to that event, as `ack` does. A stream without it begins with
+/// the oldest queued message.
 package struct UpstreamInterface: ControlInterface {
     private let feed: MessageFeed
     private let authentication: any ProviderAuthentication
     private let slots: StreamSlots
-    /// How long nothing is written before a comment is: longer silences are taken for a lost connection.
+    /// The silence after which a comment is written: longer ones would be taken for a lost connection.
     private let heartbeat: Duration
 
-    /// An interface over a feed.
+    /// Creates an interface over a feed.
     package init(
         feed: MessageFeed, authentication: any ProviderAuthentication, streamLimit: Int = 512,
         heartbeat: Duration = .seconds(15)
@@ -30,7 +30,7 @@ package struct UpstreamInterface: ControlInterface {
         self.heartbeat = heartbeat
     }
 
-    /// Adds the stream, the acknowledgement and the look-up of ends.
+    /// Adds the routes of the stream, the acknowledgement and the look-up of ends.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access = ProviderAccess(authentication: isSecured ? authentication : nil)
         router.get("v1/upstream") { request, _ in try await stream(request, access) }
@@ -53,7 +53,7 @@ package struct UpstreamInterface: ControlInterface {
         }
         let slot = try slots.slot(for: team)
         let stream = MessageStream(feed: feed, scope: scope, cursor: cursor, heartbeat: heartbeat) {
-            // The credential may have ended since: whoever asks then comes back with another.
+            // The credential may have expired since; the client then reconnects with another.
             await Self.isAllowed(access, authorization)
         }
         return Response(
@@ -68,7 +68,7 @@ package struct UpstreamInterface: ControlInterface {
             })
     }
 
-    /// Whether a field `Authorization` opens a listener now.
+    /// Whether the value of a field `Authorization` gives access now.
     static func isAllowed(_ access: ProviderAccess, _ authorization: String?) async -> Bool {
         do {
             _ = try await access.team(authorization)
@@ -118,7 +118,7 @@ package struct UpstreamInterface: ControlInterface {
         return .json(Taken(taken: try await feed.take(scope, through: through)))
     }
 
-    // MARK: What became of a message
+    // MARK: The outcome of a message
 
     private struct Ended: Encodable {
         var device: String
@@ -144,8 +144,8 @@ package struct UpstreamInterface: ControlInterface {
 }
 
 extension HTTPField.Name {
-    /// Where a stream of server-sent events goes on.
+    /// The field with the id at which a stream of server-sent events continues.
     fileprivate static var lastEventID: HTTPField.Name { HTTPField.Name("Last-Event-ID") ?? .range }
-    /// Proxies that gather answers leave this one alone.
+    /// A field that makes buffering proxies forward the response at once.
     fileprivate static var xAccelBuffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
 }

@@ -1,30 +1,30 @@
 import Foundation
 
-/// The address of a webhook, read once and in one spelling.
+/// The address of a webhook, parsed and normalized.
 package struct WebhookAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Whether it is spoken to over TLS.
+    /// Whether the connection uses TLS.
     package let isSecured: Bool
-    /// The host's name or address, in lower case; of an IPv6 address without brackets.
+    /// The host's name or address, in lower case; an IPv6 address is without brackets.
     package let host: String
-    /// The port, 443 or 80 where the text names none.
+    /// The port, 443 or 80 where the text contains none.
     package let port: Int
     /// The address as text.
     package let description: String
 
-    /// Why a text is no webhook's address, in words that say what would be right.
+    /// The reason why a text is no webhook's address, with the form that is right.
     package struct Fault: Error, Hashable, CustomStringConvertible {
-        /// What was wrong.
+        /// The description of the fault.
         package let description: String
     }
 
-    /// Reads an address `https://host[:port]/path`, or `http://…` for hosts that the server's configuration allows.
+    /// Parses an address `https://host[:port]/path`, or `http://…` for hosts that the server's configuration allows.
     package init(_ text: String) throws(Fault) {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Fault(description: "the address is longer than 2048 bytes, or has blanks or characters beyond ASCII")
         }
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             ["https", "http"].contains(scheme), let host = parts.host, !host.isEmpty,
-            // Escapes are decoded here.
+            // Escapes are decoded at this point.
             host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
         else { throw Fault(description: "\"\(text.prefix(80))\" is not https://host/path") }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {

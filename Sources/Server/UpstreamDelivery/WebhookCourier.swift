@@ -19,7 +19,7 @@ package struct WebhookCourier: Sendable {
 
     private static let pageLimit = 100
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         store: any AppMessageStore, register: any RegisterStore, sealer: DeviceTokenSealer, cell: UInt16,
         bell: MessageBell, sender: any WebhookSender, clock: @escaping @Sendable () -> Timestamp, logger: Logger
@@ -35,7 +35,7 @@ package struct WebhookCourier: Sendable {
         self.logger = logger
     }
 
-    /// Serves until the task is cancelled; looks each second whether webhooks were set or removed.
+    /// Runs until the task is cancelled; checks each second whether webhooks were set or removed.
     package func run() async {
         var served: [Webhook: Task<Void, Never>] = [:]
         var version: UInt64?
@@ -57,7 +57,7 @@ package struct WebhookCourier: Sendable {
         for task in served.values { await task.value }
     }
 
-    /// Serves one webhook until the task is cancelled.
+    /// Delivers to one webhook until the task is cancelled.
     func serve(_ webhook: Webhook) async {
         guard let address = try? WebhookAddress(webhook.url) else {
             return logger.error(
@@ -88,7 +88,7 @@ package struct WebhookCourier: Sendable {
         }
     }
 
-    /// The next message that may go now.
+    /// The next message that may be sent now.
     private func next(_ webhook: Webhook, _ schedule: inout WebhookSchedule) async throws -> WaitingMessage? {
         guard schedule.endpointRestsUntil <= clock() else { return nil }
         var (cursor, waiting): (Int64, Set<DeviceID>) = (0, [])
@@ -127,7 +127,7 @@ package struct WebhookCourier: Sendable {
         logger.warning("\(words)", metadata: [LogKey.topic: "\(waiting.topic)"])
     }
 
-    /// 4xx is about the message, but for those that say "later".
+    /// A status 4xx concerns the message, except for those that mean "later".
     static func outcome(of status: Int) -> WebhookSchedule.Outcome {
         switch status {
         case 200..<300: .taken

@@ -1,17 +1,17 @@
 import PushModel
 
-/// Which of an app's messages goes to its webhook next, and when. A value.
+/// The schedule of an app's messages to its webhook: the next message and its time. A value.
 ///
-/// One at a time, in order for each device. An endpoint that is ill is left alone for a while; a message that it will
-/// not have holds up its own device alone. Pauses double from one second to five minutes.
+/// Messages are sent one at a time, in order for each device. A failing endpoint is paused for a while; a message that
+/// it refuses delays only those of its own device. Pauses double from one second to five minutes.
 struct WebhookSchedule: Sendable {
-    /// What the endpoint said to a message.
+    /// The endpoint's response to a message.
     enum Outcome: Hashable, Sendable {
-        /// 2xx: it has it.
+        /// 2xx: the endpoint accepted it.
         case taken
-        /// 4xx: it does not want this one as it is.
+        /// 4xx: the endpoint refuses this message.
         case refused
-        /// It could not be asked, was too busy, or failed.
+        /// The endpoint could not be reached, was too busy, or failed.
         case failed
     }
 
@@ -29,24 +29,24 @@ struct WebhookSchedule: Sendable {
     private var endpoint = Pause()
     private var devices: [DeviceID: Pause] = [:]
 
-    /// When the endpoint may be asked again.
+    /// The time at which the endpoint may be called again.
     var endpointRestsUntil: Timestamp { endpoint.until }
 
-    /// The next of some waiting messages, which are in order; `nil` when each has to wait.
+    /// The next of some queued messages, which are in order; `nil` when each has to wait.
     func next(of messages: [WaitingMessage], at now: Timestamp) -> WaitingMessage? {
         guard endpoint.until <= now else { return nil }
         return messages.first { devices[$0.message.device].map { $0.until <= now } ?? true }
     }
 
-    /// How long nothing can be done; `nil` when nothing is held up.
+    /// The time until a message may be sent; `nil` when none is delayed.
     func rest(at now: Timestamp) -> Duration? {
         let ends = ([endpoint.until] + devices.values.map(\.until)).filter { $0 > now }
         return ends.min().map { $0.duration(since: now) }
     }
 
-    /// Takes in what became of a message.
+    /// Records the outcome of a message.
     ///
-    /// - Parameter spread: A random number `0 ... 1`, so that webhooks do not come back together.
+    /// - Parameter spread: A random number `0 ... 1`, so that webhooks are not retried at the same time.
     mutating func ended(_ waiting: WaitingMessage, _ outcome: Outcome, at now: Timestamp, spread: Double) {
         let device = waiting.message.device
         switch outcome {
@@ -60,6 +60,6 @@ struct WebhookSchedule: Sendable {
         }
     }
 
-    /// Forgets devices of which nothing waits any more.
+    /// Deletes devices without queued messages.
     mutating func keep(only waiting: Set<DeviceID>) { devices = devices.filter { waiting.contains($0.key) } }
 }

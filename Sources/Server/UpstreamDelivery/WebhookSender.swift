@@ -1,6 +1,6 @@
 import OutboundHTTP
 
-/// Brings one message to a webhook; the port of the courier.
+/// Sends one message to a webhook; the port of the courier.
 package protocol WebhookSender: Sendable {
     /// Sends a body with its signature, and waits for the status.
     ///
@@ -8,25 +8,25 @@ package protocol WebhookSender: Sendable {
     func send(_ body: [UInt8], signature: String, to address: WebhookAddress) async throws -> Int
 }
 
-/// Why a webhook could not be asked.
+/// The reason why a webhook could not be reached.
 package struct WebhookUnreachable: Error, Hashable, CustomStringConvertible {
-    /// In words, for the log; no secret and nothing of the message.
+    /// A description for the log; no secret and nothing of the message.
     package let description: String
 
-    /// With these words.
+    /// Creates the error with a description.
     package init(_ description: String) { self.description = description }
 }
 
-/// Connects to public addresses, and to those that a list allows: the address that was judged is the one that is
+/// Connects to public addresses, and to those that a list allows. The address that was checked is the one that is
 /// connected to. Follows no redirect. Plain http is for allowed addresses only.
 package struct GuardedWebhookSender: WebhookSender {
     private let http: GuardedHTTP
     private let identity: GuardedHTTP.Identity
 
-    /// A sender.
+    /// Creates a sender.
     ///
     /// - Parameters:
-    ///   - http: Connects, and judges addresses.
+    ///   - http: The client that connects, and checks addresses.
     ///   - authority: Certificates in PEM that are trusted instead of the system's.
     package init(_ http: GuardedHTTP, authority: String? = nil) {
         self.http = http

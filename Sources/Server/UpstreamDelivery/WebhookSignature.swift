@@ -2,9 +2,9 @@ import Crypto
 import Foundation
 import PushModel
 
-/// Signs what is sent to a webhook, so that its owner knows who sent it, and when.
+/// Signs requests to a webhook, so that its owner can verify their sender and time.
 package struct WebhookSignature: Sendable {
-    /// The field that carries it.
+    /// The header field that contains it.
     package static let field = "Aldaba-Signature"
 
     /// A new secret: `whsec_` and 32 random bytes.
@@ -13,8 +13,8 @@ package struct WebhookSignature: Sendable {
         return "whsec_" + Base64URL.encode(bytes)
     }
 
-    /// The field's value: `t=SECONDS,v1=HEX`, where HEX is HMAC-SHA256 by the secret's bytes (its text, as UTF-8) over
-    /// `SECONDS.BODY`.
+    /// The field's value: `t=SECONDS,v1=HEX`, where HEX is HMAC-SHA256 with the secret's bytes (its text, as UTF-8)
+    /// over `SECONDS.BODY`.
     package static func value(secret: String, body: [UInt8], at now: Timestamp) -> String {
         let seconds = String(now.rawValue / 1000)
         var hash = HMAC<SHA256>(key: SymmetricKey(data: Data(secret.utf8)))

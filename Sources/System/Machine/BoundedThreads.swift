@@ -1,23 +1,23 @@
 import Synchronization
 
-/// Threads for what blocks, at most so many at a time; who comes when all are busy is turned away.
+/// Threads for blocking work, up to a maximum number; work beyond it is refused.
 package final class BoundedThreads: Sendable {
     private let name: String
     private let limit: Int
     private let busy = Mutex(0)
 
-    /// None runs before there is work.
+    /// Creates a pool without threads.
     ///
-    /// - Parameter name: What the system shows of each; at most fifteen bytes.
+    /// - Parameter name: The threads' name in the system; at most fifteen bytes.
     package init(_ name: String, limit: Int) {
         self.name = name
         self.limit = limit
     }
 
-    /// Begins a thread for a piece of work, unless as many are busy already.
+    /// Starts a thread for a piece of work, unless the maximum number is busy.
     ///
-    /// - Parameter complete: Called on that thread with what came of the work, when the place is free again.
-    /// - Returns: Whether it was begun.
+    /// - Parameter complete: Called on that thread with the result of the work, after the thread's slot is free again.
+    /// - Returns: Whether it was started.
     package func begin<Value>(
         _ work: @escaping @Sendable () -> Value, then complete: @escaping @Sendable (Value) -> Void = { _ in }
     ) -> Bool {

@@ -1,28 +1,29 @@
 import CLinux
 import Foundation
 
-/// A program that runs beside this one.
+/// A program that runs as a child process.
 ///
-/// Guarantees: it inherits no descriptor but those that it is given, and no signal that this process blocks or ignores; it
-/// leads a session of its own, so that it can be ended with everything that it started.
+/// Guarantees: it inherits only the descriptors that are passed to it, and no signal that this process blocks or
+/// ignores. It leads a session of its own, so that it can be ended with all processes that it started.
 package struct ChildProgram: Sendable {
-    /// Absolute.
+    /// The absolute path.
     package var path: String
-    /// What it is given after its name.
+    /// The arguments after its name.
     package var arguments: [String]
-    /// All its variables: it inherits none.
+    /// The environment variables: it inherits none.
     package var environment: [String: String]
 
-    /// Starts nothing; ``start(input:output:errors:)`` and ``run(input:outputLimit:patience:)`` do.
+    /// Creates a program without starting it; ``start(input:output:errors:)`` and ``run(input:outputLimit:patience:)``
+    /// start it.
     package init(path: String, arguments: [String], environment: [String: String]) {
         self.path = path
         self.arguments = arguments
         self.environment = environment
     }
 
-    /// Starts it; a descriptor that is negative stands for none.
+    /// Starts it; a negative descriptor means none.
     ///
-    /// - Returns: Its process id, which somebody must ``reap(_:)``.
+    /// - Returns: The process id, for which the caller must call ``reap(_:)``.
     package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(MachineFailure) -> pid_t {
         var pid: pid_t = 0
         let failure = withCStrings([path] + arguments) { arguments in
@@ -34,7 +35,7 @@ package struct ChildProgram: Sendable {
         return pid
     }
 
-    /// The first program of this name in the folders of `PATH`; a name that is absolute is its own path.
+    /// Finds the first program with a name in the folders of `PATH`; an absolute name is its own path.
     package static func find(_ name: String, environment: [String: String]) -> String? {
         func isProgram(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
         if name.hasPrefix("/") { return isProgram(name) ? name : nil }
@@ -42,34 +43,35 @@ package struct ChildProgram: Sendable {
         return folders.lazy.map { "\($0)/\(name)" }.first(where: isProgram)
     }
 
-    /// Runs it to its end; beyond its output's limit or the patience it is killed, with everything that it started.
+    /// Runs it to its end. Beyond its output's limit or the timeout it is killed, with all processes that it started.
     ///
     /// - Parameters:
-    ///   - input: What it may read; at most ``inputLimit`` bytes.
-    ///   - outputLimit: How many bytes it may write; `nil` for a program whose output is of no use.
-    /// - Returns: What it wrote; `nil` when it did not end by itself with status 0.
+    ///   - input: The bytes of its standard input; at most ``inputLimit``.
+    ///   - outputLimit: The maximum size of its output in bytes; `nil` for a program whose output is not needed.
+    /// - Returns: The output; `nil` when it did not end by itself with status 0.
     package func run(input: Data? = nil, outputLimit: Int? = nil, patience: Duration) throws(MachineFailure) -> Data? {
         let run = try runToEnd(input: input, outputLimit: outputLimit, patience: patience)
         if case .wrote(let bytes) = run { return bytes } else { return nil }
     }
 
-    /// How a program's run came to its end.
+    /// The end of a program's run.
     package enum Run: Hashable, Sendable {
-        /// It ended by itself with status 0; what it wrote.
+        /// The program ended by itself with status 0; the value is its output.
         case wrote(Data)
-        /// It ended otherwise.
+        /// The program ended otherwise.
         case failed(ProgramEnd)
-        /// It was killed, since it wrote more than it may.
+        /// The program was killed, since its output exceeded the limit.
         case wroteTooMuch
-        /// It was killed, since it took longer than it may.
+        /// The program was killed, since it exceeded the timeout.
         case tookTooLong
-        /// It was killed, since it was not wanted any more.
+        /// The program was killed, since the caller cancelled it.
         case unwanted
     }
 
-    /// Runs it as ``run(input:outputLimit:patience:)`` does, and tells how it ended.
+    /// Runs it as ``run(input:outputLimit:patience:)`` does, and returns how it ended.
     ///
-    /// - Parameter wish: Signalled, from any thread and at any time, it has the program killed with everything that it started.
+    /// - Parameter wish: A signal, from any thread and at any time, that kills the program with all processes that it
+    ///   started.
     package func runToEnd(
         input: Data? = nil, outputLimit: Int? = nil, patience: Duration, unlessEnded wish: WakeUp? = nil
     ) throws(MachineFailure) -> Run {
@@ -94,10 +96,10 @@ package struct ChildProgram: Sendable {
         return status == .exited(0) ? run : .failed(status)
     }
 
-    /// What an empty pipe takes at once on Linux (pipe(7)).
+    /// The capacity of an empty pipe on Linux, in bytes (pipe(7)).
     static let inputLimit = 65_536
 
-    /// A pipe that holds these bytes and then ends.
+    /// Creates a pipe that contains these bytes and then ends.
     private static func pipe(_ bytes: Data) throws(MachineFailure) -> Int32 {
         var ends = try PipeEnds()
         let written = bytes.withUnsafeBytes { write(ends.writing, $0.baseAddress, min($0.count, inputLimit)) }
@@ -109,7 +111,7 @@ package struct ChildProgram: Sendable {
         return ends.giveReading()
     }
 
-    /// Closes a descriptor when a process has ended; it is left to be waited for, so its number stays its own until then.
+    /// Closes a descriptor when a process has ended; the process is not reaped, so its id stays reserved until then.
     private static func watch(_ pid: pid_t, closing descriptor: Int32) {
         OwnThread.begin("aldaba-child", stackSize: 128 << 10) {
             waitForEnd(of: pid)
@@ -117,7 +119,7 @@ package struct ChildProgram: Sendable {
         }
     }
 
-    /// Reads until the program has ended, shall end, did not in time, or wrote too much.
+    /// Reads until the program has ended, is cancelled, exceeded the timeout, or wrote too much.
     private func follow(
         _ output: Int32, _ end: Int32, _ wish: Int32, limit: Int, until deadline: ContinuousClock.Instant
     ) -> Run {
@@ -125,7 +127,7 @@ package struct ChildProgram: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var isOutputOpen = true
         while true {
-            // poll(2) passes over a descriptor that is negative.
+            // poll(2) ignores a negative descriptor.
             var watched = [isOutputOpen ? output : -1, end, wish].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
@@ -133,7 +135,7 @@ package struct ChildProgram: Sendable {
             if watched[2].revents != 0 { return .unwanted }
             if watched[0].revents != 0 {
                 let count = read(output, &buffer, buffer.count)
-                // Closed while the program goes on: nothing more comes, and its end is waited for.
+                // The output is closed while the program runs on: no more bytes arrive, and its end is awaited.
                 if count == 0 { isOutputOpen = false }
                 if count > 0 { written += buffer[..<count] }
                 if written.count > limit { return .wroteTooMuch }
@@ -148,7 +150,7 @@ package struct ChildProgram: Sendable {
         return wait(for: &watched, until: deadline)
     }
 
-    /// Waits until one of them has something; whether that was in time.
+    /// Waits until one of the descriptors is ready; returns whether that was before the deadline.
     private static func wait(for watched: inout [pollfd], until deadline: ContinuousClock.Instant?) -> Bool {
         while deadline.map({ $0 > .now }) ?? true {
             guard Pause.poll(&watched, until: deadline) else { return false }

@@ -1,27 +1,27 @@
 import CLinux
 import Foundation
 
-/// A control group for one program (cgroups(7), version 2), beside this process's own: in it the kernel itself keeps the
-/// program's memory within a limit, and finds all that the program started.
+/// A control group for one program (cgroups(7), version 2), next to this process's own. With it the kernel limits the
+/// program's memory, and tracks all processes that the program started.
 package struct ControlGroup: Sendable {
-    /// What the groups' names begin with.
+    /// The prefix of the groups' names.
     private static let prefix = "aldaba-program-"
 
-    /// Its folder in the file system of control groups.
+    /// The group's folder in the file system of control groups.
     package let folder: String
 
-    /// The folder in which this process may make groups: that of its own group's parent, where somebody has delegated it
-    /// to this user, as systemd says by the attribute `user.delegate`. `nil` where there is none.
+    /// The folder in which this process may create groups: that of its own group's parent, if it is delegated to this
+    /// user, which systemd marks by the attribute `user.delegate`. `nil` where there is none.
     ///
     /// - Parameters:
-    ///   - groups: What `/proc/self/cgroup` says.
-    ///   - root: Where the file system of control groups is.
+    ///   - groups: The contents of `/proc/self/cgroup`.
+    ///   - root: The mount point of the file system of control groups.
     ///   - isDelegated: Whether a folder has been delegated.
     package static func delegated(
         groups: String? = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8),
         root: String = "/sys/fs/cgroup", isDelegated: (String) -> Bool = isMarked
     ) -> String? {
-        // Version 2 has the one line that begins so.
+        // Version 2 has one line with this prefix.
         guard let line = groups?.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return nil }
         let names = line.dropFirst(4).split(separator: "/")
         guard names.count >= 2, !names.contains("..") else { return nil }
@@ -38,13 +38,14 @@ package struct ControlGroup: Sendable {
         return getxattr(folder, "user.delegate", &value, value.count) == 1 && value[0] == UInt8(ascii: "1")
     }
 
-    /// Makes a group in a delegated folder, and deletes those that earlier programs left empty.
+    /// Creates a group in a delegated folder, and deletes those that earlier programs left empty.
     ///
-    /// - Parameter memoryLimit: Bytes that its programs may have together, those of files among them (`memory.max`).
-    /// - Returns: `nil` where the kernel does not let this process.
+    /// - Parameter memoryLimit: The maximum memory of its programs together, in bytes, including that of files
+    ///   (`memory.max`).
+    /// - Returns: `nil` where the kernel refuses it to this process.
     package static func make(in parent: String, memoryLimit: Int64) -> ControlGroup? {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
-            // One with a program in it cannot be deleted.
+            // A group with a program in it cannot be deleted.
             rmdir("\(parent)/\(name)")
         }
         let group = ControlGroup(folder: "\(parent)/\(prefix)\(UUID().uuidString.lowercased())")
@@ -60,13 +61,14 @@ package struct ControlGroup: Sendable {
         return group
     }
 
-    /// Puts a process into the group, and with it what it starts from now on.
+    /// Moves a process into the group, and with it the processes that it starts from now on.
     package func add(_ process: pid_t) -> Bool { Self.write("\(process)", to: "\(folder)/cgroup.procs") }
 
-    /// Kills all that is in the group (Linux 5.14).
+    /// Kills all processes in the group (Linux 5.14).
     package func kill() { _ = Self.write("1", to: "\(folder)/cgroup.kill") }
 
-    /// The limit, in bytes, that its programs went beyond and for which the kernel killed them; `nil` where it killed none.
+    /// The limit, in bytes, that its programs exceeded and for which the kernel killed them; `nil` where it killed
+    /// none.
     package var exceededLimit: Int64? {
         let told = (try? String(contentsOfFile: "\(folder)/memory.events", encoding: .utf8)) ?? ""
         let killed = told.split(separator: "\n").first { $0.hasPrefix("oom_kill ") }
@@ -75,7 +77,7 @@ package struct ControlGroup: Sendable {
         return limit.flatMap { Int64($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
-    /// Deletes the group, where nothing is in it.
+    /// Deletes the group, if it is empty.
     package func remove() { rmdir(folder) }
 
     private static func write(_ text: String, to path: String) -> Bool {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A descriptor that is closed with the last who has it.
+/// A file descriptor that is closed when its last reference is released.
 package final class Descriptor: Sendable {
-    /// The system's number, 0 or above; open for as long as this lives.
+    /// The system's number, 0 or above; open during this object's lifetime.
     package let number: Int32
 
-    /// Takes what a call of the system's returned.
+    /// Takes ownership of the result of a system call.
     ///
-    /// - Parameter name: What it is, in one word, for the failure.
-    /// - Throws: what the system says when the number is negative.
+    /// - Parameter name: A word for it in the failure's message.
+    /// - Throws: The system's error when the number is negative.
     package init(_ number: Int32, _ name: String) throws(MachineFailure) {
         guard number >= 0 else { throw MachineFailure(what: "the system gives no \(name)", code: errno) }
         self.number = number

@@ -1,5 +1,5 @@
 extension Duration {
-    /// Whole milliseconds, saturated.
+    /// The duration in whole milliseconds, saturated.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)

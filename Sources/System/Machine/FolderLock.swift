@@ -1,15 +1,15 @@
 import Glibc
 
-/// A lock that at most one process holds, and that ends with its holder however that ends (flock(2)).
+/// A lock that at most one process holds, and that is released at the end of its holder, however it ends (flock(2)).
 package final class FolderLock: Sendable {
-    /// Why a lock was not taken.
+    /// The reason why a lock was not taken.
     package enum Refusal: Error, Hashable {
-        /// Another process holds it; its id, when the file tells.
+        /// Another process holds it; its id, if the file contains it.
         case inUse(process: Int32?)
-        /// The file cannot be used: what was tried, and why not, in the system's words.
+        /// The file cannot be used: the attempted action, and the system's error message.
         case unusable(action: String, reason: String)
 
-        /// With the system's words for an error number.
+        /// Creates a refusal with the system's message for an error number.
         fileprivate static func unusable(action: String, code: Int32) -> Refusal {
             .unusable(
                 action: action,
@@ -40,20 +40,20 @@ package final class FolderLock: Sendable {
     }
 
     deinit {
-        // Unlocked explicitly: a child that was forked just now may still have a copy of the descriptor, and
-        // closing ours would leave the lock to it.
+        // Unlocked explicitly: a child that was forked just now may still have a copy of the descriptor, and closing
+        // ours would leave the lock to it.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Looks whether anybody holds the lock; the file is not written, nor made.
+    /// Checks whether a process holds the lock; the file is neither written nor created.
     ///
-    /// - Returns: The refusal that taking it would meet; `nil` when it is free or there is no such file.
+    /// - Returns: The refusal that taking it would cause; `nil` when it is free or there is no such file.
     package static func refusal(path: String) -> Refusal? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return errno == ENOENT ? nil : .unusable(action: "open", code: errno) }
         defer { close(descriptor) }
-        // The kernel answers no other question: a shared lock is taken for the moment of the look.
+        // The kernel has no query for this: a shared lock is taken for the moment of the check.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
         return .inUse(process: holder(descriptor))
     }

@@ -1,21 +1,21 @@
 import CLinux
 import Foundation
 
-/// Notices what becomes of one file, through every link that leads to it; used by one thread at a time.
+/// Watches one file for changes, through every link that leads to it; used by one thread at a time.
 ///
-/// Guarantees: what is not there is noticed when it comes, also where its folder is missing; a folder on the way that is moved,
-/// replaced or taken away is noticed as well; nothing is polled but the descriptor, and what no longer leads to the file is
-/// watched no more.
+/// Guarantees: a missing file is detected when it is created, even if its folder is missing. A folder of the path that
+/// is moved, replaced or removed is detected as well. Only the descriptor is polled, and folders that no longer lead to
+/// the file are not watched.
 package final class FolderWatch {
-    /// To be polled; -1 where the system gives none: then nothing is noticed.
+    /// The descriptor to be polled; -1 where the system provides none: then no changes are detected.
     package let descriptor: Int32
     private let path: String
-    /// The names that matter, by the folder's watch.
+    /// The relevant names, by the folder's watch.
     private var names: [Int32: Set<String>] = [:]
 
-    /// Watches from now on.
+    /// Begins to watch.
     ///
-    /// - Parameter path: Absolute.
+    /// - Parameter path: The absolute path of the file.
     package init(path: String) {
         self.path = path
         descriptor = aldaba_watch_open()
@@ -24,7 +24,8 @@ package final class FolderWatch {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// What happened since it was asked last, as inotify's bits added up; 0 for nothing. All bits when some was lost.
+    /// The changes since the last call, as the union of inotify's bits; 0 for none. All bits are set when events were
+    /// lost.
     package func changes() -> UInt32 {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         var changes: UInt32 = 0
@@ -33,12 +34,12 @@ package final class FolderWatch {
             guard count > 0 else { break }
             changes |= buffer.withUnsafeBytes { matters($0.prefix(count)) }
         }
-        // What happened may lead elsewhere.
+        // The changes may have altered the path.
         if changes != 0 { watch() }
         return changes
     }
 
-    /// `struct inotify_event`: watch, mask, cookie and length, 32 bits each, and the name.
+    /// Parses `struct inotify_event`: watch, mask, cookie and length, 32 bits each, and the name.
     private func matters(_ events: Slice<UnsafeRawBufferPointer>) -> UInt32 {
         let bytes = UnsafeRawBufferPointer(rebasing: events)
         var changes: UInt32 = 0
@@ -47,7 +48,7 @@ package final class FolderWatch {
             let watch = bytes.loadUnaligned(fromByteOffset: place, as: Int32.self)
             let mask = bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self)
             let length = Int(bytes.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self))
-            // What was lost may have been it.
+            // The lost events may have concerned the file.
             guard place + 16 + length <= bytes.count, mask & UInt32(IN_Q_OVERFLOW) == 0 else { return .max }
             let name = bytes[(place + 16)..<(place + 16 + length)].prefix { $0 != 0 }
             let isOfFolder = mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0
@@ -59,11 +60,11 @@ package final class FolderWatch {
         return changes
     }
 
-    /// Watches the way to the file as it is now, and that alone.
+    /// Watches the present path to the file, and only that.
     private func watch() {
         guard descriptor >= 0 else { return }
         var old = Set(names.keys)
-        // While it is looked at it may change; who changes it all the time is noticed by what was watched so far.
+        // The path may change during the walk; permanent changes are detected by the earlier watches.
         for _ in 0..<8 {
             var way = PathWatch(to: path, descriptor: descriptor)
             let isComplete = way.follow()
@@ -75,24 +76,24 @@ package final class FolderWatch {
     }
 }
 
-/// One walk from the root to a file, which watches each folder on the way: for its own move, and for the name that comes next where
-/// that is the file, a link, or missing.
+/// A walk from the root to a file that watches each folder of the path: for its own move, and for the next name if that
+/// is the file, a link, or missing.
 private struct PathWatch {
-    /// What a name stands for.
+    /// The kind of a path component.
     private enum Kind: Equatable {
         case folder
         case link(to: String)
-        /// Nothing, or what is no folder.
+        /// The name does not exist, or is no folder.
         case other
     }
 
     let descriptor: Int32
-    /// What was watched for, by the folder's watch.
+    /// The watched names, by the folder's watch.
     private(set) var names: [Int32: Set<String>] = [:]
     private var folder: [Substring] = []
-    /// The names still to go, the next one last.
+    /// The remaining names, the next one last.
     private var rest: [Substring]
-    /// As many links as the kernel follows.
+    /// The remaining number of links, at first the kernel's maximum.
     private var links = 40
 
     init(to path: String, descriptor: Int32) {
@@ -100,7 +101,7 @@ private struct PathWatch {
         rest = path.split(separator: "/").reversed()
     }
 
-    /// Goes to the file, or as far as there is a way; false when that changed meanwhile.
+    /// Walks to the file, or as far as the path exists; `false` when it changed meanwhile.
     mutating func follow() -> Bool {
         while let name = rest.popLast() {
             switch name {
@@ -112,14 +113,14 @@ private struct PathWatch {
         return true
     }
 
-    /// Goes to a name in the folder; `nil` when there is more to go, else whether this is the end.
+    /// Walks to a name in the folder; `nil` when names remain, otherwise whether this is the end.
     private mutating func step(to name: Substring) -> Bool? {
         let place = "/" + folder.joined(separator: "/")
         let path = place == "/" ? "/\(name)" : "\(place)/\(name)"
         let kind = Self.kind(of: path)
         let matters = rest.isEmpty || kind != .folder
         let watch = aldaba_watch_add(descriptor, place, matters ? 1 : 0)
-        // A folder that may not be read is passed over, one that is gone is not.
+        // A folder that may not be read is skipped; one that was removed is not.
         if watch < 0, errno == ENOENT || errno == ENOTDIR { return false }
         if watch >= 0 { names[watch, default: []].formUnion(matters ? [String(name)] : []) }
         guard Self.kind(of: path) == kind else { return false }

@@ -1,23 +1,23 @@
 import Glibc
 
-/// What the machine did not give or do, and why.
+/// An error of the system: the refused resource or action, and the reason.
 package struct MachineFailure: Error, Hashable, CustomStringConvertible {
-    /// What it was about, such as a program's path.
+    /// The subject of the failure, such as a program's path.
     package var what: String
-    /// In the system's words.
+    /// The system's error message.
     package var reason: String
 
-    /// With a reason in words of ours.
+    /// Creates a failure with a reason of our own.
     package init(what: String, reason: String) {
         self.what = what
         self.reason = reason
     }
 
-    /// With the system's words for an error number.
+    /// Creates a failure with the system's message for an error number.
     package init(what: String, code: Int32) {
         self.init(what: what, reason: String(cString: strerror(code)))
     }
 
-    /// `WHAT: REASON`.
+    /// The text `WHAT: REASON`.
     package var description: String { "\(what): \(reason)" }
 }

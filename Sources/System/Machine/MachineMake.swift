@@ -1,21 +1,21 @@
 import Foundation
 
-/// Who made this machine, and which model it is, as its firmware says.
+/// The manufacturer and model of this machine, according to its firmware.
 package struct MachineMake: Hashable, Sendable {
-    /// The maker; empty where it is not known.
+    /// The manufacturer; empty where it is not known.
     package var manufacturer: String
     /// The model; empty where it is not known.
     package var model: String
 
-    /// A make in these words.
+    /// Creates a make from a manufacturer and a model.
     package init(manufacturer: String = "", model: String = "") {
         self.manufacturer = manufacturer
         self.model = model
     }
 
-    /// Reads it from sysfs: the DMI table (sysfs-firmware-dmi-entries), else the device tree's model.
+    /// Reads the make from sysfs: the DMI table (sysfs-firmware-dmi-entries), or the device tree's model.
     ///
-    /// - Parameter sysfs: Where sysfs is mounted.
+    /// - Parameter sysfs: The mount point of sysfs.
     package static func read(sysfs: String = "/sys") -> MachineMake {
         let table = sysfs + "/class/dmi/id"
         let make = MachineMake(manufacturer: line(of: table + "/sys_vendor"), model: line(of: table + "/product_name"))

@@ -1,11 +1,11 @@
 import Foundation
 
-/// How much memory processes have that belongs to no file: what counts when there is too little.
+/// The memory of processes that belongs to no file, which is what counts when memory is short.
 package enum OwnMemory {
-    /// How many processes are looked at together.
+    /// The maximum number of processes that are counted together.
     private static let limit = 64
 
-    /// That of a process and of those that it started; `nil` when there is no such process.
+    /// The memory of a process and of those that it started, in bytes; `nil` when there is no such process.
     package static func bytes(of process: pid_t) -> Int64? {
         guard let own = FileManager.default.contents(atPath: "/proc/\(process)/status").flatMap(bytes(inStatus:)) else {
             return nil
@@ -24,7 +24,7 @@ package enum OwnMemory {
         return sum
     }
 
-    /// The line `RssAnon` of `/proc/PID/status` (proc(5)), which the kernel gives in kibibytes.
+    /// The value of the line `RssAnon` of `/proc/PID/status` (proc(5)), which the kernel writes in kibibytes.
     package static func bytes(inStatus text: Data) -> Int64? {
         for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: Data("RssAnon:".utf8)) {
             let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -35,7 +35,7 @@ package enum OwnMemory {
         return nil
     }
 
-    /// The processes that the threads of a process have started, where the kernel tells that.
+    /// The processes that the threads of a process have started, where the kernel provides that.
     private static func children(of process: pid_t) -> [pid_t] {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
         return tasks.flatMap { task in

@@ -1,16 +1,16 @@
 import CLinux
 import Foundation
 
-/// Threads for what waits or blocks.
+/// Threads for waiting or blocking work.
 package enum OwnThread {
-    /// Begins one, which the system shows under its name (`/proc/PID/task/TID/comm`).
+    /// Starts a thread, which the system lists under its name (`/proc/PID/task/TID/comm`).
     ///
     /// - Parameters:
-    ///   - name: At most fifteen bytes; more is cut off.
-    ///   - stackSize: In bytes; `nil` for the usual one.
+    ///   - name: The name, at most fifteen bytes; a longer one is cut.
+    ///   - stackSize: The stack's size in bytes; `nil` for the usual one.
     package static func begin(_ name: String, stackSize: Int? = nil, _ work: @escaping @Sendable () -> Void) {
         let thread = Thread {
-            // Foundation names a thread only once it has noted its number, which may be later than this.
+            // Foundation names a thread only once it has recorded its number, which may be later than this.
             aldaba_thread_name(name)
             work()
         }

@@ -2,10 +2,10 @@ import Foundation
 
 /// A folder for secrets.
 package enum PrivateFolder {
-    /// Makes the folder with mode 0700 where it is missing. One that exists must be ours, and closed to others'
-    /// writing; `shut` also takes others' reading away.
+    /// Creates the folder with mode 0700 where it is missing. An existing one must be ours, and not writable by others;
+    /// `shut` also removes others' read access.
     ///
-    /// - Throws: ``MachineFailure`` with the path, and why it cannot be used.
+    /// - Throws: ``MachineFailure`` with the path, and the reason why it cannot be used.
     package static func prepare(_ path: String, shut: Bool) throws(MachineFailure) {
         func failure(_ reason: String) -> MachineFailure { MachineFailure(what: path, reason: reason) }
         do {

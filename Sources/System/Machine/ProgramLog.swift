@@ -1,13 +1,13 @@
 import Foundation
 
-/// Files that get what programs write.
+/// Log files for the output of programs.
 package enum ProgramLog {
-    /// A log is begun anew when it is longer than this at a start.
+    /// The size in bytes above which a log is cleared at a start.
     package static let limit: off_t = 8 << 20
 
-    /// Opens a log for what is added to it; file and folder are this user's alone.
+    /// Opens a log for appending; only this user may read file and folder.
     ///
-    /// - Parameter name: Without the ending `.log`.
+    /// - Parameter name: The name without the extension `.log`.
     /// - Returns: A descriptor, which the caller closes.
     package static func open(folder: String, name: String) throws(MachineFailure) -> Int32 {
         try? FileManager.default.createDirectory(

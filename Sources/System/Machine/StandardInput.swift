@@ -1,8 +1,8 @@
 import Glibc
 
-/// What this process reads from who started it.
+/// The standard input of this process, from the process that started it.
 package enum StandardInput {
-    /// Waits until nobody holds the other end any more; what comes until then is passed over.
+    /// Waits until the other end is closed by all its holders; bytes until then are discarded.
     package static func waitForEnd() {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         while true {

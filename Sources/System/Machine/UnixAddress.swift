@@ -2,13 +2,13 @@ import Glibc
 
 /// The address of a Unix socket (unix(7)).
 package struct UnixAddress {
-    /// The longest path that an address holds, in bytes.
+    /// The maximum length of a path in an address, in bytes.
     package static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     private var address = sockaddr_un()
     private let length: socklen_t
 
-    /// The address of a file.
+    /// Creates the address of a file.
     ///
     /// - Returns: `nil` for a path that is empty, has a NUL, or is longer than ``longestPath``.
     package init?(path: String) {
@@ -16,7 +16,7 @@ package struct UnixAddress {
         self.init(Array(path.utf8))
     }
 
-    /// The address of a name that no file has, and that ends with who listens there.
+    /// Creates an abstract address, which belongs to no file and disappears with its listener.
     ///
     /// - Returns: `nil` for a name that is as long as ``longestPath`` or longer.
     package init?(abstractName name: String) { self.init([0] + Array(name.utf8)) }
@@ -28,7 +28,7 @@ package struct UnixAddress {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     }
 
-    /// Calls a function of the system's with the address, such as `connect`.
+    /// Calls a system function with the address, such as `connect`.
     package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

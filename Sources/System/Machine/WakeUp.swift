@@ -2,23 +2,23 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Wakes a thread that polls, from any other: a counter of the kernel's (eventfd(2)).
+/// A signal that wakes a polling thread from any other: a counter of the kernel's (eventfd(2)).
 package final class WakeUp: Sendable {
     private let counter: Descriptor
     private let signalled = Mutex(false)
 
-    /// Makes a counter that is not signalled.
+    /// Creates a counter that is not signalled.
     ///
-    /// - Throws: when the system has no descriptor left.
+    /// - Throws: An error when the system has no descriptor left.
     package init() throws(MachineFailure) { counter = try Descriptor(aldaba_wake_up_open(), "counter") }
 
-    /// To be polled; readable while ``isSignalled``.
+    /// The descriptor to be polled; readable while ``isSignalled``.
     package var descriptor: Int32 { counter.number }
 
     /// Whether it was signalled and not cleared since.
     package var isSignalled: Bool { signalled.withLock { $0 } }
 
-    /// Wakes who polls, now or later. Never blocks.
+    /// Wakes the polling thread, now or later. Never blocks.
     package func signal() {
         signalled.withLock { isSignalled in
             guard !isSignalled else { return }
@@ -28,7 +28,7 @@ package final class WakeUp: Sendable {
         }
     }
 
-    /// Takes the signal back; what it stands for is to be looked at after this, not before.
+    /// Clears the signal; the condition for which it was sent must be checked after this, not before.
     package func clear() {
         signalled.withLock { isSignalled in
             guard isSignalled else { return }

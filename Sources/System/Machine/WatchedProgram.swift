@@ -2,34 +2,35 @@ import CLinux
 import Foundation
 import Synchronization
 
-/// A program that may not be trusted, on a thread of its own until it has ended: it gains no rights by what it runs, its
-/// memory is looked at, and it is killed together with what it started.
+/// An untrusted program, watched on a thread of its own until it has ended. It gains no privileges by the programs that
+/// it runs, its memory is measured, and it is killed together with the processes that it started.
 ///
-/// Guarantees: it is started once; ``Event/ended(_:)`` comes once, and last; until then its process id is its own.
+/// Guarantees: it is started once. ``Event/ended(_:)`` is sent once, and last; until then its process id stays
+/// reserved.
 package final class WatchedProgram: Sendable {
-    /// What becomes of it. Told on its thread, which must not be blocked.
+    /// An event of the program. Sent on its thread, which must not be blocked.
     package enum Event: Sendable, Hashable {
-        /// Its own memory, and that of what it started, has grown beyond the limit; told once.
+        /// The memory of the program, and of the processes that it started, has exceeded the limit; sent once.
         case grewTooLarge(bytes: Int64)
-        /// It has ended, and what it left running was killed.
+        /// The program has ended, and the processes that it left running were killed.
         case ended(ProgramEnd)
     }
 
-    /// How often its memory is looked at.
+    /// The interval at which its memory is measured.
     private static let interval = Duration.milliseconds(50)
 
-    /// Its process id, and that of its process group.
+    /// The process id, which is also that of its process group.
     package let process: pid_t
     private let wish: WakeUp
 
-    /// Starts it.
+    /// Starts the program.
     ///
     /// - Parameters:
-    ///   - name: What the system shows of its thread; at most fifteen bytes.
-    ///   - output: Where it writes; a negative descriptor for nowhere. The caller closes it.
-    ///   - memoryLimit: Bytes of memory of its own (`RssAnon`).
-    ///   - group: The control group that it is put into, and that is deleted with it; `nil` for none.
-    ///   - events: Told what becomes of it.
+    ///   - name: The thread's name in the system; at most fifteen bytes.
+    ///   - output: The descriptor for its output; a negative one for none. The caller closes it.
+    ///   - memoryLimit: The limit of its own memory, in bytes (`RssAnon`).
+    ///   - group: The control group into which it is moved, and that is deleted with it; `nil` for none.
+    ///   - events: Receives the program's events.
     package static func start(
         _ program: ChildProgram, name: String, output: Int32, memoryLimit: Int64, group: ControlGroup? = nil,
         events: @escaping @Sendable (Event) -> Void
@@ -37,7 +38,7 @@ package final class WatchedProgram: Sendable {
         let wish = try WakeUp()
         let start = Start()
         OwnThread.begin(name, stackSize: 256 << 10) {
-            // The thread's, and through it the program's: the rest of this process keeps its rights.
+            // Set for the thread, and through it for the program: the rest of this process keeps its privileges.
             guard aldaba_gain_no_privileges() == 0 else {
                 group?.remove()
                 return start.finish(.failure(MachineFailure(what: program.path, code: errno)))
@@ -61,7 +62,8 @@ package final class WatchedProgram: Sendable {
         self.wish = wish
     }
 
-    /// Kills it and what it started; its end is told as always. May be called at any time, and more than once.
+    /// Kills the program and the processes that it started; its end is reported as usual. May be called at any time,
+    /// and more than once.
     package func kill() { wish.signal() }
 
     private static func watch(
@@ -85,14 +87,14 @@ package final class WatchedProgram: Sendable {
         }
         if end >= 0 { close(end) }
         if !isTooLarge, let limit = group?.exceededLimit { events(.grewTooLarge(bytes: limit)) }
-        // What it started and left running. Its number is its own until it is reaped.
+        // Kills the processes that it started and left running. Its id stays reserved until it is reaped.
         Glibc.kill(-process, SIGKILL)
         group?.kill()
         group?.remove()
         events(.ended(ChildProgram.reap(process)))
     }
 
-    /// What came of the start, which happens on the program's thread.
+    /// The result of the start, which happens on the program's thread.
     private final class Start: Sendable {
         private let result = Mutex<Result<pid_t, MachineFailure>?>(nil)
         private let isDone = DispatchSemaphore(value: 0)

@@ -3,10 +3,10 @@ import Metrics
 import NIOCore
 import Observability
 
-/// Says why a listener cannot accept: first of all that no descriptor is left (EMFILE, ENFILE).
+/// Logs the reason why a listener cannot accept, most often that no descriptor is left (EMFILE, ENFILE).
 ///
-/// It stands in the listening channel's pipeline. It pauses accepting for a second after each failure, since the
-/// listening socket stays readable and would make the loop spin; and it writes a log line at most once in ten.
+/// It is a handler in the listening channel's pipeline. It pauses accepting for a second after each failure, since the
+/// listening socket stays readable and would make the loop spin. It writes a log line at most once in ten seconds.
 public final class AcceptFailureLog: ChannelDuplexHandler {
     public typealias InboundIn = any Channel
     public typealias OutboundIn = any Channel
@@ -19,7 +19,7 @@ public final class AcceptFailureLog: ChannelDuplexHandler {
     private var pausedUntil: NIODeadline?
     private var resumption: Scheduled<Void>?
 
-    /// Makes the handler of one listening channel.
+    /// Creates the handler of one listening channel.
     ///
     /// - Parameter listener: The listener's name in metrics and log lines.
     public init(listener: String, logger: Logger, pause: TimeAmount = .seconds(1)) {

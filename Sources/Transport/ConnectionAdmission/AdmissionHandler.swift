@@ -2,15 +2,15 @@ import NIOCore
 
 /// The first handler of an admitted connection, until the connection is proven. It closes below TLS.
 ///
-/// When a connection has not proven itself in time, the handler fires ``Overdue``, so that its protocol can say
-/// goodbye, and closes the connection a second later.
+/// When a connection has not proven itself in time, the handler fires ``Overdue``, so that its protocol can send a
+/// closing message, and closes the connection a second later.
 public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHandler {
     public typealias InboundIn = ByteBuffer
 
-    /// Another connection takes this one's place.
+    /// An event: another connection replaces this one.
     struct GiveWay: Sendable {}
 
-    /// The peer has shown a valid credential.
+    /// An event: the peer has presented a valid credential.
     struct Proven: Sendable {}
 
     /// A request without a credential was served: the time to show one begins anew.

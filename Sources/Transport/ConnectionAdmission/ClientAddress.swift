@@ -1,9 +1,9 @@
 import NIOCore
 
-/// The address that a connection counts against: one IPv4 address, or the /64 network of an IPv6 address, which is
-/// what one customer is given (RFC 6177). An IPv4 address that is mapped into IPv6 is that IPv4 address.
+/// The address by which connections are counted: one IPv4 address, or the /64 network of an IPv6 address, which is the
+/// usual assignment to one customer (RFC 6177). An IPv4 address that is mapped into IPv6 is that IPv4 address.
 public enum ClientAddress: Hashable, Sendable {
-    /// One IPv4 address as a number, its first byte the highest.
+    /// An IPv4 address as a number, its first byte the highest.
     case ipv4(UInt32)
     /// The first 64 bits of an IPv6 address as a number.
     case ipv6Network(UInt64)
@@ -28,7 +28,7 @@ public struct AddressRange: Hashable, Sendable {
     private let prefix: [UInt8]
     private let length: Int
 
-    /// Reads a range; `nil` for a text that is none.
+    /// Parses a range; `nil` for any other text.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = try? SocketAddress(ipAddress: String(parts[0]), port: 0),
@@ -43,7 +43,7 @@ public struct AddressRange: Hashable, Sendable {
         self.length = length
     }
 
-    /// Whether an address lies in the range.
+    /// Whether the range contains an address.
     public func contains(_ address: SocketAddress) -> Bool {
         guard let bytes = Self.bytes(of: address), bytes.count == prefix.count else { return false }
         for index in 0..<bytes.count {

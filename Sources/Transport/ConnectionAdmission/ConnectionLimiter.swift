@@ -4,19 +4,18 @@ import NIOCore
 import Observability
 import Synchronization
 
-/// The connections of one listener: admits them, and closes the one that gives way. Thread-safe.
+/// The connections of one listener: admits new ones, and closes those that they replace. Thread-safe.
 public final class ConnectionLimiter: Sendable {
-    /// What a limiter is told.
+    /// The limits and exemptions of a limiter.
     public struct Configuration: Sendable {
-        /// How many connections there may be.
+        /// The maximum numbers of connections.
         public var limits: ConnectionSlots<ObjectIdentifier>.Limits
-        /// Addresses that the limit for one address does not bound: proxies, each of which stands for many
-        /// clients.
+        /// Addresses that the limit for one address does not bound: proxies, each of which represents many clients.
         public var exempt: [AddressRange]
-        /// How long a connection may take to prove itself.
+        /// The time within which a connection must prove itself.
         public var proofTimeout: TimeAmount
 
-        /// Makes the configuration of one listener; without an exemption every address is counted.
+        /// Creates the configuration of one listener; without an exemption every address is counted.
         public init(
             limits: ConnectionSlots<ObjectIdentifier>.Limits, exempt: [AddressRange] = [],
             proofTimeout: TimeAmount = .seconds(30)
@@ -44,7 +43,7 @@ public final class ConnectionLimiter: Sendable {
     private let report: RefusalReport
     private let open: Meter
 
-    /// Makes the limiter of one listener, with no connection yet.
+    /// Creates the limiter of one listener, without connections.
     ///
     /// - Parameter listener: The listener's name in metrics and log lines.
     public init(listener: String, _ configuration: Configuration, logger: Logger) {
@@ -54,10 +53,10 @@ public final class ConnectionLimiter: Sendable {
         open = Meter(label: "aldaba_connections", dimensions: [("listener", listener)])
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var count: Int { state.withLock { $0.slots.count } }
 
-    /// Counts a connection that its protocol sends away, because more come than it takes at the moment.
+    /// Counts a connection that its protocol turns away because of its own rate limit.
     public func turnedAway() { report.refused(.busy) }
 
     /// The address that a channel counts against; `nil` where it counts against none.
@@ -71,7 +70,7 @@ public final class ConnectionLimiter: Sendable {
     /// Admits a channel that was just accepted, and adds its first handler; call it on the channel's event loop,
     /// before any other handler is added.
     ///
-    /// - Returns: `false` when it is to be closed.
+    /// - Returns: `false` when the channel must be closed.
     public func admit(_ channel: any Channel) -> Bool {
         let connection = ObjectIdentifier(channel)
         let address = address(of: channel)
@@ -103,7 +102,7 @@ public final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// The peer of a channel has shown a valid credential.
+    /// Marks the connection of a channel as proven, since the peer has presented a valid credential.
     public func proven(_ channel: any Channel) {
         guard state.withLock({ $0.slots.proven(ObjectIdentifier(channel)) }) else { return }
         channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Proven())
@@ -124,7 +123,7 @@ public final class ConnectionLimiter: Sendable {
     }
 }
 
-/// Counts what was refused, and says so in the log at most once in ten seconds.
+/// Counts refusals, and logs them at most once in ten seconds.
 private final class RefusalReport: Sendable {
     private let listener: String
     private let logger: Logger

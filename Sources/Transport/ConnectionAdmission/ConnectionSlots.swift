@@ -1,17 +1,17 @@
-/// Which connections of a listener are open, and which one gives way to a new one: a value, without sockets.
+/// The open connections of a listener, and the choice of the one that a new one replaces: a value, without sockets.
 ///
 /// Every event costs O(1), amortized.
 public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
-    /// How many connections there may be.
+    /// The maximum numbers of connections.
     public struct Limits: Hashable, Sendable {
-        /// In all.
+        /// The number of all connections.
         public var total: Int
-        /// From one address; addresses that are exempt do not count.
+        /// The number from one address; exempt addresses are not counted.
         public var perAddress: Int
-        /// That have not proven themselves.
+        /// The number of unproven connections.
         public var unproven: Int
 
-        /// Takes the three limits; each is at least 1, and less is taken as 1.
+        /// Creates limits; each is at least 1, and a lower value counts as 1.
         public init(total: Int, perAddress: Int, unproven: Int) {
             self.total = max(1, total)
             self.perAddress = max(1, perAddress)
@@ -19,13 +19,13 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// What becomes of a new connection.
+    /// The decision on a new connection.
     public enum Decision: Hashable, Sendable {
-        /// Admitted; no other connection is touched.
+        /// The connection is admitted, and no other is affected.
         case admitted
-        /// Admitted. The named connection, the oldest that has not proven itself, has to be closed.
+        /// The connection is admitted. Another one, the oldest unproven, must be closed.
         case replacing(Connection)
-        /// Not admitted; it has to be closed.
+        /// The connection is refused and must be closed.
         case refused(ConnectionRefusal)
     }
 
@@ -37,26 +37,26 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     private let limits: Limits
     private var entries: [Connection: Entry] = [:]
     private var countOfAddress: [ClientAddress: Int] = [:]
-    /// Unproven connections in the order of their opening; those that were proven or closed since are passed over.
+    /// Unproven connections in the order of their opening; those that were proven or closed since are skipped.
     private var unprovenOrder: [Connection] = []
     private var head = 0
     private var unprovenCount = 0
 
-    /// Slots that are all free.
+    /// Creates slots without connections.
     public init(limits: Limits) { self.limits = limits }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var count: Int { entries.count }
 
-    /// How many of them have not proven themselves.
+    /// The number of unproven connections.
     public var unproven: Int { unprovenCount }
 
-    /// How many places of the order are kept.
+    /// The length of the order, including skipped entries.
     var remembered: Int { unprovenOrder.count }
 
-    /// A connection was accepted.
+    /// Decides on an accepted connection.
     ///
-    /// - Parameter address: `nil` for one that does not count against its address.
+    /// - Parameter address: The peer's address; `nil` for an exempt one.
     public mutating func opened(_ connection: Connection, from address: ClientAddress?) -> Decision {
         if let address, countOfAddress[address, default: 0] >= limits.perAddress { return .refused(.addressFull) }
         var givenUp: Connection?
@@ -72,9 +72,9 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
         return givenUp.map { .replacing($0) } ?? .admitted
     }
 
-    /// The peer showed a valid credential: the connection gives way to nobody any more.
+    /// Marks a connection as proven, since the peer presented a valid credential: no other connection replaces it.
     ///
-    /// - Returns: `false` when it had proven itself before, or is not open.
+    /// - Returns: `false` when it was proven before, or is not open.
     @discardableResult
     public mutating func proven(_ connection: Connection) -> Bool {
         guard entries[connection]?.isProven == false else { return false }
@@ -84,7 +84,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// The connection is closed. It changes nothing for one that gave way before.
+    /// Removes a closed connection. Has no effect on one that was replaced before.
     public mutating func closed(_ connection: Connection) {
         remove(connection)
         compact()
@@ -106,7 +106,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// Cuts out what was passed over once that is the larger part.
+    /// Removes skipped entries once they are the larger part.
     private mutating func compact() {
         guard unprovenOrder.count - head > 2 * unprovenCount + 64 || head > unprovenOrder.count / 2 + 64 else { return }
         unprovenOrder = unprovenOrder[head...].filter { entries[$0]?.isProven == false }
@@ -114,12 +114,12 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Why a connection was not admitted. A closed set, fit for a metric's label.
+/// The reason why a connection was not admitted. A closed set, fit for a metric's label.
 public enum ConnectionRefusal: String, Sendable, CaseIterable {
-    /// The listener has as many proven connections as it may.
+    /// The listener has the maximum number of proven connections.
     case full
-    /// The address has as many connections as it may.
+    /// The address has the maximum number of connections.
     case addressFull = "address_full"
-    /// More come than the listener's protocol takes at the moment.
+    /// The rate limit of the listener's protocol is exceeded.
     case busy
 }

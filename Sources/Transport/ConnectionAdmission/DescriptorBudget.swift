@@ -1,26 +1,26 @@
 import Glibc
 
-/// How many connections each listener may have, so that the process never runs out of descriptors.
+/// The maximum numbers of the listeners' connections, so that the process never runs out of descriptors.
 ///
 /// Of the limit of open files (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners. A quarter of the rest
 /// goes to the providers, an eighth to the control API, a sixteenth to the old binary interface where that is served, a
 /// thirty-second to the metrics, each up to a bound of its own; the devices have what is left.
 public struct DescriptorBudget: Hashable, Sendable {
-    /// Kept for everything that is no connection of a listener.
+    /// The descriptors reserved for everything except listeners' connections.
     public static let reserved = 96
 
-    /// Connections that the provider API may have, `8 ... 10,000`.
+    /// The maximum number of connections of the provider API, `8 ... 10,000`.
     public let providers: Int
-    /// Connections that the control API may have, `8 ... 4,096`.
+    /// The maximum number of connections of the control API, `8 ... 4,096`.
     public let control: Int
-    /// Connections that the old binary interface may have, `8 ... 1,024`; 0 where it is not served.
+    /// The maximum number of connections of the old binary interface, `8 ... 1,024`; 0 where it is not served.
     public let legacy: Int
     /// Connections that the listener of metrics and health may have, `8 ... 64`.
     public let metrics: Int
     /// Connections that the device endpoint may have, `8 ... 200,000`.
     public let devices: Int
 
-    /// Divides a limit of open files. One that is too small for the reserve leaves each listener eight.
+    /// Divides a limit of open files. A limit below the reserve leaves each listener eight.
     public init(openFiles: Int, servesLegacy: Bool = false) {
         let free = max(64, openFiles - Self.reserved)
         providers = max(8, min(10_000, free / 4))

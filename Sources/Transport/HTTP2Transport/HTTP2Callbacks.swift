@@ -52,7 +52,7 @@ enum HTTP2Callbacks {
     /// callback nghttp2 drops the field in silence.
     ///
     /// A credential with blanks around it is read without them (RFC 9110, section 5.5). A script whose variable is
-    /// empty sends `bearer ` with nothing behind it, and should get an answer.
+    /// empty sends `bearer ` without a token, and should get a response.
     private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = {
         session, frame, name, nameLength, value, valueLength, flags, data in
         let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -108,8 +108,8 @@ enum HTTP2Callbacks {
         return 0
     }
 
-    /// When the answer to a body that was too large or late is written, the rest of that body is of no interest
-    /// (RFC 9113, section 8.1). A reset that is queued earlier would overtake the answer.
+    /// Resets a stream after the response to a body that was too large or late, since the rest of that body is not
+    /// needed (RFC 9113, section 8.1). A reset that is queued earlier would overtake the response.
     private static let frameSent: nghttp2_on_frame_send_callback = { pointer, frame, data in
         guard let header = frame?.pointee.hd, UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0,
             let stream = session(data)?.stream(header.stream_id), stream.bodyIsTooLarge || stream.bodyIsLate
@@ -123,7 +123,8 @@ enum HTTP2Callbacks {
         return 0
     }
 
-    /// The fields of an interim response (1xx) are not those of the response that follows (RFC 9113, section 8.1).
+    /// Ends a head. The fields of an interim response (1xx) are not those of the response that follows (RFC 9113,
+    /// section 8.1).
     private static func headEnded(_ stream: HTTP2Stream, _ role: HTTP2Session.Role) {
         guard !stream.headIsComplete else { return }
         if role == .client, let status = stream.headers.first(":status"),
@@ -143,7 +144,7 @@ enum HTTP2Callbacks {
 }
 
 extension HTTP2Session {
-    /// Queues an answer: HEADERS, and one DATA frame when there is a body.
+    /// Queues a response: HEADERS, and one DATA frame when there is a body.
     ///
     /// - Returns: `false` when the stream is gone.
     @discardableResult
@@ -202,7 +203,7 @@ extension HTTP2Session {
         return provider
     }
 
-    /// Lends nghttp2 the fields of a block; nghttp2 copies them during the call.
+    /// Passes the fields of a block to nghttp2, which copies them during the call.
     private func withNameValues<Result>(
         _ headers: HeaderBlock, _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result
     ) -> Result {

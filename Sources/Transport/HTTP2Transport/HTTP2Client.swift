@@ -12,25 +12,25 @@ public struct HTTP2Response: Sendable, Hashable {
     /// The whole body; empty where there is none.
     public var body: [UInt8]
 
-    /// The value of the first field of that name, as text.
+    /// The value of the first field with a name, as text.
     public func header(_ name: StaticString) -> String? { headers.first(name).map { headers.text($0) } }
 }
 
-/// Why a request has no response.
+/// The reason why a request has no response.
 public enum HTTP2RequestError: Error, Hashable, Sendable {
-    /// The connection ended before the answer; whether the request took effect is not known.
+    /// The connection ended before the response; whether the request took effect is not known.
     case connectionClosed(reason: String)
     /// The peer did not process the request (RFC 9113, section 8.7); it is safe to send it again.
     case notProcessed
     /// The peer ended the stream with this HTTP/2 error code.
     case streamReset(code: UInt32)
-    /// No answer within the deadline; whether the request took effect is not known.
+    /// No response within the deadline; whether the request took effect is not known.
     case timedOut
-    /// The answer carried no valid `:status`.
+    /// The response contained no valid `:status`.
     case malformedResponse
 }
 
-/// One HTTP/2 connection to a server.
+/// An HTTP/2 connection to a server.
 public final class HTTP2Client: Sendable {
     private let handler: NIOLoopBound<HTTP2ClientHandler>
     private let channel: any Channel
@@ -42,7 +42,7 @@ public final class HTTP2Client: Sendable {
 
     /// Connects; with TLS the server's certificate is checked against the context's trust roots and `host`.
     ///
-    /// - Throws: what the socket or the TLS handshake says, or the time-out's error.
+    /// - Throws: The error of the socket or the TLS handshake, or the time-out's error.
     public static func connect(
         host: String, port: Int, tls: NIOSSLContext?, limits: HTTP2Limits = HTTP2Limits(),
         timeout: TimeAmount = .seconds(10), on group: any EventLoopGroup
@@ -85,15 +85,15 @@ public final class HTTP2Client: Sendable {
 
     /// Closes the connection; open requests end with `connectionClosed`.
     public func close() async {
-        // A connection that is already closed has nothing more to close.
+        // A closed connection needs no further closing.
         try? await channel.close().get()
     }
 }
 
 extension NIOSSLContext {
-    /// A client's context for HTTP/2: full verification against `trustRoots`, ALPN `h2`.
+    /// Creates a client's context for HTTP/2: full verification against `trustRoots`, ALPN `h2`.
     ///
-    /// - Parameter identity: The client's own certificate with its key, PEM in any order; `nil` shows none.
+    /// - Parameter identity: The client's own certificate with its key, PEM in any order; `nil` for none.
     public static func http2Client(trustRoots: NIOSSLTrustRoots, identity: String? = nil) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12

@@ -3,7 +3,7 @@ import HTTPWire
 import NIOCore
 import NIOTLS
 
-/// Moves bytes between a channel and a client session. One per connection.
+/// Transfers bytes between a channel and a client session. One per connection.
 final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -49,7 +49,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
         ready.fail(HTTP2RequestError.connectionClosed(reason: failure ?? "the connection was not made"))
     }
 
-    /// Succeeds once requests can be sent: connected, and the TLS handshake done.
+    /// A future that succeeds once requests can be sent: connected, and the TLS handshake done.
     var whenReady: EventLoopFuture<Void> { ready.futureResult }
 
     func channelActive(context: ChannelHandlerContext) {

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The live connections of a listener, so that it can say goodbye to all of them. Thread-safe.
+/// The live connections of a listener, so that all of them can be shut down. Thread-safe.
 final class HTTP2ConnectionRegistry: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: NIOLoopBound<HTTP2ServerHandler>] = [:]
@@ -29,7 +29,7 @@ final class HTTP2ConnectionRegistry: Sendable {
         promise?.succeed()
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     var count: Int { state.withLock { $0.connections.count } }
 
     /// Sends GOAWAY on every connection; the promise succeeds once the last one is closed.
@@ -45,7 +45,7 @@ final class HTTP2ConnectionRegistry: Sendable {
         }
     }
 
-    /// Closes whatever is still open.
+    /// Closes the remaining connections.
     func closeAll() {
         for connection in state.withLock({ Array($0.connections.values) }) {
             connection.eventLoop.execute { connection.value.close() }

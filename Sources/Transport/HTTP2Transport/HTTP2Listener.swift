@@ -6,34 +6,34 @@ import NIOSSL
 
 /// A listening socket for HTTP/2 over TLS.
 public final class HTTP2Listener: Sendable {
-    /// Where and how to listen.
+    /// The address and limits of a listener.
     public struct Configuration: Sendable {
         /// The IP address or host name to bind.
         public var host: String
-        /// `0` takes a free port; ``HTTP2Listener/port`` tells which.
+        /// The port; `0` takes a free one, which is ``HTTP2Listener/port``.
         public var port: Int
-        /// Gives the certificate of each connection that begins. `nil` serves HTTP/2 in plain text with prior knowledge:
-        /// for tests and benchmarks.
+        /// Returns the certificate for each new connection. `nil` serves HTTP/2 in plain text with prior knowledge, for
+        /// tests and benchmarks.
         public var tls: (@Sendable () -> NIOSSLContext)?
-        /// Whether a client's certificate is left to the request handler, whoever signed it. The handshake proves that the
-        /// client has its key; everything else is for who serves ``HTTP2ServerConnection/peerCertificate``. It takes a
-        /// context that asks for certificates.
+        /// Whether the request handler checks a client's certificate, whoever signed it. The handshake proves only that
+        /// the client has its key; everything else is checked by the user of ``HTTP2ServerConnection/peerCertificate``.
+        /// It requires a context that requests certificates.
         public var leavesCertificatesToHandler = false
-        /// What a connection may send and hold.
+        /// The limits of a connection's sessions.
         public var limits = HTTP2Limits()
-        /// A connection on which nothing moves for this long is sent away.
+        /// The time after which a connection without traffic is shut down.
         public var idleTimeout: TimeAmount = .hours(1)
-        /// A connection on which no HTTP/2 begins for this long, TLS handshake included, is closed.
+        /// The time after which a connection is closed on which no HTTP/2 has begun, TLS handshake included.
         public var openingTimeout: TimeAmount = .seconds(10)
-        /// A request that is not complete for this long is given up: it is answered without its body, or its stream is
-        /// reset with CANCEL when its head is not complete either.
+        /// The time after which an incomplete request is given up: the handler responds without its body, or its stream
+        /// is reset with CANCEL when its head is not complete either.
         public var requestTimeout: TimeAmount = .seconds(60)
-        /// Decides which connections are kept.
+        /// The limiter that admits connections.
         public var limiter: ConnectionLimiter
-        /// Where the listener and its connections log.
+        /// The logger of the listener and its connections.
         public var logger = Logger(label: "aldaba.http2")
 
-        /// Makes a configuration. Without a limiter 10,000 connections are admitted, from wherever they come.
+        /// Creates a configuration. Without a limiter 10,000 connections are admitted, from any address.
         public init(
             host: String, port: Int, tls: (@Sendable () -> NIOSSLContext)?, limiter: ConnectionLimiter? = nil
         ) {
@@ -57,16 +57,16 @@ public final class HTTP2Listener: Sendable {
         self.registry = registry
     }
 
-    /// The port that is listened on.
+    /// The port of the listener.
     public var port: Int { channel.localAddress?.port ?? 0 }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var connections: Int { registry.count }
 
     /// Binds and begins to accept.
     ///
-    /// - Parameter makeRequestHandler: Called on a connection's event loop when it is made.
-    /// - Throws: what the socket says, such as `EADDRINUSE`.
+    /// - Parameter makeRequestHandler: Called on a connection's event loop when the connection is made.
+    /// - Throws: The socket's error, such as `EADDRINUSE`.
     public static func bind(
         _ configuration: Configuration, on group: any EventLoopGroup,
         makeRequestHandler: @escaping @Sendable (HTTP2ServerConnection) -> any HTTP2RequestHandler
@@ -111,9 +111,9 @@ public final class HTTP2Listener: Sendable {
         return HTTP2Listener(channel: channel, registry: registry)
     }
 
-    /// Stops accepting, lets open requests finish, and closes what is left after `grace`.
+    /// Stops accepting, lets open requests finish, and closes remaining connections after `grace`.
     public func shutDown(grace: TimeAmount = .seconds(5)) async {
-        // A listener that is already closed has nothing more to close.
+        // A closed listener needs no further closing.
         try? await channel.close().get()
         let drained = channel.eventLoop.makePromise(of: Void.self)
         let registry = self.registry

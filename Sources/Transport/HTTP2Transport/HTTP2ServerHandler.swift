@@ -4,25 +4,26 @@ import HTTPWire
 import NIOCore
 import NIOSSL
 
-/// What serves the requests of one connection; called on its event loop.
+/// The handler of one connection's requests; called on its event loop.
 public protocol HTTP2RequestHandler: AnyObject {
-    /// A request is complete, or its body will never be. Answer with ``HTTP2ServerConnection/respond(_:headers:body:)``, now or later.
+    /// Handles a request that is complete, or whose body never will be. Respond with
+    /// ``HTTP2ServerConnection/respond(_:headers:body:)``, now or later.
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
-    /// The connection is gone; answers to its open streams go nowhere.
+    /// Handles the end of the connection; responses to its open streams are discarded.
     func connectionClosed(_ connection: HTTP2ServerConnection)
 }
 
-/// A complete request. Its block is the connection's own and is used again after the handler returns.
+/// A complete request. Its header block belongs to the connection and is reused after the handler returns.
 public struct HTTP2Request {
-    /// The stream to answer, for ``HTTP2ServerConnection/respond(_:headers:body:)``.
+    /// The stream of the response, for ``HTTP2ServerConnection/respond(_:headers:body:)``.
     public let stream: Int32
     /// The header fields, pseudo-header fields first; no trailers.
     public let headers: HeaderBlock
-    /// The whole body; empty where there is none, or where it was thrown away.
+    /// The whole body; empty where there is none, or where it was discarded.
     public let body: [UInt8]
-    /// The body exceeded the limit and was thrown away.
+    /// Whether the body exceeded the limit and was discarded.
     public let bodyIsTooLarge: Bool
-    /// The body did not end in time, and what came of it was thrown away.
+    /// Whether the body did not end in time and was discarded.
     public let bodyIsLate: Bool
 }
 
@@ -30,7 +31,7 @@ public struct HTTP2Request {
 public final class HTTP2ServerConnection {
     fileprivate let session: HTTP2Session
     fileprivate weak var handler: HTTP2ServerHandler?
-    /// The loop on which everything of this connection happens.
+    /// The event loop of this connection.
     public let eventLoop: any EventLoop
     private var isProven = false
 
@@ -42,35 +43,37 @@ public final class HTTP2ServerConnection {
     /// The peer's address.
     public var remoteAddress: SocketAddress? { handler?.remoteAddress }
 
-    /// The bytes of the certificate that the peer showed in the TLS handshake; `nil` where it showed none.
+    /// The bytes of the certificate that the peer presented in the TLS handshake; `nil` where it presented none.
     public var peerCertificate: [UInt8]? { handler?.peerCertificate }
 
-    /// Queues the answer of a stream; it is written with the batch it belongs to, see ``flush()``.
+    /// Queues the response of a stream; it is written with the batch it belongs to, see ``flush()``.
     ///
     /// - Parameters:
-    ///   - headers: `:status` first.
-    ///   - body: Empty for none; else it goes out as one DATA frame (up to the peer's window and frame size).
-    /// - Returns: `false` when the stream is gone.
+    ///   - headers: The fields, `:status` first.
+    ///   - body: The body, empty for none; otherwise it is sent as one DATA frame (up to the peer's window and frame
+    ///     size).
+    /// - Returns: `false` when the stream is closed.
     @discardableResult
     public func respond(_ stream: Int32, headers: HeaderBlock, body: [UInt8] = []) -> Bool {
         session.submitResponse(stream, headers: headers, body: body)
     }
 
-    /// The peer has shown a valid credential: its connection gives way to nobody any more.
+    /// Marks the connection as proven, since the peer has presented a valid credential: no other connection replaces
+    /// it.
     public func prove() {
         guard !isProven else { return }
         isProven = true
         handler?.prove()
     }
 
-    /// Writes what is queued. Answers given inside `requestReceived` are written without it.
+    /// Writes queued responses. Those queued inside `requestReceived` are written without it.
     public func flush() { handler?.flush() }
 
-    /// Sends GOAWAY and closes once the open streams are answered.
+    /// Sends GOAWAY and closes once all open streams have a response.
     public func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
 }
 
-/// Moves bytes between a channel and a server session. One per connection.
+/// Transfers bytes between a channel and a server session. One per connection.
 final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -82,7 +85,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private var context: ChannelHandlerContext?
     private var isReading = false
     private var isShuttingDown = false
-    /// The peer broke the protocol: the connection is closing, and what still comes is not read.
+    /// Whether the peer violated the protocol: the connection is closing, and further bytes are not read.
     private var isBroken = false
     private let registry: HTTP2ConnectionRegistry?
     private let limiter: ConnectionLimiter?
@@ -91,10 +94,10 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private let requestTimeout: TimeAmount
     /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
     private var opening: Scheduled<Void>?
-    /// Looks whether a request has been awaited for too long; may be set without an awaited request.
+    /// Checks whether a request has been awaited for too long; may be set without an awaited request.
     private var awaiting: Scheduled<Void>?
 
-    /// Bytes taken from the session in one go; more wait inside it until the channel is writable again.
+    /// The number of bytes taken from the session at once; more wait in it until the channel is writable again.
     private static let writeSlice = 64 << 10
 
     init(
@@ -198,7 +201,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case let idle as IdleStateHandler.IdleStateEvent where idle == .all:
-            // Idle again after the goodbye: what is still open will not end by itself.
+            // The connection is idle again after GOAWAY: open streams will not end by themselves.
             if isShuttingDown { return close() }
             shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
         case is AdmissionHandler.Overdue: shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
@@ -217,7 +220,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     fileprivate var remoteAddress: SocketAddress? { context?.remoteAddress }
 
     fileprivate var peerCertificate: [UInt8]? {
-        // Without TLS there is no such handler, and nothing was shown.
+        // Without TLS there is no such handler, and no certificate.
         let handler = try? context?.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         return try? handler?.peerCertificate?.toDERBytes()
     }
@@ -226,7 +229,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         if let context { limiter?.proven(context.channel) }
     }
 
-    /// Writes what the session has, as long as the channel takes it.
+    /// Writes the session's bytes while the channel is writable.
     func flush() {
         guard !isReading, let context, let session = connection?.session else { return }
         do {
@@ -244,7 +247,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         }
     }
 
-    /// Refuses new streams; the connection closes after the last open one is answered.
+    /// Refuses new streams; the connection closes after the last open one has a response.
     func shutDown(debugData: [UInt8]) {
         guard !isShuttingDown, let session = connection?.session else { return }
         isShuttingDown = true
@@ -252,7 +255,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         flush()
     }
 
-    /// Closes at once; open requests get no answer.
+    /// Closes at once; open requests get no response.
     func close() { context?.close(promise: nil) }
 
     // MARK: HTTP2SessionOwner

@@ -2,16 +2,16 @@ import CNghttp2
 import HTTPWire
 import NIOCore
 
-/// What an HTTP/2 session tells its owner; called while bytes are fed in, on the connection's event loop.
+/// The owner of an HTTP/2 session, called with its events while bytes are received, on the connection's event loop.
 protocol HTTP2SessionOwner: AnyObject {
-    /// A message is complete (its body too), or its body has passed the limit (`stream.bodyIsTooLarge`) or its time
-    /// (`stream.bodyIsLate`).
+    /// Handles a message that is complete (its body too), or whose body has exceeded the limit
+    /// (`stream.bodyIsTooLarge`) or its time (`stream.bodyIsLate`).
     func messageReceived(_ stream: HTTP2Stream)
-    /// The stream is gone; `code` is the HTTP/2 error code, 0 when it ended well.
+    /// Handles the end of a stream; `code` is the HTTP/2 error code, 0 for success.
     func streamClosed(_ stream: HTTP2Stream, code: UInt32)
-    /// The peer is going away and has processed nothing above this stream.
+    /// Handles the peer's GOAWAY, which has processed no stream above `lastStream`.
     func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8])
-    /// The peer's settings arrived (or changed).
+    /// Handles the peer's settings, the first or changed ones.
     func settingsReceived()
 }
 
@@ -20,21 +20,21 @@ final class HTTP2Stream {
     var id: Int32 = 0
     var headers = HeaderBlock()
     var body: [UInt8] = []
-    /// The header fields have ended; what follows are trailers. An interim response's do not count.
+    /// Whether the header fields have ended; any following fields are trailers. An interim response's do not count.
     var headIsComplete = false
     var bodyIsTooLarge = false
     var bodyIsLate = false
-    /// Fields and bytes of the header block that is being read.
+    /// The numbers of fields and bytes of the header block that is being read.
     private(set) var blockFields = 0
     private var blockBytes = 0
-    /// Bytes that count against the connection's budget.
+    /// The bytes that count against the connection's budget.
     fileprivate var heldHeaderBytes = 0
     fileprivate var heldBodyBytes = 0
-    /// The message was given to the owner, or never will be.
+    /// Whether the message was passed to the owner, or never will be.
     var wasDelivered = false
-    /// When the request began, while its end is awaited.
+    /// The time at which the request began, while its end is awaited.
     var awaitedSince: NIODeadline?
-    /// What is left to send of the answer's (or request's) body.
+    /// The unsent rest of the body of the response (or request).
     var outgoing: [UInt8] = []
     var outgoingOffset = 0
 
@@ -54,7 +54,7 @@ final class HTTP2Stream {
         beginHeaderBlock()
     }
 
-    /// A header block begins: the head, an interim one, or trailers.
+    /// Begins a header block: the head, an interim one, or trailers.
     func beginHeaderBlock() {
         blockFields = 0
         blockBytes = 0
@@ -79,19 +79,19 @@ final class HTTP2Session {
     weak var owner: (any HTTP2SessionOwner)?
     let role: Role
     let limits: HTTP2Limits
-    /// Every stream state ever made, used again and again: nghttp2's user data points at them unretained.
-    /// As many as were ever open at once, so the stream limit bounds it.
+    /// The states of all streams ever opened, which are reused: nghttp2's user data points at them unretained. Their
+    /// number is that of the streams open at once, so the stream limit bounds it.
     private var everyStream: [HTTP2Stream] = []
     private var spareStreams: [HTTP2Stream] = []
-    /// Streams that are open, in either direction.
+    /// The number of open streams, in either direction.
     private(set) var openStreams = 0
-    /// Bytes of headers and bodies that all streams hold.
+    /// The bytes of headers and bodies that all streams hold.
     private(set) var heldBytes = 0
-    /// Header blocks that were beyond the limits.
+    /// The number of header blocks that exceeded the limits.
     private var excessiveHeaderBlocks = 0
-    /// Requests that have begun and not ended.
+    /// The number of requests that have begun and not ended.
     private(set) var awaitedRequests = 0
-    /// Room for the head of an ordinary request, provider token included.
+    /// The capacity for the head of an ordinary request, provider token included, in bytes.
     private static let spareHeaderBytes = 2048
     /// The frames without work that a client may send; `nil` on a client's own side.
     private var frames: FrameBudget?
@@ -140,7 +140,7 @@ final class HTTP2Session {
 
     // MARK: Bytes
 
-    /// Feeds received bytes; the owner is called for each message that they complete.
+    /// Processes received bytes; the owner is called for each message that they complete.
     ///
     /// - Throws: when the peer broke the protocol so badly that nothing more can be read, has caused more
     ///   frames than may wait, or has sent more frames without work than its budget allows; then a GOAWAY is queued.
@@ -160,9 +160,9 @@ final class HTTP2Session {
         }
     }
 
-    /// Appends what is to be written, until nothing is left or `limit` bytes are exceeded.
+    /// Appends bytes to be written, until none are left or `limit` is exceeded.
     ///
-    /// - Returns: whether more is waiting.
+    /// - Returns: Whether more bytes are waiting.
     func write(into buffer: inout ByteBuffer, limit: Int) throws -> Bool {
         var written = 0
         while written < limit {
@@ -176,7 +176,7 @@ final class HTTP2Session {
         return nghttp2_session_want_write(pointer) != 0
     }
 
-    /// Nothing is left to read or write: the connection can be closed.
+    /// Whether nothing is left to read or write: the connection can be closed.
     var isFinished: Bool {
         nghttp2_session_want_read(pointer) == 0 && nghttp2_session_want_write(pointer) == 0
     }
@@ -186,20 +186,20 @@ final class HTTP2Session {
 
     // MARK: Streams
 
-    /// The open stream of that id.
+    /// The open stream with an id.
     func stream(_ id: Int32) -> HTTP2Stream? {
         guard let data = nghttp2_session_get_stream_user_data(pointer, id) else { return nil }
         return Unmanaged<HTTP2Stream>.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Makes the state of a new stream and hangs it on nghttp2's.
+    /// Creates the state of a new stream and attaches it to nghttp2's.
     func openStream(_ id: Int32) -> HTTP2Stream {
         let stream = openDetachedStream()
         attach(stream, id: id)
         return stream
     }
 
-    /// Makes the state of a stream whose id is not known yet.
+    /// Creates the state of a stream whose id is not known yet.
     func openDetachedStream() -> HTTP2Stream {
         let stream: HTTP2Stream
         if let spare = spareStreams.popLast() {
@@ -213,19 +213,19 @@ final class HTTP2Session {
         return stream
     }
 
-    /// Gives a stream its id and hangs it on nghttp2's.
+    /// Sets a stream's id and attaches its state to nghttp2's.
     func attach(_ stream: HTTP2Stream, id: Int32) {
         stream.id = id
         nghttp2_session_set_stream_user_data(pointer, id, Unmanaged.passUnretained(stream).toOpaque())
     }
 
-    /// Takes back the state of a stream that never got an id.
+    /// Reclaims the state of a stream that never got an id.
     func discardDetachedStream(_ stream: HTTP2Stream) {
         openStreams -= 1
         release(stream)
     }
 
-    /// Takes back what a stream held. A spare one keeps only what an ordinary request needs.
+    /// Releases a stream's memory. A spare state keeps only the capacity that an ordinary request needs.
     private func release(_ stream: HTTP2Stream) {
         heldBytes -= stream.heldHeaderBytes + stream.heldBodyBytes
         stream.reset(id: 0)
@@ -233,7 +233,7 @@ final class HTTP2Session {
         spareStreams.append(stream)
     }
 
-    /// Takes a stream's state back when nghttp2 has closed it.
+    /// Reclaims a stream's state when nghttp2 has closed it.
     func closeStream(_ id: Int32, code: UInt32) {
         guard let stream = stream(id) else { return }
         requestEnded(on: stream)
@@ -246,7 +246,7 @@ final class HTTP2Session {
 
     // MARK: The budget
 
-    /// Counts bytes that a stream is about to keep; `false` when the connection holds too much already.
+    /// Counts bytes that a stream is about to hold; `false` when the connection's budget is exceeded.
     func hold(_ bytes: Int, for stream: HTTP2Stream) -> Bool {
         guard heldBytes + bytes <= limits.heldBytes else { return false }
         heldBytes += bytes
@@ -254,7 +254,7 @@ final class HTTP2Session {
         return true
     }
 
-    /// Lets go of a body that was handed over or is of no interest.
+    /// Releases a body that was passed to the owner or is not needed.
     func dropBody(of stream: HTTP2Stream) {
         heldBytes -= stream.heldBodyBytes
         stream.heldBodyBytes = 0
@@ -270,7 +270,7 @@ final class HTTP2Session {
 
     /// Refuses a header block: its stream is reset, and after a few of them the connection is sent away.
     ///
-    /// - Returns: What the header callback returns, so that nghttp2 decodes the rest without asking for each field.
+    /// - Returns: The result of the header callback, with which nghttp2 decodes the rest without a call for each field.
     func refuseHeaders(of stream: HTTP2Stream) -> Int32 {
         requestEnded(on: stream)
         stream.wasDelivered = true
@@ -284,26 +284,25 @@ final class HTTP2Session {
 
     // MARK: Requests that are awaited
 
-    /// A request has begun.
+    /// Records the beginning of a request.
     func expectRequest(on stream: HTTP2Stream) {
         guard role == .server else { return }
         stream.awaitedSince = now
         awaitedRequests += 1
     }
 
-    /// A request is complete, or will never be.
+    /// Records that a request is complete, or never will be.
     func requestEnded(on stream: HTTP2Stream) {
         guard stream.awaitedSince != nil else { return }
         stream.awaitedSince = nil
         awaitedRequests -= 1
     }
 
-    /// When the request began that is awaited the longest.
+    /// The time at which the longest awaited request began.
     var oldestAwaited: NIODeadline? { everyStream.compactMap(\.awaitedSince).min() }
 
-    /// Gives up every request that began at or before an instant and is not complete; what still comes on its
-    /// stream is not read. A request whose head is complete goes to the owner, which answers it; any other stream
-    /// is reset.
+    /// Gives up every request that began at or before an instant and is not complete; further bytes on its stream are
+    /// not read. A request with a complete head is passed to the owner, which responds; any other stream is reset.
     func giveUpRequests(begunBy instant: NIODeadline) {
         for stream in everyStream where stream.awaitedSince.map({ $0 <= instant }) ?? false {
             requestEnded(on: stream)
@@ -322,7 +321,7 @@ final class HTTP2Session {
 
     // MARK: Control frames
 
-    /// Says goodbye: streams up to the last one received are still answered.
+    /// Sends GOAWAY: streams up to the last one received still get a response.
     func submitGoAway(code: UInt32, debugData: [UInt8] = []) {
         let last = nghttp2_session_get_last_proc_stream_id(pointer)
         nghttp2_submit_goaway(pointer, 0, last, code, debugData, debugData.count)

@@ -3,7 +3,7 @@ import MCSWire
 import NIOCore
 import PushModel
 
-/// One end of a connection, as its channel handler sees it. All calls come on the connection's event loop.
+/// The user of a channel handler: one end of a connection. All calls are made on the connection's event loop.
 public protocol MCSChannelPeer: AnyObject {
     /// Whether more bytes should be read now.
     var wantsRead: Bool { get }
@@ -12,28 +12,29 @@ public protocol MCSChannelPeer: AnyObject {
     /// The uptime in milliseconds at which ``tick()`` should be called; `nil` for never.
     var deadline: Int64? { get }
 
-    /// The connection is open (its TLS handshake may still go on). The peer may keep the channel until ``closed(_:)``.
+    /// Handles the opening of the connection, whose TLS handshake may not be finished. The peer may keep the channel
+    /// until ``closed(_:)``.
     func opened(_ channel: MCSChannelHandler<Self>)
-    /// The version byte, once, before any packet.
+    /// Handles the version byte, once, before any packet.
     func received(version: UInt8)
-    /// One packet, in the order of the wire.
+    /// Handles a packet, in the order of the wire.
     func received(_ packet: MCSPacket)
-    /// All packets of one read were given.
+    /// Handles the end of a read, after all of its packets.
     func readCompleted()
-    /// Whether the connection takes more without piling it up; `false` while its buffer is above the high mark.
+    /// Handles a change of writability: `false` while the connection's buffer is above the high mark.
     func writabilityChanged(_ isWritable: Bool)
-    /// The deadline has come.
+    /// Handles the arrival of the deadline.
     func tick()
-    /// What came is no packet; nothing more is read.
+    /// Handles bytes that are no packet; nothing more is read.
     func malformed(_ error: MCSFrameError)
-    /// The connection is gone, because of an error or not. The last call.
+    /// Handles the end of the connection, with an error or not. The last call.
     func closed(_ error: (any Error)?)
 }
 
-/// The channel handler of one MCS connection: reads packets for its peer, and writes what the peer sends.
+/// The channel handler of one MCS connection: reads packets for its peer, and writes the peer's packets.
 ///
-/// Packets are gathered and leave together when the peer has taken all of a read, or calls ``settle()``. Use it on
-/// the channel's event loop only.
+/// Packets are buffered, and written together when the peer has processed all of a read, or calls ``settle()``. Use it
+/// on the channel's event loop only.
 public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler {
     public typealias InboundIn = ByteBuffer
     public typealias OutboundIn = ByteBuffer
@@ -50,32 +51,32 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     private var timer: (uptime: Int64, task: Scheduled<Void>)?
     private let allocator = ByteBufferAllocator()
 
-    /// How many gathered bytes are written without waiting for the end of the read.
+    /// The number of buffered bytes that are written without waiting for the end of the read.
     private static var gatherLimit: Int { 32 * 1024 }
 
-    /// Makes the handler of one connection, for one channel. It holds its peer.
+    /// Creates the handler of one connection, for one channel. It retains its peer.
     public init(peer: Peer) {
         self.peer = peer
         decoder = MCSFrameDecoder(maximumSize: peer.maximumSize)
     }
 
-    // MARK: What the peer calls
+    // MARK: Calls of the peer
 
-    /// Whether the connection takes more without piling it up.
+    /// Whether the connection can take more without growing its buffer.
     public var isWritable: Bool { context?.channel.isWritable ?? false }
 
     /// The channel; `nil` once the connection is over.
     public var channel: (any Channel)? { context?.channel }
 
-    /// The address of the other side, for logs.
+    /// The address of the peer machine, for logs.
     public var remoteAddress: SocketAddress? { context?.remoteAddress }
 
-    /// Gathers the version byte for the next flush. It goes before the first packet.
+    /// Buffers the version byte for the next flush. It precedes the first packet.
     public func send(version: UInt8) {
         pending.append(version)
     }
 
-    /// Gathers a packet for the next flush. One that is too large for any reader closes the connection.
+    /// Buffers a packet for the next flush. A packet that is too large for any reader closes the connection.
     public func send(_ packet: MCSPacket) {
         do throws(MCSFrameError) {
             try packet.encode(into: &pending)
@@ -86,7 +87,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         if pending.count >= Self.gatherLimit { flush() }
     }
 
-    /// Gathers a notification for the next flush, like ``send(_:)``.
+    /// Buffers a notification for the next flush, like ``send(_:)``.
     public func send(_ notification: OutgoingNotification, lastStreamID: Int32, now: Timestamp) {
         do throws(MCSFrameError) {
             try notification.encodePacket(into: &pending, lastStreamID: lastStreamID, now: now)
@@ -97,8 +98,8 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         if pending.count >= Self.gatherLimit { flush() }
     }
 
-    /// Call it after events that did not come from this handler: writes what was gathered, reads on if the peer
-    /// wants that again, and sets the timer anew.
+    /// Writes buffered packets, continues reading if the peer wants that again, and resets the timer. Call it after
+    /// events that did not originate in this handler.
     public func settle() {
         guard let context else { return }
         flush()
@@ -109,7 +110,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         updateTimer()
     }
 
-    /// Writes what was gathered and closes the connection. Nothing that comes afterwards is read.
+    /// Writes buffered packets and closes the connection. Later bytes are not read.
     public func close() {
         guard let context, !isClosing else { return }
         flush()
@@ -213,8 +214,8 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
     }
 
-    /// A timer that fires too early only looks at the deadline again. So a packet, which moves the deadline away,
-    /// costs nothing.
+    /// Updates the timer. A timer that fires too early only checks the deadline again, so a packet, which postpones the
+    /// deadline, costs nothing.
     private func updateTimer() {
         guard let context, let deadline = peer.deadline else {
             timer?.task.cancel()
@@ -228,8 +229,8 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         let task = context.eventLoop.assumeIsolated().scheduleTask(
             deadline: SessionTime.deadline(ofUptime: deadline)
         ) {
-            // The timer holds the handler until it fires or the end of the connection cancels it. A weak
-            // reference would make every retain of the handler slower.
+            // The timer retains the handler until it fires or the end of the connection cancels it. A weak reference
+            // would make every retain of the handler slower.
             self.timerFired()
         }
         timer = (deadline, task)

@@ -1,16 +1,17 @@
 import NIOCore
 import NIOPosix
 
-/// The options of a device's socket: small buffers, since there are many and most are idle.
+/// The options of a device's socket: small buffers, since there are many connections and most are idle.
 public enum MCSChannelOptions {
-    /// Reads begin at 512 bytes and shrink to 64 for small traffic.
+    /// Creates an allocator whose buffers begin at 512 bytes and shrink to 64 for small traffic.
     public static func receiveAllocator(maximum: Int = 4096) -> AdaptiveRecvByteBufferAllocator {
         AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: maximum)
     }
 
-    /// How many reads one turn of the event loop makes on a connection.
+    /// The number of reads on a connection in one tick of the event loop.
     public static let maximumReadsPerTurn: UInt = 2
 
-    /// Above the high mark a connection counts as choked until it is below the low one; bytes.
+    /// The marks in bytes between which writability changes: a connection above the high mark is choked until it is
+    /// below the low one.
     public static let writeBufferMarks = ChannelOptions.Types.WriteBufferWaterMark(low: 8 * 1024, high: 64 * 1024)
 }

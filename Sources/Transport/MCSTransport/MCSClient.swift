@@ -4,9 +4,9 @@ import NIOPosix
 import NIOSSL
 import PushModel
 
-/// Where a device connects to and whom it trusts.
+/// The address of a server for devices, and the certificates that are trusted.
 public struct MCSClientTarget: Hashable, Sendable {
-    /// Whose certificates are accepted.
+    /// The trusted certificate authorities.
     public enum Trust: Hashable, Sendable {
         /// The system's certificate authorities.
         case system
@@ -14,14 +14,14 @@ public struct MCSClientTarget: Hashable, Sendable {
         case certificateFile(String)
     }
 
-    /// A host name or an IP address; the server's certificate must name it.
+    /// A host name or an IP address, which the server's certificate must contain.
     public var host: String
     /// The TCP port of the device endpoint.
     public var port: Int
-    /// Which certificate authorities may vouch for the server.
+    /// The certificate authorities that may sign the server's certificate.
     public var trust: Trust
 
-    /// Makes a target; nothing is looked up or connected.
+    /// Creates a target; nothing is looked up or connected.
     public init(host: String, port: Int, trust: Trust) {
         self.host = host
         self.port = port
@@ -29,9 +29,9 @@ public struct MCSClientTarget: Hashable, Sendable {
     }
 }
 
-/// Why a client could not be made.
+/// The reason why a client could not be created.
 public enum MCSClientError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file of certificate authorities cannot be used; the text says why.
+    /// The file of certificate authorities cannot be used, for a reason.
     case unusableCertificates(path: String, reason: String)
 
     public var description: String {
@@ -74,11 +74,11 @@ public final class MCSClient: Sendable {
         }
     }
 
-    /// Makes one attempt to connect and log in. The delegate hears how it goes; `closed` is called in any case.
+    /// Makes one attempt to connect and log in. The delegate receives the events; `closed` is called in any case.
     ///
     /// - Parameters:
     ///   - loop: The event loop of the connection, one of the group's; any of them if `nil`.
-    ///   - delegate: Kept until `closed` was called.
+    ///   - delegate: The delegate, which is retained until `closed` was called.
     public func connect(
         _ credentials: MCSCredentials, on loop: (any EventLoop)? = nil, delegate: any MCSClientDelegate
     ) -> MCSClientConnection {
@@ -123,7 +123,7 @@ extension MCSClientTarget {
     /// The host's address; `nil` for a name, which is looked up at each connection.
     private var address: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
 
-    /// The name for TLS; `nil` for an IP address, which is checked against the address that was connected to.
+    /// The server name for TLS; `nil` for an IP address, which is checked against the connection's address.
     fileprivate var serverName: String? { address == nil ? host : nil }
 
     fileprivate func connect(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
@@ -132,7 +132,7 @@ extension MCSClientTarget {
     }
 }
 
-/// An address that nobody answers at.
+/// An address without a reachable server.
 private struct UnreachableAddress: Error, CustomStringConvertible {
     let description: String
 

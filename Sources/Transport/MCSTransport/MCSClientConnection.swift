@@ -3,12 +3,12 @@ import MCSWire
 import NIOCore
 import PushModel
 
-/// One connection of a device, from the attempt to connect on. Its methods may be called on any thread; calls on
-/// the connection's event loop take effect before they return. After `closed` they do nothing.
+/// A connection of a device, from the attempt to connect on. Its methods may be called on any thread; calls on the
+/// connection's event loop take effect before they return. After `closed` they do nothing.
 public final class MCSClientConnection: Sendable {
     /// The device that logs in.
     public let device: DeviceID
-    /// Where the delegate is called.
+    /// The event loop on which the delegate is called.
     public let eventLoop: any EventLoop
     private let box: NIOLoopBoundBox<MCSClientShell?>
 
@@ -18,38 +18,38 @@ public final class MCSClientConnection: Sendable {
         box = .makeEmptyBox(valueType: MCSClientShell.self, eventLoop: eventLoop)
     }
 
-    /// These notifications are stored, or were stored before: acknowledges them.
+    /// Acknowledges notifications that are stored, or were stored before.
     public func stored(_ ids: [NotificationID]) {
         onLoop { $0.stored(ids) }
     }
 
-    /// Sends a batch of receipts. It is durable at the server when `upstreamConfirmed` names its persistent id;
-    /// what is not confirmed when the connection ends is to be sent again on the next.
+    /// Sends a batch of receipts. It is durable at the server when `upstreamConfirmed` contains its persistent id. A
+    /// batch that is not confirmed when the connection ends must be sent again on the next.
     ///
     /// - Parameters:
     ///   - receipts: At most a few hundred.
-    ///   - persistentID: The sender's own name of the batch, unique among those not confirmed.
+    ///   - persistentID: The sender's own id of the batch, unique among those not confirmed.
     public func send(_ receipts: [Receipt], persistentID: String) {
         onLoop { $0.send(receipts, persistentID: persistentID) }
     }
 
     /// Sends another stanza upstream, which is made at the moment of writing. It is durable at the server when
-    /// `upstreamConfirmed` names its persistent id.
+    /// `upstreamConfirmed` contains its persistent id.
     public func send(persistentID: String, _ stanza: @escaping @Sendable (Timestamp) -> MCSDataMessageStanza) {
         onLoop { $0.send(stanza(SessionTime.now().wall), persistentID: persistentID) }
     }
 
-    /// Sends something for another device. It is lost where the session is not open, or ends.
+    /// Sends a frame for another device. It is lost where the session is not open, or ends.
     public func relay(_ frame: [UInt8]) {
         onLoop { $0.relay(frame) }
     }
 
-    /// Asks the server for an answer now, and closes where none comes in time: use it when the machine has slept.
+    /// Requests a response from the server now, and closes if none arrives in time. Use it when the machine has slept.
     public func probe() {
         onLoop { $0.probe() }
     }
 
-    /// Says goodbye and closes; `closed` follows with `ended`.
+    /// Sends Close and closes the connection; `closed` follows with `ended`.
     public func close() {
         onLoop { $0.end() }
     }

@@ -1,37 +1,38 @@
 import DeviceSession
 import PushModel
 
-/// Hears what happens on a device's connection. All calls come on the connection's event loop, in order.
+/// Receives the events of a device's connection. All calls are made on the connection's event loop, in order.
 ///
 /// One delegate may serve many connections. It may call the connection from within its methods.
 public protocol MCSClientDelegate: AnyObject, Sendable {
     /// The server accepted the login; receipts may be sent.
     func loggedIn(_ connection: MCSClientConnection, serverTime: Timestamp)
 
-    /// Everything that one read brought: store it in one transaction, then call
-    /// ``MCSClientConnection/stored(_:)`` with the ids, also with those that were stored before.
+    /// Handles all notifications of one read: store them in one transaction, then call
+    /// ``MCSClientConnection/stored(_:)`` with the ids, including those that were stored before.
     func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification])
 
-    /// The server will not send these again: forget that they were received.
+    /// Handles ids that the server will not send again: the record of their receipt can be deleted.
     func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID])
 
-    /// The server does not take what was sent under this persistent id; `upstreamConfirmed` names it next. Nothing need be
-    /// done.
+    /// Handles the server's refusal of a message with this persistent id; `upstreamConfirmed` contains the id next. No
+    /// action is needed.
     func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal)
 
-    /// What was sent under these persistent ids is durable at the server, or was refused.
+    /// Handles persistent ids whose messages are durable at the server, or were refused.
     func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String])
 
-    /// A batch was not sent: not logged in, or too many are unconfirmed. Send it again after a confirmation.
+    /// Handles a batch that was not sent: not logged in, or too many are unconfirmed. Send it again after a
+    /// confirmation.
     func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String)
 
-    /// A data stanza that is no notification was acknowledged and dropped; the text says what was wrong with it.
+    /// Handles a data stanza that is no notification and was acknowledged and dropped; the text describes its fault.
     func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String)
 
-    /// What another device, or the server, says about relaying; it is not stored anywhere.
+    /// Handles a relay frame of another device or the server, which is not stored anywhere.
     func relayed(_ connection: MCSClientConnection, _ frame: [UInt8])
 
-    /// The connection could not be made, or is over. Called exactly once, and last.
+    /// Handles the end of the connection, or of the attempt to connect. Called exactly once, and last.
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason)
 }
 
@@ -39,7 +40,7 @@ extension MCSClientDelegate {
     /// Does nothing, for devices that do not relay.
     public func relayed(_ connection: MCSClientConnection, _ frame: [UInt8]) {}
 
-    /// Does nothing: what was refused is confirmed too.
+    /// Does nothing: refused messages are confirmed too.
     public func upstreamRefused(
         _ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal
     ) {}

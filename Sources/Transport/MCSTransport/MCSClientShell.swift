@@ -4,15 +4,15 @@ import NIOCore
 import NIOSSL
 import PushModel
 
-/// Does what a device's session directs, on its event loop.
+/// Executes the directives of a device's session, on its event loop.
 final class MCSClientShell: MCSChannelPeer {
     private var session: MCSClientSession
     private let credentials: MCSCredentials
     private let connection: MCSClientConnection
     private var delegate: (any MCSClientDelegate)?
     private var channel: MCSChannelHandler<MCSClientShell>?
-    /// Directives that are still to be carried out. A delegate may call the connection while it is called; what
-    /// that directs is put behind.
+    /// Directives that are still to be executed. A delegate may call the connection while it is called; the resulting
+    /// directives are appended.
     private var directives: [MCSClientDirective] = []
     private var isPerforming = false
 
@@ -157,7 +157,7 @@ final class MCSClientShell: MCSChannelPeer {
     private static func reason(of error: any Error) -> MCSClientCloseReason {
         switch error {
         case let error as NIOSSLError:
-            // Who hangs up during the handshake says nothing of trust: a busy server does so.
+            // A disconnection during the handshake is no evidence about trust: a busy server disconnects too.
             if case .handshakeFailed(.sslError([.eofDuringHandshake])) = error { return .disconnected("\(error)") }
             if case .handshakeFailed = error { return .untrusted("\(error)") }
             return .disconnected("\(error)")

@@ -1,8 +1,8 @@
 import MCSWire
 import NIOCore
 
-/// The first handler of a device's connection: notices when the server sends it away before TLS, and else steps aside with the
-/// first bytes.
+/// The first handler of a device's connection: detects that the server turns it away before TLS, and otherwise removes
+/// itself with the first bytes.
 final class TurnAwayReader: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -29,7 +29,7 @@ final class TurnAwayReader: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // An alert of TLS and nothing more.
+        // The bytes are only a TLS alert.
         if let held { context.fireChannelRead(wrapInboundOut(held)) }
         held = nil
         context.fireChannelInactive()

@@ -1,7 +1,7 @@
-/// The values of two labels that are told of, where somebody else says the second: so many of each first, and so many in
-/// all. Everything beyond is `other`.
+/// The values of two labels of a metric, of which the second is chosen by an untrusted source. It bounds the second
+/// values for each first value, and all pairs; others become `other`.
 public struct BoundedPairs: Sendable {
-    /// What stands for everything that has no series of its own.
+    /// The label of all values without a series of their own.
     public static let other = "other"
 
     private let perFirst: Int
@@ -9,17 +9,17 @@ public struct BoundedPairs: Sendable {
     private var seconds: [String: Set<String>] = [:]
     private var count = 0
 
-    /// No pairs yet.
+    /// Creates an empty set of pairs.
     ///
     /// - Parameters:
-    ///   - perFirst: How many second values one first value may have.
-    ///   - limit: How many pairs there may be.
+    ///   - perFirst: The maximum number of second values of one first value.
+    ///   - limit: The maximum number of pairs.
     public init(perFirst: Int, limit: Int) {
         self.perFirst = perFirst
         self.limit = limit
     }
 
-    /// The labels for two values; `nil` for a first that is none of those that are told of.
+    /// The labels for two values; a `nil` first value has the labels of all others.
     public mutating func labels(_ first: String?, _ second: String) -> (first: String, second: String) {
         guard let first else { return (Self.other, Self.other) }
         let known = seconds[first] ?? []

@@ -12,7 +12,7 @@ struct JSONLogHandler: LogHandler {
     var logLevel = Logger.Level.info
 
     /// - Parameters:
-    ///   - take: Gets every line with its line feed, in one piece.
+    ///   - take: Receives every line with its line feed, in one piece.
     ///   - now: The wall clock.
     init(
         label: String, now: @escaping @Sendable () -> timespec = Self.wallClock,
@@ -55,7 +55,7 @@ struct JSONLogHandler: LogHandler {
         }
     }
 
-    /// A string of JSON. Everything that a terminal or a reader of lines takes for more than text is escaped.
+    /// A JSON string. All characters that a terminal or a reader of lines does not treat as text are escaped.
     static func text(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -71,7 +71,7 @@ struct JSONLogHandler: LogHandler {
         return result + "\""
     }
 
-    /// An instant in UTC with milliseconds, as RFC 3339 has it.
+    /// An instant in UTC with milliseconds, in the form of RFC 3339.
     static func instant(_ time: timespec) -> String {
         var (seconds, parts) = (time.tv_sec, tm())
         gmtime_r(&seconds, &parts)

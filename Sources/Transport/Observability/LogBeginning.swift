@@ -4,14 +4,14 @@ import Logging
 public enum LogFormat: String, Sendable, CaseIterable {
     /// Time, level, logger, metadata and message, for people.
     case text
-    /// One JSON object a line, for programs.
+    /// JSON, one object per line, for programs.
     case json
 }
 
-/// How a program's log begins: everything to standard error, from one level on.
+/// The setup of a program's log: all lines to standard error, from one level on.
 public enum LogBeginning {
-    /// Sets the process's log up. To be called once, before the first logger is made; a second call traps,
-    /// as swift-log's own does.
+    /// Sets the process's log up. Call it once, before the first logger is made; a second call traps, as swift-log's
+    /// own does.
     public static func bootstrap(level: Logger.Level, format: LogFormat = .text) {
         LoggingSystem.bootstrap { label -> any LogHandler in
             switch format {
@@ -24,7 +24,7 @@ public enum LogBeginning {
         }
     }
 
-    /// What writes a logger's lines.
+    /// The handler that writes a logger's lines.
     static func handler(label: String, level: Logger.Level, to lines: LogLines) -> StreamLogHandler {
         var handler = StreamLogHandler(label: label, stream: lines)
         handler.logLevel = level

@@ -1,6 +1,6 @@
 import Logging
 
-/// The keys of log metadata; one word each, the same in every room.
+/// The keys of log metadata; one word each, the same in every module.
 ///
 /// Never logged: secrets, payloads, whole device tokens.
 public enum LogKey {
@@ -26,15 +26,15 @@ public enum LogKey {
     public static let listener = "aldaba.listener"
     /// The path of a file.
     public static let path = "aldaba.path"
-    /// What went wrong.
+    /// A description of an error.
     public static let error = "aldaba.error"
-    /// How many.
+    /// A number of items.
     public static let count = "aldaba.count"
-    /// How long, in milliseconds.
+    /// A duration in milliseconds.
     public static let milliseconds = "aldaba.milliseconds"
-    /// When something should have come.
+    /// The time at which an event was expected.
     public static let due = "aldaba.due"
-    /// What a connection is to its app.
+    /// The role of a connection for its app.
     public static let role = "aldaba.role"
     /// The process id of a child.
     public static let process = "aldaba.process"

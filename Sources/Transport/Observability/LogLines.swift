@@ -1,17 +1,17 @@
 import Glibc
 import TextDirection
 
-/// Where the lines of a log go: each stays one line, whatever somebody else's text is in it.
+/// The output of a log's lines: each remains one line, whatever untrusted text it contains.
 ///
 /// Control characters, other line ends and what changes the direction of text stand as `\n`, `\r`, `\t` or `\u{HEX}`, so
 /// that no path, name or answer fakes a line of its own, reads otherwise than it is, or moves a terminal's cursor.
 struct LogLines: TextOutputStream, Sendable {
     let take: @Sendable (String) -> Void
 
-    /// - Parameter take: Gets every line with its line feed, in one piece.
+    /// - Parameter take: Receives every line with its line feed, in one piece.
     init(_ take: @escaping @Sendable (String) -> Void) { self.take = take }
 
-    /// To the process's standard error; a line that cannot be written is lost.
+    /// The output to the process's standard error; a line that cannot be written is lost.
     static let standardError = LogLines { line in
         var bytes = Array(line.utf8)[...]
         while !bytes.isEmpty {
@@ -20,12 +20,12 @@ struct LogLines: TextOutputStream, Sendable {
         }
     }
 
-    /// - Parameter line: One line, with or without its line feed.
+    /// - Parameter line: A line, with or without its line feed.
     mutating func write(_ line: String) {
         take(Self.escaped(line.last == "\n" ? line.dropLast() : line[...]) + "\n")
     }
 
-    /// The text with everything escaped that a reader of lines or a terminal would not take for text.
+    /// The text with all characters escaped that a reader of lines or a terminal would not treat as text.
     static func escaped(_ text: some StringProtocol) -> String {
         var line = ""
         for scalar in text.unicodeScalars {

@@ -1,30 +1,30 @@
-/// What is said of all series of one name, beside their values.
+/// The description of all series with one name.
 public struct MetricFamily: Sendable, Hashable {
-    /// What is measured, in one sentence; it stands in every scrape.
+    /// The measured quantity, in one sentence; every scrape contains it.
     public var help: String
     /// The upper bounds of a histogram's buckets, ascending; `nil` for the usual ones.
     public var bounds: [Double]?
 
-    /// Describes a family.
+    /// Creates a description.
     public init(_ help: String, bounds: [Double]? = nil) {
         self.help = help
         self.bounds = bounds
     }
 }
 
-/// One value that is not measured when it changes, but read when somebody asks for it.
+/// A sample of a value that is not measured when it changes, but read at each scrape.
 public struct MetricSample: Sendable, Hashable {
-    /// How the value may move.
+    /// The direction in which the value may change.
     public enum Kind: Sendable, Hashable {
-        /// Only up, from the start of the process; the name ends in `_total`.
+        /// A value that only rises, from the start of the process; the name ends in `_total`.
         case counter
-        /// Up and down.
+        /// A value that rises and falls.
         case gauge
     }
 
     /// The name of the sample's family.
     public var name: String
-    /// How the value may move.
+    /// The direction in which the value may change.
     public var kind: Kind
     /// The labels of the series.
     public var labels: [(name: String, value: String)] { names.indices.map { (names[$0], values[$0]) } }
@@ -33,7 +33,7 @@ public struct MetricSample: Sendable, Hashable {
     private var names: [String]
     private var values: [String]
 
-    /// One sample; its labels come from a bounded set.
+    /// Creates a sample; its labels come from a bounded set.
     public init(_ kind: Kind, _ name: String, _ labels: [(String, String)] = [], value: Double) {
         self.name = name
         self.kind = kind
@@ -43,7 +43,7 @@ public struct MetricSample: Sendable, Hashable {
     }
 }
 
-/// The two forms in which metrics are written.
+/// The two output formats of metrics.
 public enum MetricsFormat: Sendable, Hashable, CaseIterable {
     /// Prometheus, "Exposition formats", text-based format 0.0.4.
     case prometheus
@@ -58,8 +58,8 @@ public enum MetricsFormat: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The format that a field `Accept` asks for (RFC 9110, section 12.5.1): OpenMetrics where it is named and weighs
-    /// as much as plain text.
+    /// Chooses the format by a field `Accept` (RFC 9110, section 12.5.1): OpenMetrics if it is listed with at least the
+    /// weight of plain text.
     public init(accept: String?) {
         var weights: [MetricsFormat: Double] = [:]
         for part in (accept ?? "").prefix(4096).split(separator: ",") {

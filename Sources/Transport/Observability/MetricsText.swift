@@ -1,4 +1,4 @@
-/// A family as it is written: its series with their values of one moment.
+/// A family's series with their values at one moment, to be written.
 struct FamilyReading {
     /// The kinds of metric, by their names in the text.
     enum Kind: String {
@@ -25,7 +25,7 @@ struct MetricsText {
     init(_ format: MetricsFormat) { self.format = format }
 
     mutating func add(_ name: String, _ family: FamilyReading, help: String?) {
-        // OpenMetrics names a family of counters without the ending of its samples.
+        // OpenMetrics names a family of counters without the suffix of its samples.
         let isNamedShort = format == .openMetrics && family.kind == .counter && name.hasSuffix("_total")
         let title = isNamedShort ? String(name.dropLast("_total".count)) : name
         if let help { text += "# HELP \(title) \(PrometheusText.help(help))\n" }
@@ -52,7 +52,7 @@ struct MetricsText {
         line("\(name)_count", labels, String(total))
     }
 
-    /// OpenMetrics writes bounds as floating-point numbers, whole ones too.
+    /// The text of a bound. OpenMetrics writes bounds as floating-point numbers, whole ones too.
     private func bound(_ index: Int, _ bounds: [Double]) -> String {
         guard index < bounds.count else { return "+Inf" }
         return format == .openMetrics ? String(bounds[index]) : PrometheusText.number(bounds[index])

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the system says of this process, under the names that Prometheus' own clients use.
+/// The system's metrics of this process, under the names that Prometheus' own clients use.
 public enum ProcessMetrics {
-    /// Reads it; what cannot be read is left out.
+    /// Reads the metrics; unreadable ones are left out.
     public static func samples() -> [MetricSample] {
         var samples: [MetricSample] = []
         func add(_ name: String, _ value: Double?, _ kind: MetricSample.Kind = .gauge) {
@@ -24,27 +24,28 @@ public enum ProcessMetrics {
         return samples
     }
 
-    /// The fields of `/proc/PID/stat` from the third on (proc(5)): the second is a name, in which anything may stand.
+    /// The fields of `/proc/PID/stat` from the third on (proc(5)): the second is a name, which may contain any
+    /// character.
     static func statFields(_ text: String) -> [Substring]? {
         guard let end = text.lastIndex(of: ")") else { return nil }
         return text[text.index(after: end)...].split(whereSeparator: { $0 == " " || $0 == "\n" })
     }
 
-    /// When the machine began, in seconds since 1970.
+    /// The time at which the machine started, in seconds since 1970.
     private static func bootTime() -> Double? {
         file("/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
             .flatMap { Double($0.dropFirst("btime ".count)) }
     }
 
     private static func openFiles() -> Double? {
-        // Since Linux 6.2 the folder's size is their number. Before, each is an entry to be read.
+        // Since Linux 6.2 the folder's size is the number of its entries. Before, they must be counted.
         var status = stat()
         if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Double(status.st_size) }
         guard let folder = opendir("/proc/self/fd") else { return nil }
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // Not itself, nor the entries `.` and `..`.
+        // The count leaves out the folder's own descriptor, and the entries `.` and `..`.
         return Double(max(0, count - 3))
     }
 

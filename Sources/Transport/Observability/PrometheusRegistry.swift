@@ -3,37 +3,38 @@ import Synchronization
 
 /// The metrics of a process, kept for Prometheus to fetch: a factory for swift-metrics with a text form.
 ///
-/// Guarantees: at most `limit` series ever exist; a measurement beyond it, or one whose name already belongs
-/// to another kind, goes nowhere and adds one to `aldaba_metrics_refused_series_total`. Counters are named
-/// `…_total`, timers are histograms in seconds named `…_seconds`. ``MetricsFormat`` has the sources of the two forms.
+/// Guarantees: at most `limit` series ever exist. A measurement beyond it, or one whose name already belongs to another
+/// kind, is discarded and adds one to `aldaba_metrics_refused_series_total`. Counters are named `…_total`, timers are
+/// histograms in seconds named `…_seconds`. ``MetricsFormat`` has the sources of the two formats.
 public final class PrometheusRegistry: MetricsFactory, Sendable {
     private let limit: Int
     private let families: [String: MetricFamily]
     private let registered = Mutex(Registered())
 
-    /// An empty registry.
+    /// Creates an empty registry.
     ///
     /// - Parameters:
-    ///   - limit: How many series may exist at once, all names and labels together.
-    ///   - families: What is said of each name, as it stands in the text.
+    ///   - limit: The maximum number of series, all names and labels together.
+    ///   - families: The descriptions by name, as they are written in the text.
     public init(limit: Int = 2000, families: [String: MetricFamily] = [:]) {
         self.limit = max(1, limit)
         self.families = families
     }
 
-    /// Adds what is read with every scrape: values that nobody measures when they change.
+    /// Adds a closure that reads samples at every scrape: values that are not measured when they change.
     public func collect(_ read: @escaping @Sendable () async -> [MetricSample]) {
         registered.withLock { $0.collectors.append(read) }
     }
 
-    /// Everything measured so far, and what collectors read now, as one scrape: families in the order of their names.
+    /// The text of all measurements so far, and of the collectors' present samples: families in the order of their
+    /// names.
     public func scrape(_ format: MetricsFormat) async -> String {
         var samples: [MetricSample] = []
         for read in registered.withLock({ $0.collectors }) { samples += await read() }
         return text(format, samples: samples)
     }
 
-    /// Everything measured so far, without what collectors read.
+    /// The text of all measurements so far, without the collectors' samples.
     public func text(_ format: MetricsFormat = .prometheus) -> String { text(format, samples: []) }
 
     private func text(_ format: MetricsFormat, samples: [MetricSample]) -> String {
@@ -104,7 +105,7 @@ extension PrometheusRegistry {
         return series
     }
 
-    /// The series of a name and its labels, made when there is room; `nil` when it was refused.
+    /// The series of a name and its labels, created if the limit allows it; `nil` when it was refused.
     private func series(
         _ kind: FamilyReading.Kind, _ name: String, _ dimensions: [(String, String)], _ make: @Sendable () -> Series
     ) -> Series? {
@@ -140,11 +141,11 @@ extension PrometheusRegistry {
     }
 }
 
-/// What a registry holds under its lock.
+/// The state that a registry's lock protects.
 private struct Registered {
     var families: [String: Family] = [:]
     var collectors: [@Sendable () async -> [MetricSample]] = []
-    /// How many series there are in all families.
+    /// The number of series in all families.
     var count = 0
     var refused: UInt64 = 0
 }
@@ -154,7 +155,7 @@ private struct Family {
     var kind: FamilyReading.Kind
     var series: [SeriesLabels: Series] = [:]
 
-    /// The values of this moment, in the order of the labels.
+    /// The present values, in the order of the labels.
     var reading: FamilyReading {
         FamilyReading(kind: kind, series: series.sorted { $0.key < $1.key }.map { ($0.key.pairs, $0.value.value) })
     }
@@ -178,7 +179,7 @@ private struct SeriesLabels: Hashable, Comparable {
     }
 }
 
-/// One series of any kind.
+/// A series of any kind.
 private enum Series {
     case counter(CounterSeries)
     case gauge(GaugeSeries)
@@ -192,7 +193,7 @@ private enum Series {
         }
     }
 
-    /// The value of this moment.
+    /// The present value.
     var value: FamilyReading.Value {
         switch self {
         case .counter(let series): .whole(series.current)

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Synchronization
 
-/// One counter: whole numbers, never down but by a reset.
+/// A counter: whole numbers, which fall only by a reset.
 final class CounterSeries: CounterHandler {
     private let value = Atomic<Int64>(0)
 
@@ -12,7 +12,7 @@ final class CounterSeries: CounterHandler {
     func reset() { value.store(0, ordering: .relaxed) }
 }
 
-/// One gauge: the last number that was recorded, or a sum of steps.
+/// A gauge: the last number that was recorded, or a sum of steps.
 final class GaugeSeries: RecorderHandler, MeterHandler {
     private let bits = Atomic<UInt64>(0)
 
@@ -42,19 +42,19 @@ final class GaugeSeries: RecorderHandler, MeterHandler {
     }
 }
 
-/// One histogram: how many values were at most each bound, their number and their sum.
+/// A histogram: the number of values up to each bound, their total number and their sum.
 final class HistogramSeries: RecorderHandler, TimerHandler {
     struct Reading: Sendable {
-        /// For each bound how many values lie in its own bucket, then those above the last.
+        /// The number of values in each bound's own bucket, then the number above the last.
         var buckets: [UInt64]
         var sum: Double
     }
 
-    /// Seconds for timers, from a tenth of a millisecond to ten seconds.
+    /// The bounds of timers in seconds, from a tenth of a millisecond to ten seconds.
     static let timerBounds: [Double] = [
         0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ]
-    /// Counts and sizes for recorders, by powers of four.
+    /// The bounds of recorders for counts and sizes, by powers of four.
     static let recorderBounds: [Double] = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144]
 
     let bounds: [Double]
@@ -81,7 +81,7 @@ final class HistogramSeries: RecorderHandler, TimerHandler {
     func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1_000_000_000) }
 }
 
-/// Where measurements go for which no series is left.
+/// A handler that discards measurements without a series.
 final class NoSeries: CounterHandler, RecorderHandler, MeterHandler, TimerHandler {
     func increment(by amount: Int64) {}
     func reset() {}

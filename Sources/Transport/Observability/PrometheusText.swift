@@ -1,6 +1,6 @@
-/// What the exposition formats have in common: names, labels and numbers as text.
+/// The common parts of the exposition formats: names, labels and numbers as text.
 enum PrometheusText {
-    /// A valid metric name: letters, digits, `_` and `:`, no digit first; everything else becomes `_`.
+    /// A valid metric name: letters, digits, `_` and `:`, no digit first; every other character becomes `_`.
     static func metricName(_ name: String) -> String { valid(name, colon: true) }
 
     /// A valid label name: as a metric's, without the colon.
@@ -40,14 +40,14 @@ enum PrometheusText {
         text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
     }
 
-    /// `{a="b",c="d"}`, or nothing when there are no labels.
+    /// The labels in the form `{a="b",c="d"}`; empty when there are none.
     static func labels(_ labels: [(name: String, value: String)]) -> String {
         guard !labels.isEmpty else { return "" }
         let pairs = labels.map { "\(labelName($0.name))=\"\(labelValue($0.value))\"" }
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// A number: whole ones without a fraction, the three special ones by their names.
+    /// A number: whole ones without a fraction, the three special values by their names.
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

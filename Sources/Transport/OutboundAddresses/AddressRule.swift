@@ -1,27 +1,27 @@
 import ConnectionAdmission
 import NIOCore
 
-/// Which addresses may be fetched from: those of the public internet, and those that a list allows.
+/// The rule for addresses of outbound requests: those of the public internet, and those that a list allows.
 ///
-/// Who sends a notification chooses the address that every device fetches. So it must not reach what only the device can
-/// reach: the machine itself, its network, its provider's. The ranges are those of IANA's registries of special-purpose
-/// addresses (RFC 6890) that are not globally reachable, and multicast.
+/// The sender of a notification chooses the address that every device fetches. So it must not reach addresses that only
+/// the device can reach: the machine itself, its network, its provider's. The excluded ranges are multicast, and those
+/// of IANA's registries of special-purpose addresses (RFC 6890) that are not globally reachable.
 package struct AddressRule: Hashable, Sendable {
-    /// What is allowed beside public addresses.
+    /// The ranges that are allowed in addition to public addresses.
     private let allowed: [AddressRange]
 
-    /// The rule, with exceptions.
+    /// Creates the rule, with exceptions.
     ///
-    /// - Parameter allowed: Addresses that are fetched from whatever they are.
+    /// - Parameter allowed: Addresses that are always allowed.
     package init(allowing allowed: [AddressRange] = []) { self.allowed = allowed }
 
-    /// Why an address is refused, in words such as `a private address`; `nil` where it is not.
+    /// The reason why an address is refused, such as `a private address`; `nil` where it is allowed.
     package func refusal(of address: SocketAddress) -> String? {
         if allowed.contains(where: { $0.contains(address) }) { return nil }
-        // The network's translator makes the embedded address of it, so that one decides (RFC 6052, section 2.1).
+        // The network's translator connects to the embedded address, so that one is checked (RFC 6052, section 2.1).
         if let embedded = Self.translated(address) { return refusal(of: embedded).map { "\($0) behind NAT64" } }
         for (range, words) in Self.special where range.contains(address) { return words }
-        // Of IPv6 only this range has been given out; IPv4 addresses that are mapped into IPv6 were judged as such.
+        // Of IPv6 only this range has been allocated; IPv4 addresses that are mapped into IPv6 were checked as such.
         if case .v6 = address, !Self.isMapped(address), !Self.globalUnicast.contains(address) {
             return "an address that is not of the public internet"
         }
@@ -58,11 +58,11 @@ package struct AddressRule: Hashable, Sendable {
         ("ff00::/8", "a multicast address"),
     ].compactMap { text, words in AddressRange(text).map { ($0, words) } }
 
-    /// What of IPv6 is given out (RFC 4291, section 2.4).
+    /// The allocated range of IPv6 (RFC 4291, section 2.4).
     private static let globalUnicast = ranges("2000::/3")
     private static let nat64 = ranges("64:ff9b::/96")
 
-    /// A range of a constant text. One that could not be read would hold nothing, and the rule refuse the more.
+    /// Parses a range of a constant text. An unreadable one would contain nothing, so that the rule refuses more.
     private static func ranges(_ text: String) -> Ranges { Ranges(range: AddressRange(text)) }
 
     private struct Ranges {
@@ -82,7 +82,7 @@ package struct AddressRule: Hashable, Sendable {
         return bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
     }
 
-    /// The IPv4 address within one of NAT64.
+    /// The IPv4 address embedded in an address of NAT64.
     private static func translated(_ address: SocketAddress) -> SocketAddress? {
         guard nat64.contains(address) else { return nil }
         let last = bytes(address).suffix(4).map(String.init).joined(separator: ".")

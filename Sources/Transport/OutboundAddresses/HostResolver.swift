@@ -3,7 +3,7 @@ import Machine
 import NIOCore
 import Synchronization
 
-/// Tells the addresses of hosts; a port of fetching, since what is connected to is checked first.
+/// Resolves host names; a port, since the addresses are checked before connecting.
 package protocol HostResolver: Sendable {
     /// The addresses of a host, the best first.
     ///
@@ -11,24 +11,24 @@ package protocol HostResolver: Sendable {
     func addresses(of host: String, port: Int) async throws -> [SocketAddress]
 }
 
-/// Why a host has no address.
+/// The reason why a host has no address.
 package struct HostUnknown: Error, Hashable, CustomStringConvertible {
-    /// In the words of who was asked.
+    /// The resolver's own description.
     package let description: String
 
-    /// With these words.
+    /// Creates the error with a description.
     package init(_ description: String) { self.description = description }
 }
 
-/// Asks the system, which asks its files and its name servers. A few questions at a time; each has a thread of its own, since the
-/// system answers in its own time.
+/// Resolves names through the system, from its files and its name servers. A few look-ups run at a time; each has a
+/// thread of its own, since the system's call blocks.
 package struct SystemHostResolver: HostResolver {
     private let threads = BoundedThreads("aldaba-names", limit: 8)
 
-    /// Asks nothing yet.
+    /// Creates a resolver without look-ups.
     package init() {}
 
-    /// What the C library knows of the host; an address is its own.
+    /// The addresses of the host according to the C library; an IP address resolves to itself.
     package func addresses(of host: String, port: Int) async throws -> [SocketAddress] {
         if let address = try? SocketAddress(ipAddress: host, port: port) { return [address] }
         let answer = SingleAnswer()
@@ -43,7 +43,7 @@ package struct SystemHostResolver: HostResolver {
         }
     }
 
-    /// Waits for the system's answer.
+    /// Runs the system's blocking look-up.
     private static func ask(_ host: String, _ port: Int) -> Result<[SocketAddress], any Error> {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -74,7 +74,7 @@ package struct SystemHostResolver: HostResolver {
     }
 }
 
-/// The first answer to a question counts; a later one is dropped.
+/// The result of a look-up: the first one is used, a later one is dropped.
 private final class SingleAnswer: Sendable {
     typealias Waiter = CheckedContinuation<[SocketAddress], any Error>
 
@@ -86,7 +86,7 @@ private final class SingleAnswer: Sendable {
 
     private let state = Mutex(State.asked)
 
-    /// - Returns: Whether the question is to be asked: it has no answer yet.
+    /// - Returns: Whether the look-up must be started: it has no result yet.
     func wait(_ waiter: Waiter) -> Bool {
         let answer: Result<[SocketAddress], any Error>? = state.withLock { state in
             if case .answered(let answer) = state { return answer }

@@ -7,16 +7,16 @@ import OutboundAddresses
 
 /// Sends requests to public addresses, and to those that a list allows.
 package actor GuardedHTTP {
-    /// How one's own side of TLS is, and whom it trusts.
+    /// The client certificate and the trusted certificates of a request.
     package struct Identity: Hashable, Sendable {
-        /// Tells identities apart; connections are shared by requests of the same one alone.
+        /// The id that distinguishes identities; only requests with the same one share connections.
         package var id: Int64
         /// Certificates in PEM that are trusted instead of the system's.
         package var authority: String?
         /// A client certificate with its chain, and its key, in PEM.
         package var certificate: String?
 
-        /// Brings the parts together.
+        /// Creates an instance from its properties.
         package init(id: Int64 = 0, authority: String? = nil, certificate: String? = nil) {
             self.id = id
             self.authority = authority
@@ -48,16 +48,16 @@ package actor GuardedHTTP {
     private static let lifetime = Duration.seconds(600)
     private static let longestAnswer = 65_536
 
-    /// Connects to nothing yet.
+    /// Creates a client without connections.
     ///
-    /// - Parameter allowed: Addresses that are connected to though they are private.
+    /// - Parameter allowed: Private addresses that may be connected to.
     package init(allowing allowed: [AddressRange], resolver: any HostResolver = SystemHostResolver()) {
         self.allowed = allowed
         self.resolver = resolver
         rule = AddressRule(allowing: allowed)
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     ///
     /// - Throws: ``OutboundFailure``.
     package func send(
@@ -83,7 +83,7 @@ package actor GuardedHTTP {
             ["https", "http"].contains(scheme), let host = parts.host?.lowercased(), !host.isEmpty, parts.user == nil,
             parts.password == nil
         else { throw OutboundFailure("the address is not https://host/path", isForbidden: true) }
-        // The client reads the address again; another host than the one that is judged would be looked up.
+        // The client parses the URL again, and might look up another host than the one that is checked.
         let plain = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         guard let again = URL(string: url)?.host?.lowercased(), again == plain || again == host else {
             throw OutboundFailure("its address is read differently by different programs", isForbidden: true)
@@ -99,7 +99,7 @@ package actor GuardedHTTP {
     private func take(_ key: Key) async throws -> HTTPClient {
         if let client = use(key) { return client }
         let address = try await judged(key)
-        // Somebody else may have made one meanwhile.
+        // A concurrent request may have created one meanwhile.
         if let client = use(key) { return client }
         guard !isOver else { throw OutboundFailure("the server ends") }
         try makeRoom()
@@ -109,7 +109,7 @@ package actor GuardedHTTP {
         return client
     }
 
-    /// A client that is there, unless it is to be made anew.
+    /// An existing client, unless it must be replaced.
     private func use(_ key: Key) -> HTTPClient? {
         guard var entry = entries[key] else { return nil }
         let now = ContinuousClock.now
@@ -142,7 +142,7 @@ package actor GuardedHTTP {
         entry.client.shutdown { _ in }
     }
 
-    /// The first of a host's addresses, when all of them may be connected to.
+    /// The first of a host's addresses, if all of them are allowed.
     private func judged(_ key: Key) async throws -> SocketAddress {
         let found: [SocketAddress]
         do { found = try await resolver.addresses(of: key.host, port: key.port) } catch {

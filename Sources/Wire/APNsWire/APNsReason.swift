@@ -1,9 +1,9 @@
-/// Every reason that APNs gives for refusing a request, as it stands on the wire.
+/// Every reason that APNs gives for refusing a request, as it is written on the wire.
 ///
 /// Source: Apple, "Handling notification responses from APNs" and "Sending broadcast push notification
 /// requests to APNs". ``status``, ``retry`` and ``sentence`` are the table's columns.
 public enum APNsReason: String, Sendable, CaseIterable, Hashable {
-    /// Each says that something about the request is wrong: status 400.
+    /// Each names a fault in the request: status 400.
     case badCollapseId = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
     case badExpirationDate = "BadExpirationDate"
@@ -19,7 +19,7 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case payloadEmpty = "PayloadEmpty"
     case topicDisallowed = "TopicDisallowed"
 
-    /// Each says that the credential does not allow the request: status 403.
+    /// Each means that the credential does not allow the request: status 403.
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"
     case expiredProviderToken = "ExpiredProviderToken"
@@ -29,20 +29,20 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
     case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
 
-    /// Each says that the request is none of the API's: status 404, 405.
+    /// Each means that the API has no such request: status 404, 405.
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
 
-    /// Each says that the device token is dead: status 410, with the instant in ``APNsRefusal/timestamp``.
+    /// Each means that the device token is dead: status 410, with the instant in ``APNsRefusal/timestamp``.
     case expiredToken = "ExpiredToken"
     case unregistered = "Unregistered"
 
-    /// Each says that there is too much: of the payload, status 413; of requests, status 429.
+    /// Each means that a limit was exceeded: of the payload, status 413; of requests, status 429.
     case payloadTooLarge = "PayloadTooLarge"
     case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
     case tooManyRequests = "TooManyRequests"
 
-    /// Each says that the server cannot answer now: status 500, 503.
+    /// Each means that the server cannot answer now: status 500, 503.
     case internalServerError = "InternalServerError"
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
@@ -59,7 +59,7 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case topicMismatch = "TopicMismatch"
     case missingChannelQueueSize = "MissingChannelQueueSize"
 
-    /// What a provider should do with a request that was refused for a reason.
+    /// The action that a provider should take after a refusal.
     public enum Retry: String, Sendable, CaseIterable {
         /// Never with the same token or content.
         case never
@@ -85,7 +85,7 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     public var status: Int { row.status }
     /// Whether sending again can help.
     public var retry: Retry { row.retry }
-    /// One plain sentence for people.
+    /// A plain sentence for people.
     public var sentence: String { row.sentence }
 
     /// The reason as a refused request's body, `{"reason":"…"}`.
@@ -141,9 +141,9 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
 
 /// A refusal as the wire needs it: the reason, and for people what was wrong and where.
 public struct APNsRefusal: Error, Hashable, Sendable {
-    /// The reason that the provider is told.
+    /// The reason in the provider's response.
     public var reason: APNsReason
-    /// What was wrong, where, and what would be right; for the timeline, never for the provider's response.
+    /// The fault, its place, and what is expected instead; for the timeline, never for the provider's response.
     public var note: String?
     /// Since when the device token is dead; with `Unregistered` and `ExpiredToken` only, in milliseconds.
     public var timestamp: Int64?

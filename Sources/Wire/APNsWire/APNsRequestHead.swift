@@ -32,7 +32,7 @@ public struct APNsRequestHead {
 
     private static func known(_ block: HeaderBlock, _ index: Int) -> Known? {
         block.withField(index) { name, _ -> Known? in
-            // The lengths tell all but a few apart; the bytes are compared once.
+            // The lengths distinguish all but a few names; the bytes are compared once.
             switch name.count {
             case 5: equal(name, ":path") ? .path : nil
             case 7: equal(name, ":method") ? .method : equal(name, "apns-id") ? .id : nil
@@ -120,13 +120,13 @@ public struct APNsRequestHead {
             pushType: try pushType())
     }
 
-    /// What the header fields say.
+    /// The values of the header fields.
     public struct Fields: Hashable, Sendable {
         /// `apns-id` as sent, a well-formed UUID; `nil` when absent.
         public var apnsID: APNsID?
-        /// What `apns-expiration` asks for.
+        /// The value of `apns-expiration`.
         public var expiry: Expiry
-        /// What `apns-priority` says; ``Priority/immediate`` when absent.
+        /// The value of `apns-priority`; ``Priority/immediate`` when absent.
         public var priority: Priority
         /// `apns-collapse-id`, 1 to 64 bytes of UTF-8; `nil` when absent.
         public var collapseID: String?

@@ -1,7 +1,7 @@
 import PushModel
 
 extension PushType {
-    /// What stands behind the app's own topic in `apns-topic`; `nil` for types that are sent to the topic itself.
+    /// The suffix of the app's own topic in `apns-topic`; `nil` for types that are sent to the topic itself.
     ///
     /// Source: Apple, "Sending notification requests to APNs". `mdm` has a topic of its own, not a suffix.
     public var topicSuffix: StaticString? {
@@ -45,7 +45,7 @@ extension PushType {
 public struct AddressedTopic {
     /// The topic of the app.
     public let topic: ArraySlice<UInt8>
-    /// As the provider sent it.
+    /// The push type as the provider sent it.
     public let pushType: PushType?
 
     /// Reads topic and push type together.

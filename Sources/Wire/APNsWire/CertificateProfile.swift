@@ -2,7 +2,7 @@ import PushModel
 import SwiftASN1
 import X509
 
-/// What Apple writes into a provider certificate: the subject and the extensions, ready to be signed.
+/// The contents of a provider certificate, as Apple writes them: the subject and the extensions, ready to be signed.
 public struct CertificateProfile: Hashable, Sendable {
     /// The app's own topic.
     public var bundleID: Topic
@@ -24,7 +24,7 @@ public struct CertificateProfile: Hashable, Sendable {
         self.services = services
     }
 
-    /// What an existing certificate was made for.
+    /// The profile of an existing certificate.
     public init(of certificate: ProviderCertificate, team: TeamID) {
         self.init(
             bundleID: certificate.bundleID, team: team, environments: certificate.environments,

@@ -1,11 +1,11 @@
 import PushModel
 import SwiftASN1
 
-/// One topic of a provider certificate, with what it may be used for.
+/// A topic of a provider certificate, with its allowed uses.
 public struct CertificateTopic: Hashable, Sendable {
-    /// As providers write it in `apns-topic`: a bundle id, with the suffix of its kind.
+    /// The topic as providers write it in `apns-topic`: a bundle id, with the suffix of its kind.
     public var topic: Topic
-    /// Apple's words: `app`, `voip`, `complication`.
+    /// Apple's names: `app`, `voip`, `complication`.
     public var kinds: [String]
 
     /// Names a topic; nothing is checked.
@@ -19,7 +19,7 @@ public struct CertificateTopic: Hashable, Sendable {
 
     /// The topic of a service that Apple's certificates name beside the app.
     ///
-    /// - Parameter service: `voip` or `complication`; the suffix is this word behind a dot.
+    /// - Parameter service: `voip` or `complication`; the suffix is this name after a dot.
     public static func service(_ service: String, of bundleID: Topic) -> CertificateTopic {
         CertificateTopic(topic: Topic(rawValue: "\(bundleID).\(service)"), kinds: [service])
     }

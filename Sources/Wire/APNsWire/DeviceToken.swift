@@ -63,7 +63,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     }
 
     public func hash(into hasher: inout Hasher) {
-        // Sealed bytes are as good as random: two words tell tokens apart.
+        // Sealed bytes are as good as random: two words distinguish tokens.
         hasher.combine(words.0)
         hasher.combine(words.2)
     }
@@ -71,8 +71,8 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
 /// Seals registrations into device tokens and opens them again, with AES-GCM-SIV (RFC 8452).
 ///
-/// The nonce is fixed, so the same registration always has the same token; SIV makes that safe. Whoever has
-/// no key can neither make a token that opens nor read one. Earlier keys still open what they sealed.
+/// The nonce is fixed, so the same registration always has the same token; SIV makes that safe. Without a key it is
+/// impossible to make a token that opens, or to read one. Earlier keys still open the tokens that they sealed.
 public struct DeviceTokenSealer: Sendable {
     private let keys: [SymmetricKey]
     private static let associatedData = Data("aldaba.token.1".utf8)
@@ -89,12 +89,12 @@ public struct DeviceTokenSealer: Sendable {
 
     /// The token of a registration.
     ///
-    /// - Throws: what the cryptographic library says; never for a subject that this type accepts.
+    /// - Throws: The error of the cryptographic library; never for a subject that this type accepts.
     public func seal(_ subject: TokenSubject) throws -> DeviceToken { try seal(subject, with: keys[0]) }
 
     /// Every token that opens to a registration: the current key's, then those of earlier keys.
     ///
-    /// - Throws: what the cryptographic library says; never for a subject that this type accepts.
+    /// - Throws: The error of the cryptographic library; never for a subject that this type accepts.
     public func everyToken(of subject: TokenSubject) throws -> [DeviceToken] {
         try keys.map { try seal(subject, with: $0) }
     }
@@ -109,7 +109,7 @@ public struct DeviceTokenSealer: Sendable {
         return token
     }
 
-    /// What a token stands for; `nil` when no key opens it.
+    /// The subject of a token; `nil` when no key opens it.
     public func open(_ token: DeviceToken) -> TokenSubject? {
         let bytes = token.bytes
         guard let nonce = try? AES.GCM._SIV.Nonce(data: Self.nonceBytes),

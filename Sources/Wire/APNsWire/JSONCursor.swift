@@ -1,6 +1,7 @@
-/// A place in JSON text that ``JSONScanner`` has passed: white space, punctuation, strings and bare words from there on.
+/// A position in JSON text that ``JSONScanner`` has accepted, from which white space, punctuation, strings and bare
+/// words are read.
 ///
-/// A byte that cannot be there ends what is read; nothing traps.
+/// An unexpected byte ends the reading; nothing traps.
 package struct JSONCursor {
     private let bytes: [UInt8]
     /// The offset of the next byte.
@@ -79,7 +80,7 @@ package struct JSONCursor {
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// The character of `\u`, whose second half stands in an escape of its own where it has one.
+    /// The character of `\u`, whose second half is an escape of its own where it has one.
     private mutating func readEscapedScalar() -> Character {
         var units = [readUnit()]
         if UTF16.isLeadSurrogate(units[0]), offset + 2 <= bytes.count {

@@ -3,11 +3,11 @@
 /// It exists because a parser that builds them would cost most of a request: the payload is carried
 /// verbatim and only its validity is asked for. Strings must be well-formed UTF-8; nesting is bounded.
 public struct JSONScanner {
-    /// What was wrong and where.
+    /// A fault and its position.
     public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The offset of the offending byte, from 0.
         public var offset: Int
-        /// What stands there, or what was expected; in words, without the payload's text.
+        /// The text found or expected there, in words, without the payload's text.
         public var message: String
         public var description: String { "byte \(offset): \(message)" }
     }
@@ -21,9 +21,9 @@ public struct JSONScanner {
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    /// What a scan found.
+    /// The result of a scan.
     public struct Survey: Hashable, Sendable {
-        /// What was wrong; `nil` when the body is one JSON object with nothing but white space around it.
+        /// The fault; `nil` when the body is one JSON object with nothing but white space around it.
         public var fault: Fault?
         /// Whether the object has a member `aps`. A name with an escape in it counts as one: it is not decoded.
         public var namesAPS: Bool
@@ -34,7 +34,7 @@ public struct JSONScanner {
     /// - Returns: `nil` when it is one JSON object with nothing but white space around it.
     public static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? { survey(ofObject: bytes).fault }
 
-    /// Checks a whole body, and says whether it has a member `aps`.
+    /// Checks a whole body, and reports whether it has a member `aps`.
     public static func survey(ofObject bytes: [UInt8]) -> Survey {
         bytes.withUnsafeBufferPointer { survey(ofObject: $0) }
     }
@@ -82,7 +82,7 @@ public struct JSONScanner {
         }
     }
 
-    /// Scans the object or array at the offset with all that is in it. A stack of kinds stands in for recursion.
+    /// Scans the object or array at the offset with its contents. A stack of kinds replaces recursion.
     private mutating func scanContainers() throws(Fault) {
         // One bit a level, 1 for an object; maximumDepth fits the two words.
         var kinds: (UInt64, UInt64) = (0, 0)

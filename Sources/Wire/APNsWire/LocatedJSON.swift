@@ -1,6 +1,6 @@
-/// A JSON value that knows where it stands in its text.
+/// A JSON value with its position in its text.
 struct LocatedJSON {
-    /// What a value is.
+    /// The contents of a value, by its kind.
     indirect enum Value {
         case object([Member])
         case array([LocatedJSON])
@@ -11,7 +11,7 @@ struct LocatedJSON {
         case null
     }
 
-    /// One member of an object. Names may come more than once.
+    /// A member of an object. Names may occur more than once.
     struct Member {
         var name: String
         /// The offset of the name's opening quote.

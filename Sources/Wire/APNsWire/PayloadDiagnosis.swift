@@ -1,17 +1,17 @@
 import PushModel
 
-/// What keeps a payload from doing what its author meant: where it is, what stands there, and what was meant.
+/// A fault by which a payload does not do what its author meant: its place, the text there, and the intended text.
 ///
-/// It is for whoever writes payloads: a server accepts whatever APNs accepts and asks ``JSONScanner`` alone. The words
+/// It is for authors of payloads. A server accepts whatever APNs accepts, and uses ``JSONScanner`` alone. The messages
 /// quote names and single characters of the payload, never its texts.
 public struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
     /// The line, from 1. A line ends with a line feed.
     public var line: Int
     /// The column, from 1, counted in Unicode scalars.
     public var column: Int
-    /// What stands there.
+    /// The text found there.
     public var what: String
-    /// What was probably meant; `nil` where that cannot be told.
+    /// The text that was probably intended; `nil` where that cannot be determined.
     public var meant: String?
 
     /// The sentence for people: `line 1, column 8: a comma before '}'; leave the comma out`.
@@ -40,8 +40,7 @@ public struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
         meant = finding.meant
     }
 
-    /// What the timeline of an accepted notification says when its payload has no `aps`; `nil` where nothing is to be
-    /// said.
+    /// The note in the timeline of an accepted notification whose payload has no `aps`; `nil` where none is needed.
     public static func note(on survey: JSONScanner.Survey, pushType: PushType?) -> String? {
         guard survey.fault == nil, !survey.namesAPS, pushType.showsByPayload else { return nil }
         return "the payload has no \"aps\": the device shows nothing for it"
@@ -56,8 +55,8 @@ public struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PushType? {
-    /// Whether `aps` says what the device does. Payloads of the other types are read by an app's extension, or by the
-    /// system.
+    /// Whether `aps` determines what the device does. Payloads of the other types are read by an app's extension, or by
+    /// the system.
     fileprivate var showsByPayload: Bool {
         switch self {
         case nil, .alert, .background: true

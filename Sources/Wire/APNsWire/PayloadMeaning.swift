@@ -1,4 +1,5 @@
-/// Tells what Apple's systems would pass over in silence: a payload that is JSON and does not say what was meant.
+/// Finds faults that Apple's systems would ignore silently: a payload that is valid JSON, but does not have the
+/// intended meaning.
 struct PayloadMeaning {
     typealias Finding = PayloadDiagnosis.Finding
 
@@ -23,7 +24,7 @@ struct PayloadMeaning {
         "alert", "badge", "sound", "thread-id", "category", "content-available", "mutable-content", "target-content-id",
         "interruption-level", "relevance-score", "filter-criteria",
     ]
-    /// Those that are nothing but members of `aps` wherever they stand.
+    /// The names that mean members of `aps` wherever they occur.
     private static let unmistakable: Set<String> = [
         "alert", "content-available", "mutable-content", "interruption-level", "relevance-score",
     ]
@@ -83,7 +84,7 @@ struct PayloadMeaning {
         }
     }
 
-    /// A member of `aps` that stands beside it, and not inside.
+    /// The finding on a member of `aps` that is placed beside it, and not inside.
     private static func outside(_ members: [LocatedJSON.Member], _ inside: [LocatedJSON.Member]) -> Finding? {
         for member in members where unmistakable.contains(member.name) {
             guard !inside.contains(where: { $0.name == member.name }) else { continue }

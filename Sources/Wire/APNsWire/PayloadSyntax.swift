@@ -1,4 +1,5 @@
-/// Tells what was meant where a payload is no JSON object: the mistakes of hands, editors and other languages.
+/// Finds the intended text where a payload is no JSON object: mistakes of typing, of editors and of other languages'
+/// syntax.
 struct PayloadSyntax {
     typealias Finding = PayloadDiagnosis.Finding
 
@@ -12,7 +13,7 @@ struct PayloadSyntax {
         trail = JSONTrail(bytes, until: fault.offset)
     }
 
-    /// What is wrong; where nothing better is known, the scanner's own words.
+    /// The most specific finding; the scanner's own message where no rule explains the fault.
     var finding: Finding {
         encoding ?? opening ?? end ?? insideString ?? afterString ?? typographic ?? comma ?? separator ?? word
             ?? trailing ?? Finding(offset: fault.offset, what: fault.message, meant: nil)
@@ -235,7 +236,7 @@ struct PayloadSyntax {
         }
     }
 
-    /// A name or a value that stands without quotes, or is another language's.
+    /// The finding on a name or a value without quotes, or in another language's syntax.
     private var word: Finding? {
         guard let byte, expects("a") || expects("true") || expects("false") || expects("null") else { return nil }
         if expects("a value"), byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]"), isPrevious(":") {
@@ -292,7 +293,7 @@ struct PayloadSyntax {
     }
 }
 
-/// What a reader of JSON has behind it at an offset: what is open, and the string that came last.
+/// The state of a JSON reader at an offset: the open containers, and the last string.
 struct JSONTrail {
     /// The offsets of the braces and brackets that are open, the innermost last.
     private(set) var open: [Int] = []

@@ -6,7 +6,7 @@ import X509
 
 /// A provider's certificate as Apple makes them: for one bundle id, for one environment or both.
 ///
-/// Only what APNs looks at is read; who signed it is judged by ``isSigned(by:)``. Source: Apple, "Establishing a
+/// Only the parts that APNs uses are read; ``isSigned(by:)`` checks the signature. Source: Apple, "Establishing a
 /// certificate-based connection to APNs".
 public struct ProviderCertificate: Hashable, Sendable {
     /// The certificate's bytes (RFC 5280, section 4.1).
@@ -17,7 +17,7 @@ public struct ProviderCertificate: Hashable, Sendable {
     public let commonName: String
     /// The environments that the extensions name; at least one.
     public let environments: Set<PushEnvironment>
-    /// What may be sent to; at least one, the app's own first where it has no list of topics.
+    /// The topics that the certificate allows; at least one, the app's own first where it has no list of topics.
     public let topics: [CertificateTopic]
     /// The first moment at which it is valid.
     public let notBefore: Timestamp
@@ -27,7 +27,7 @@ public struct ProviderCertificate: Hashable, Sendable {
 
     /// Why bytes are no provider certificate: what is wrong, where, and what would be right.
     public struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
-        /// In words.
+        /// The fault in words.
         public var description: String
     }
 
@@ -89,8 +89,8 @@ public struct ProviderCertificate: Hashable, Sendable {
     /// SHA-256 of the certificate's bytes.
     public var fingerprint: [UInt8] { Self.fingerprint(of: der) }
 
-    /// SHA-256 of what its issuer signed. One signature has several encodings, so that whoever holds the key can give one
-    /// certificate other bytes and another ``fingerprint``; this stays.
+    /// The SHA-256 of the bytes that the issuer signed. One signature has several encodings, so that a holder of the
+    /// key can give one certificate other bytes and another ``fingerprint``. The identity stays the same.
     public var identity: [UInt8] { Array(SHA256.hash(data: certificate.tbsCertificateBytes)) }
 
     /// SHA-256 of some certificate's bytes, readable or not.

@@ -4,8 +4,9 @@ import PushModel
 
 /// A provider's token: an ES256 JSON Web Token (RFC 7519, RFC 7515), parsed but not yet verified.
 ///
-/// Taken as the known libraries write them: `iat` as an integer, a float or a digit string; extra header
-/// fields and claims; white space inside the JSON; the signature as `r ‖ s` or DER. Source: Apple, "Establishing a token-based connection to APNs".
+/// The format is that of the known libraries: `iat` as an integer, a float or a digit string; extra header fields and
+/// claims; white space inside the JSON; the signature as `r ‖ s` or DER. Source: Apple, "Establishing a token-based
+/// connection to APNs".
 public struct ProviderToken: Sendable {
     /// `kid`: ten characters that name the key.
     public let keyID: KeyID
@@ -71,7 +72,7 @@ public struct ProviderToken: Sendable {
         key.isValidSignature(signature, for: Data(signedPart))
     }
 
-    /// Whether the token's time is right; the refusal says why not.
+    /// Checks the token's time; `nil` while it is valid.
     public func refusal(at now: Timestamp) -> APNsRefusal? {
         let age = now.duration(since: issuedAt)
         if age > Self.lifetime {
@@ -86,7 +87,7 @@ public struct ProviderToken: Sendable {
 
     /// Makes a token.
     ///
-    /// - Throws: what the cryptographic library says; nothing was made.
+    /// - Throws: The error of the cryptographic library.
     public static func make(
         key: P256.Signing.PrivateKey, keyID: KeyID, team: TeamID, issuedAt: Timestamp
     ) throws -> String {

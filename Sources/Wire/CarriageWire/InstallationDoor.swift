@@ -2,9 +2,9 @@ import HubWire
 import PushEncryption
 import PushModel
 
-/// Looks at what an installation says when it is put: a value with which a send would fail without a word is refused then.
+/// Validates an installation when it is put: a value with which a send would fail silently is refused.
 ///
-/// What was put before these rules stays readable; ``InstallationJSON`` knows none of them.
+/// Installations put before these rules stay readable; ``InstallationJSON`` checks none of them.
 package enum InstallationDoor {
     /// Refuses such values.
     ///
@@ -49,8 +49,8 @@ package enum InstallationDoor {
         }
     }
 
-    /// Beginnings of addresses without TLS: of this machine, where a push service may be while one develops. Whether it is asked
-    /// there is up to the server's configuration.
+    /// Beginnings of addresses without TLS: of this machine, where a push service may be while one develops. Whether it
+    /// is asked there is up to the server's configuration.
     private static let plain = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
 
     private static func isEndpoint(_ text: String) -> Bool {

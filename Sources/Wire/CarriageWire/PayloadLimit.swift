@@ -30,7 +30,7 @@ package enum PayloadLimit {
         }
     }
 
-    /// Says that a payload is too large; `nil` where it is not.
+    /// A message that a payload is too large; `nil` where it is not.
     package static func excess(of body: [UInt8], for platform: HubPlatform, _ pushType: PushType?) -> String? {
         guard let limit = bytes(for: platform, pushType) else { return nil }
         let count = counted(body, for: platform)

@@ -24,7 +24,7 @@ package struct PushOptions: Hashable, Sendable {
 
     /// Reads the fields.
     ///
-    /// - Parameter headers: By their names in lower case.
+    /// - Parameter headers: The header fields, by their names in lower case.
     /// - Throws: which field was wrong, and what would be right.
     package init(_ headers: [String: String], now: Timestamp) throws(InstallationFault) {
         func first(_ names: String...) -> (String, String)? {

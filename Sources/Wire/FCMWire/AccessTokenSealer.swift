@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import PushModel
 
-/// What an access token says: whose it is, and until when it is good.
+/// The contents of an access token: the key that requested it, and its time of expiry.
 package struct AccessGrant: Hashable, Sendable {
     /// The id of the key by which it was asked for: 40 hexadecimal digits.
     package var keyID: String
@@ -16,8 +16,8 @@ package struct AccessGrant: Hashable, Sendable {
     }
 }
 
-/// Makes access tokens and opens them. They are kept nowhere: a token says whose it is, and proves that by an HMAC-SHA256,
-/// so that it is good for its time also after the server has begun again.
+/// Makes access tokens and opens them. They are stored nowhere: a token contains its key's id and its expiry,
+/// authenticated by an HMAC-SHA256. So it stays valid after the server has restarted.
 package struct AccessTokenSealer: Sendable {
     private let keys: [SymmetricKey]
     private static let mark = "aldaba."
@@ -42,7 +42,7 @@ package struct AccessTokenSealer: Sendable {
         return Self.mark + Base64URL.encode(said) + "." + Base64URL.encode(Array(proof))
     }
 
-    /// What a token says; `nil` for one that was not made here. Whether it is still good is not looked at.
+    /// Opens a token; `nil` for one that was not made here. The time of expiry is not checked.
     package func open(_ token: String) -> AccessGrant? {
         guard token.utf8.count <= 1024, token.hasPrefix(Self.mark) else { return nil }
         let parts = Array(token.utf8.dropFirst(Self.mark.utf8.count))

@@ -5,7 +5,7 @@ import PushModel
 /// One with `aps` is shown, as a notification of APNs is; one without goes to the app as data. Its own id,
 /// `gcm.message_id`, is put in front when it is known: with the acceptance.
 package struct FCMContent: Hashable, Sendable {
-    /// What the provider's limit counts: all but what FCM adds.
+    /// The members that count towards the provider's limit: all but those that FCM adds.
     private var sent: [JSONValue.Member] = []
     private let message: FCMMessage
 
@@ -38,13 +38,13 @@ package struct FCMContent: Hashable, Sendable {
         if let image { add("fcm_options", .object([.init("image", .string(image))])) }
     }
 
-    /// The bytes that the provider's limit counts: what it said, as JSON.
+    /// The number of bytes that count towards the provider's limit: its own members, as JSON.
     package var countedBytes: Int { JSONValue.object(sent).bytes.count }
 
     /// The bytes of what is for browsers alone; limited like those.
     package var countedWebBytes: Int { web.map { JSONValue.object($0).bytes.count } ?? 0 }
 
-    /// What a browser reads in place of the rest, or laid over it; `nil` where nothing is said for browsers.
+    /// The content for browsers, which replaces or overrides the rest; `nil` where the message has none.
     private var web: [JSONValue.Member]? {
         guard let webpush = message.webpush else { return nil }
         var members: [JSONValue.Member] = []
@@ -58,14 +58,14 @@ package struct FCMContent: Hashable, Sendable {
         return members.isEmpty ? nil : members
     }
 
-    /// The bytes that travel.
+    /// The bytes of the message as it is sent.
     ///
     /// - Parameters:
     ///   - team: The project that sends.
-    ///   - delivery: What the message says of waiting.
+    ///   - delivery: The delivery options of the message.
     ///   - topic: The topic that it was sent to; `nil` for a message to one device.
-    ///   - id: The message's own id where it is known already, as that of a message which many devices share.
-    ///   - readers: Who reads it; what is for browsers alone travels only where one may.
+    ///   - id: The message's own id where it is known already, as for a message which many devices share.
+    ///   - readers: The clients that read it; content for browsers alone is included only where one may.
     package func bytes(
         team: TeamID, delivery: FCMDelivery, topic: String? = nil, id: NotificationID? = nil,
         readers: FCMReaders = .agents
@@ -105,7 +105,7 @@ package struct FCMContent: Hashable, Sendable {
         return aps
     }
 
-    /// What the platforms' notifications come to, before the payload for Apple's.
+    /// The content of the platforms' notifications, before the payload for Apple's is applied.
     private static func shown(_ message: FCMMessage) -> [JSONValue.Member] {
         let android = message.android?.notification
         var alert: [JSONValue.Member] = []
@@ -137,19 +137,20 @@ package struct FCMContent: Hashable, Sendable {
     }
 }
 
-/// Who reads a message.
+/// The kind of client that reads a message.
 package enum FCMReaders: Hashable, Sendable {
     /// Agents, and libraries that are no browser's.
     case agents
     /// Browsers.
     case browsers
-    /// Whoever is subscribed.
+    /// Every subscriber.
     case anybody
 }
 
-/// What a message says of waiting: `apns` has the last word, `android` fills in. To a browser `webpush` is asked first.
+/// The delivery options of a message: `apns` has precedence over `android`. For a browser `webpush` has precedence over
+/// both.
 package struct FCMDelivery: Hashable, Sendable {
-    /// How urgent it is: high where something is shown, unless the message says otherwise.
+    /// The priority: high where something is shown, unless the message sets another.
     package var priority: Priority
     /// Until when it makes sense.
     package var expiry: Expiry
@@ -162,11 +163,12 @@ package struct FCMDelivery: Hashable, Sendable {
     /// `apns-id`.
     package var apnsID: APNsID?
 
-    /// Decides for a message.
+    /// Determines the delivery options of a message.
     ///
     /// - Parameters:
-    ///   - isShown: Whether it has something that a person notices.
-    ///   - readers: Who reads it. What many read waits for all of them alike, and not as `webpush` has it.
+    ///   - isShown: Whether it has content that a user notices.
+    ///   - readers: The clients that read it. A message with many readers has one set of options for all, and ignores
+    ///   `webpush`.
     package init(_ message: FCMMessage, isShown: Bool, now: Timestamp, readers: FCMReaders = .agents) {
         let webpush = readers == .browsers ? message.webpush : nil
         let urgent = message.android?.isUrgent ?? (isShown || webpush?.notification != nil)

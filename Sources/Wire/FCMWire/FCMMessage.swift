@@ -2,19 +2,19 @@ import PushModel
 
 /// A message of FCM's HTTP v1 API: what this server can act on, of fields that were all checked.
 package struct FCMMessage: Hashable, Sendable {
-    /// Whom it is for.
+    /// The target of the message.
     package var target: FCMTarget
     /// The data; `nil` where there is none. Values are strings.
     package var data: [String: String]?
-    /// What every platform shows.
+    /// The notification for all platforms.
     package var notification: FCMNotification?
-    /// What the provider says for Android.
+    /// The options for Android.
     package var android: FCMAndroid?
-    /// What the provider says for Apple's platforms.
+    /// The options for Apple's platforms.
     package var apns: FCMApple?
-    /// What the provider says for browsers.
+    /// The options for browsers.
     package var webpush: FCMWebPush?
-    /// The label by which reports tell messages apart.
+    /// The label by which reports distinguish messages.
     package var label: String?
 
     /// Makes a message of checked parts.
@@ -32,7 +32,7 @@ package struct FCMMessage: Hashable, Sendable {
     }
 }
 
-/// What every platform shows.
+/// The notification of a message for all platforms.
 package struct FCMNotification: Hashable, Sendable {
     /// The title.
     package var title: String?
@@ -49,11 +49,11 @@ package struct FCMNotification: Hashable, Sendable {
     }
 }
 
-/// What a message says for Android.
+/// The options of a message for Android.
 package struct FCMAndroid: Hashable, Sendable {
     /// Later messages with the same key replace this one while it waits.
     package var collapseKey: String?
-    /// Whether the priority is high; `nil` where nothing is said.
+    /// Whether the priority is high; `nil` where the message sets none.
     package var isUrgent: Bool?
     /// How long it may wait, in whole seconds.
     package var timeToLive: Int?
@@ -61,7 +61,7 @@ package struct FCMAndroid: Hashable, Sendable {
     package var package: String?
     /// The data for Android.
     package var data: [String: String]?
-    /// What Android shows.
+    /// The notification for Android.
     package var notification: FCMAndroidNotification?
     /// The label for Android.
     package var label: String?
@@ -70,21 +70,21 @@ package struct FCMAndroid: Hashable, Sendable {
     package init() {}
 }
 
-/// What Android shows, where this server can act on it.
+/// The notification of a message for Android, as far as this server supports it.
 package struct FCMAndroidNotification: Hashable, Sendable {
-    /// What every platform shows, as it is on Android.
+    /// The fields that all platforms share, with their values for Android.
     package var shown = FCMNotification()
     /// The sound's name.
     package var sound: String?
-    /// What a tap opens; the category.
+    /// The action of a tap, which becomes the category.
     package var clickAction: String?
     /// The key of the title in the app's own language, and what goes into it.
     package var titleKey: String?
-    /// What goes into the title.
+    /// The arguments of the localized title.
     package var titleArguments: [String]?
     /// The key of the text in the app's own language.
     package var bodyKey: String?
-    /// What goes into the text.
+    /// The arguments of the localized text.
     package var bodyArguments: [String]?
     /// The number on the app's icon.
     package var count: Int?
@@ -97,7 +97,7 @@ package struct FCMAndroidNotification: Hashable, Sendable {
     package init() {}
 }
 
-/// What a message says for Apple's platforms.
+/// The options of a message for Apple's platforms.
 package struct FCMApple: Hashable, Sendable {
     /// `apns-expiration`: seconds since 1970; 0 is one attempt.
     package var expiration: Int64?
@@ -122,7 +122,7 @@ package struct FCMApple: Hashable, Sendable {
     package init() {}
 }
 
-/// What a message says for browsers.
+/// The options of a message for browsers.
 package struct FCMWebPush: Hashable, Sendable {
     /// `TTL`: how long it may wait, in seconds; at most 28 days. 0 is one attempt.
     package var timeToLive: Int64?
@@ -132,9 +132,9 @@ package struct FCMWebPush: Hashable, Sendable {
     package var topic: String?
     /// The data for browsers, in place of the message's.
     package var data: [String: String]?
-    /// What the browser shows: members of the Web Notification's options, laid over the message's notification.
+    /// The Web Notification's options, which override the message's notification.
     package var notification: [JSONValue.Member]?
-    /// Where a tap leads to.
+    /// The address that a tap opens.
     package var link: String?
     /// The label for browsers.
     package var label: String?

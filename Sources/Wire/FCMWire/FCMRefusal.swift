@@ -1,12 +1,12 @@
 /// The canonical status of an answer (google.rpc.Code) with its status in HTTP.
 package enum FCMStatus: String, Hashable, Sendable, CaseIterable {
-    /// The request is malformed, or says what cannot be.
+    /// The request is malformed, or has an impossible value.
     case invalidArgument = "INVALID_ARGUMENT"
     /// There is no valid credential, or not the one that is needed.
     case unauthenticated = "UNAUTHENTICATED"
     /// The credential does not allow it.
     case permissionDenied = "PERMISSION_DENIED"
-    /// What is named does not exist, or does no longer.
+    /// The named resource does not exist, or no longer does.
     case notFound = "NOT_FOUND"
     /// Too much was asked for.
     case resourceExhausted = "RESOURCE_EXHAUSTED"
@@ -31,7 +31,7 @@ package enum FCMStatus: String, Hashable, Sendable, CaseIterable {
 
 /// FCM's own name of an error (google.firebase.fcm.v1.FcmError), from which libraries make their exceptions.
 package enum FCMErrorCode: String, Hashable, Sendable, CaseIterable {
-    /// The message is malformed, or says what cannot be.
+    /// The message is malformed, or has an impossible value.
     case invalidArgument = "INVALID_ARGUMENT"
     /// The token is no longer active, or never was.
     case unregistered = "UNREGISTERED"
@@ -60,18 +60,19 @@ package enum FCMErrorCode: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A request that is not done: for the provider in the form that Google's libraries parse, for the timeline a code and a
-/// note.
+/// A request that is not done: for the provider in the form that Google's libraries parse, for the timeline a code and
+/// a note.
 package struct FCMRefusal: Error, Hashable, Sendable {
     /// The canonical status.
     package var status: FCMStatus
     /// FCM's own code; `nil` where the request never came to FCM.
     package var code: FCMErrorCode?
-    /// What was wrong, and what would be right; no secret and nothing of the payload.
+    /// The fault, and what is expected instead; no secret and nothing of the payload.
     package var message: String
     /// The path of the field that was wrong, `message.android.ttl`.
     package var field: String?
-    /// Google's name of what is wrong with a credential (google.api.ErrorReason): by it libraries get another access token.
+    /// Google's name of what is wrong with a credential (google.api.ErrorReason): by it libraries get another access
+    /// token.
     package var reason: String?
     /// Seconds after which the request may be made again; for the field `Retry-After`.
     package var retryAfter: Int?
@@ -100,12 +101,12 @@ package struct FCMRefusal: Error, Hashable, Sendable {
     /// The code that the timeline shows: FCM's, else the canonical one.
     package var timelineCode: String { code?.rawValue ?? status.rawValue }
 
-    /// What the timeline's note says.
+    /// The note for the timeline.
     package var note: String { field.map { "\($0): \(message)" } ?? message }
 
     /// The answer's body (google.rpc.Status as JSON).
     ///
-    /// - Parameter noted: The id under which the refusal has a timeline; stands there as google.rpc.RequestInfo.
+    /// - Parameter noted: The id under which the refusal has a timeline, included as google.rpc.RequestInfo.
     package func body(noted: String? = nil) -> [UInt8] {
         var details: [JSONValue] = []
         func detail(_ type: String, _ members: JSONValue.Member...) {

@@ -58,7 +58,7 @@ extension FCMWebPush {
         (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte) || byte == 45 || byte == 95
     }
 
-    /// The members of a Web Notification's options; what stands in the message's notification too must be text.
+    /// The members of a Web Notification's options. Those that the message's notification has too must be text.
     private static func shown(_ value: JSONValue, at place: String) throws(FCMRefusal) -> [JSONValue.Member]? {
         guard let members = value.members else { throw .invalid(place, "must be an object, not \(value.kind)") }
         var names: Set<String> = []

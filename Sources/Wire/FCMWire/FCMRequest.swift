@@ -149,7 +149,7 @@ extension FCMAndroidNotification {
         try fields.end()
     }
 
-    /// What only Android's own screen has.
+    /// Checks the fields that only Android's own notifications use.
     private static func checkTheRest(_ fields: inout FieldReader) throws(FCMRefusal) {
         for name in ["icon", "channel_id", "ticker", "event_time"] { _ = try fields.string(name) }
         for name in [

@@ -1,4 +1,4 @@
-/// Whom a message is for.
+/// The target of a message.
 package enum FCMTarget: Hashable, Sendable {
     /// A registration token, or the notification key of a device group.
     case token(String)
@@ -9,7 +9,7 @@ package enum FCMTarget: Hashable, Sendable {
     /// The id of a Firebase installation.
     case fid(String)
 
-    /// Whether a byte may stand in a topic's name or a label.
+    /// Whether a byte is allowed in a topic's name or a label.
     package static func isTopicByte(_ byte: UInt8) -> Bool {
         (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte) || "-_.~%".utf8.contains(byte)
     }

@@ -1,8 +1,8 @@
 import PushModel
 
-/// Takes the fields of one object of a request, in camelCase or snake_case, and knows where it stands.
+/// Takes the fields of one object of a request, in camelCase or snake_case, and tracks the object's path.
 ///
-/// What was not taken is a field that the API does not have: ``end()`` refuses it.
+/// A field that was not taken is one that the API does not have: ``end()`` refuses it.
 struct FieldReader {
     /// The object's place in the request: `message.android`.
     let path: String
@@ -105,7 +105,7 @@ struct FieldReader {
         return map
     }
 
-    /// One of the words of an enumeration, in either case.
+    /// Reads a value of an enumeration, in either case.
     mutating func word(_ name: String, of words: [String]) throws(FCMRefusal) -> String? {
         guard let text = try string(name)?.uppercased() else { return nil }
         guard words.contains(text) else {

@@ -15,11 +15,11 @@ package enum JSONValue: Hashable, Sendable {
     /// The members of an object. Names may come more than once.
     case object([Member])
 
-    /// One member of an object.
+    /// A member of an object.
     package struct Member: Hashable, Sendable {
         /// The member's name.
         package var name: String
-        /// Its value.
+        /// The member's value.
         package var value: JSONValue
 
         /// Makes a member.
@@ -53,7 +53,7 @@ package enum JSONValue: Hashable, Sendable {
     /// The value of an object's last member of that name.
     package subscript(name: String) -> JSONValue? { members?.last { $0.name == name }?.value }
 
-    /// What the value is, in words.
+    /// The kind of value, in words.
     package var kind: String {
         switch self {
         case .null: "null"

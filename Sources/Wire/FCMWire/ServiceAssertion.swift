@@ -5,13 +5,13 @@ import PushModel
 
 /// The assertion by which a service account asks for an access token: a JSON Web Token, RS256 (RFC 7523, section 3).
 package struct ServiceAssertion: Sendable {
-    /// What is wrong with an assertion; for the provider, without its text.
+    /// A fault in an assertion; for the provider, without the assertion's text.
     package struct Malformed: Error, Hashable, Sendable {
         /// A sentence.
         package var reason: String
     }
 
-    /// The id of the key that is said to have signed it; `nil` where the header does not say.
+    /// The id of the key that signed it, according to the header; `nil` where the header has none.
     package let keyID: String?
     /// `iss`: the e-mail of the service account.
     package let issuer: String
@@ -63,7 +63,7 @@ package struct ServiceAssertion: Sendable {
         return Int64(number)
     }
 
-    /// What is wrong with its times; `nil` while it counts.
+    /// The fault in the assertion's times; `nil` while it is valid.
     package func timeFault(at now: Timestamp) -> String? {
         let seconds = now.rawValue / 1000
         guard expiresAt > issuedAt, expiresAt - issuedAt <= Self.longestLife else {

@@ -1,12 +1,18 @@
-/// What goes over the socket between the two halves of an app: a message on a channel, or the reply to one.
+/// A frame on the socket between the two halves of an app: a message on a channel, or the reply to one.
 ///
-/// A frame is its length without these four bytes (32 bits, little-endian), a kind (one byte: 0 message, 1 reply), a number
-/// (32 bits), for a message its channel's name (16 bits for the count, UTF-8), and the rest as content. A reply repeats the
-/// number of its message; each side counts its own messages.
+/// A frame consists of:
+///
+/// - its length without these four bytes (32 bits, little-endian),
+/// - a kind (one byte: 0 message, 1 reply),
+/// - a number (32 bits),
+/// - for a message its channel's name (16 bits for the count, UTF-8),
+/// - the rest as content.
+///
+/// A reply repeats the number of its message; each side counts its own messages.
 public enum ChannelFrame: Hashable, Sendable {
     /// A message on a channel; every message is replied to.
     case message(number: UInt32, channel: String, content: [UInt8])
-    /// The reply to the message of that number; empty where nobody takes messages on its channel.
+    /// The reply to the message of that number; empty where no handler takes messages on its channel.
     case reply(number: UInt32, content: [UInt8])
 
     /// The largest length of a frame, in bytes.
@@ -14,8 +20,8 @@ public enum ChannelFrame: Hashable, Sendable {
 
     /// The frame as bytes.
     ///
-    /// - Throws: ``ChannelFrameError/tooLong(_:)`` when it would be longer than ``longest``, or its channel's name longer
-    ///   than 65,535 bytes.
+    /// - Throws: ``ChannelFrameError/tooLong(_:)`` when it would be longer than ``longest``, or its channel's name
+    ///   longer than 65,535 bytes.
     public func bytes() throws(ChannelFrameError) -> [UInt8] {
         var rest: [UInt8] = []
         switch self {

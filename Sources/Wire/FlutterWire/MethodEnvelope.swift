@@ -2,7 +2,7 @@
 public struct StandardMethodCall: Hashable, Sendable {
     /// The method's name.
     public var method: String
-    /// Its arguments; null where there are none.
+    /// The arguments of the call; null where there are none.
     public var arguments: StandardValue
 
     /// Makes a call.
@@ -34,7 +34,7 @@ public enum StandardMethodReply: Hashable, Sendable {
     case success(StandardValue)
     /// The method failed: a code for programs, a sentence for people, and anything else.
     case failure(code: String, message: String?, details: StandardValue)
-    /// Nobody takes calls of that name.
+    /// No handler is registered for calls of that name.
     case notImplemented
 
     /// Reads a reply. A stack trace after an error, as Android's engine writes it, is passed over.

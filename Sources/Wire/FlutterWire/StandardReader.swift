@@ -8,8 +8,8 @@ public struct StandardReader: Sendable {
 
     /// Begins to read a message.
     ///
-    /// - Parameter offset: Where the first value stands; alignment is counted from the message's first byte all the
-    ///   same. `0 ... bytes.count`.
+    /// - Parameter offset: The offset of the first value, in `0 ... bytes.count`; alignment is counted from the
+    ///   message's first byte all the same.
     public init(_ bytes: [UInt8], from offset: Int = 0) {
         self.bytes = bytes
         self.offset = min(max(0, offset), bytes.count)

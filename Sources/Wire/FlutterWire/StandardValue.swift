@@ -28,7 +28,7 @@ public enum StandardValue: Hashable, Sendable {
     case map([StandardPair])
 }
 
-/// One pair of a ``StandardValue/map(_:)``.
+/// A key and its value in a ``StandardValue/map(_:)``.
 public struct StandardPair: Hashable, Sendable {
     /// The key, of any kind.
     public var key: StandardValue

@@ -7,12 +7,12 @@
 /// send(writer.bytes)
 /// ```
 public struct StandardWriter: Sendable {
-    /// What was written so far. Alignment is counted from its first byte.
+    /// The bytes written so far. Alignment is counted from the first one.
     public private(set) var bytes: [UInt8]
 
     /// Begins a message.
     ///
-    /// - Parameter prefix: What stands before the first value and belongs to the message, such as an envelope's byte.
+    /// - Parameter prefix: The bytes before the first value that belong to the message, such as an envelope's byte.
     public init(prefix: [UInt8] = []) { bytes = prefix }
 
     /// Writes one value.
@@ -78,7 +78,7 @@ public struct StandardWriter: Sendable {
         bytes += content
     }
 
-    /// One byte below 254; 254 and two bytes; 255 and four.
+    /// Writes a count: one byte below 254; 254 and two bytes; 255 and four.
     private mutating func write(count: Int) {
         if count < 254 {
             bytes.append(UInt8(count))

@@ -1,7 +1,7 @@
-/// What part of a representation a request asks for by its field `Range` (RFC 9110, section 14).
+/// The part of a representation that a request asks for by its field `Range` (RFC 9110, section 14).
 ///
-/// One range of bytes is understood. Several at once, other units and malformed fields ask for the whole, as the section
-/// allows: a client that asks so must be able to take it.
+/// One range of bytes is understood. Several at once, other units and malformed fields ask for the whole, as the
+/// section allows: a client that asks so must be able to take it.
 public enum ByteRange: Sendable, Hashable {
     /// Everything: status 200.
     case whole
@@ -10,7 +10,7 @@ public enum ByteRange: Sendable, Hashable {
     /// Bytes that the representation does not have: status 416.
     case unsatisfiable
 
-    /// Reads the field; `nil` stands for a request without one.
+    /// Reads the field; `nil` for a request without one.
     ///
     /// - Parameter length: The bytes of the representation; below zero counts as zero.
     public init(field: String?, length: Int64) {
@@ -33,7 +33,7 @@ public enum ByteRange: Sendable, Hashable {
         case from(Int64, through: Int64)
     }
 
-    /// What `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT` says; `nil` for anything else.
+    /// The bounds in `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`; `nil` for anything else.
     private static func bounds(_ field: String) -> Bounds? {
         let parts = field.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].elementsEqual("bytes".utf8, by: { $0 | 0x20 == $1 }) else { return nil }

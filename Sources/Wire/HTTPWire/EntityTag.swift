@@ -28,6 +28,6 @@ public struct EntityTag: Sendable, Hashable {
         return false
     }
 
-    /// Whether a field `If-Range` lets a range of this representation be sent; a date never does, since none is told.
+    /// Whether a field `If-Range` lets a range of this representation be sent; a date never does, since none is sent.
     public func allowsRange(ifRange field: String?) -> Bool { field == nil || field == text }
 }

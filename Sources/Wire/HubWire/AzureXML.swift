@@ -1,6 +1,6 @@
 import XMLWire
 
-/// What Azure's data plane says in XML.
+/// The XML documents of Azure's data plane.
 package enum AzureXML {
     /// The namespace of its own elements.
     package static let namespace = "http://schemas.microsoft.com/netservices/2010/10/servicebus/connect"

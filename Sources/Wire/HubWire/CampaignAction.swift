@@ -1,13 +1,13 @@
 /// A button of a campaign's notification.
 struct CampaignAction: Hashable, Sendable {
-    /// What the app is told when it is pressed.
+    /// The identifier that the app receives when the button is pressed.
     var id: String
-    /// The words on it, without a language.
+    /// The title of the button, without a language.
     var title: String
-    /// Where it leads; `nil` where the app alone knows.
+    /// The address that the button opens; `nil` where the app decides.
     var link: String?
 
-    /// As many are shown at most; this server's devices show no more.
+    /// The largest number of buttons; this server's devices show no more.
     static let most = 8
     /// The most bytes of an id and of a title.
     private static let longest = 64
@@ -38,9 +38,9 @@ struct CampaignAction: Hashable, Sendable {
         return actions
     }
 
-    /// Reads the words of a language, by the ids of actions.
+    /// Reads the titles in a language, by the ids of actions.
     ///
-    /// - Throws: which was wrong, and what would be right.
+    /// - Throws: The fault, and the expected input.
     static func titles(
         _ value: JSONTree?, _ path: String, of actions: [CampaignAction]
     ) throws(InstallationFault) -> [String: String] {

@@ -30,8 +30,8 @@ extension CampaignContent {
 
     /// A message of FCM's HTTP v1; its data are strings.
     ///
-    /// What FCM has no word for is among the data, for the app: `subtitle`, `video`, and `actions` as JSON. Devices of Apple's that
-    /// FCM reaches are told the same by `apns`.
+    /// Content that FCM has no member for is among the data, for the app: `subtitle`, `video`, and `actions` as JSON.
+    /// Apple's devices that FCM reaches receive the same in `apns`.
     private func message(_ locale: String?) -> [JSONTree.Member] {
         var members: [JSONTree.Member] = []
         let words = words(locale: locale)
@@ -59,7 +59,7 @@ extension CampaignContent {
         return members
     }
 
-    /// What Android's notifications have words for.
+    /// The members that Android's notifications support.
     private var androidNotification: [JSONTree.Member] {
         var android: [JSONTree.Member] = []
         if let sound = ofAps("sound") { android.append(.init("sound", sound)) }
@@ -75,7 +75,7 @@ extension CampaignContent {
         return android
     }
 
-    /// What devices of Apple's are told beside `notification`.
+    /// The members for Apple's devices beside `notification`.
     private func appleMembers(_ words: [JSONTree.Member]) -> [JSONTree.Member] {
         let names = ["category", "thread-id", "interruption-level"]
         var apple = aps.filter { names.contains($0.name) }
@@ -89,7 +89,8 @@ extension CampaignContent {
     /// A declarative message of Web Push where there is a link to follow; the same members without the mark where there
     /// is none, for service workers.
     ///
-    /// What the Notifications API has no word for is among the data: `subtitle`, `category`, `thread`, `video`.
+    /// Content that the Notifications API does not support is among the data: `subtitle`, `category`, `thread`,
+    /// `video`.
     private func declaration(_ locale: String?) -> [JSONTree.Member] {
         let words = words(locale: locale)
         var shown: [JSONTree.Member] = []

@@ -1,11 +1,11 @@
-/// What a campaign says, apart from any push service: text in several languages, and how it is shown.
+/// The content of a campaign, apart from any push service: text in several languages, and how it is shown.
 ///
 /// ```
 /// {"title":"…","subtitle":"…","body":"…","sound":"default","badge":1,"category":"…","thread":"…","level":"active",
 ///  "image":"https://…","video":"https://…","link":"…","actions":[{"id":"…","title":"…","link":"…"}],
 ///  "data":{"key":"value"},"silent":false,"locales":{"de":{"title":"…","body":"…","actions":{"id":"title"}}}}
 /// ```
-/// Where there is a film and an image, the image stands for the film where no film can be shown.
+/// Where there are a film and an image, the image replaces the film where no film can be shown.
 package struct CampaignContent: Hashable, Sendable {
     /// The text in one language.
     struct Words: Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct CampaignContent: Hashable, Sendable {
             body = try text("body")
         }
 
-        /// What is missing is taken from the words without a language.
+        /// The members of these texts, where missing ones are taken from those without a language.
         func completed(by other: Words) -> [JSONTree.Member] {
             [("title", title ?? other.title), ("subtitle", subtitle ?? other.subtitle), ("body", body ?? other.body)]
                 .compactMap { name, text in text.map { .init(name, .string($0)) } }
@@ -131,8 +131,8 @@ package struct CampaignContent: Hashable, Sendable {
         return try CampaignContent(tree)
     }
 
-    /// The payload for an installation of a language: the words of the most exact language that holds for it
-    /// (`zh-Hant-TW`, `zh-Hant`, `zh`), else those without one.
+    /// The payload for an installation of a language: the texts of the most specific matching language (`zh-Hant-TW`,
+    /// `zh-Hant`, `zh`), else those without one.
     package func payload(locale: String?) -> [UInt8] {
         var members = [JSONTree.Member("aps", .object(aps))] + more
         if let file = video ?? image { members.append(.init("attachment-url", .string(file))) }
@@ -169,10 +169,10 @@ package struct CampaignContent: Hashable, Sendable {
         }
     }
 
-    /// The words for a language, as members `title`, `subtitle` and `body`.
+    /// The texts for a language, as members `title`, `subtitle` and `body`.
     func words(locale: String?) -> [JSONTree.Member] { spoken(locale).completed(by: words) }
 
-    /// The languages, and languages with regions, for which it has words, and `nil` for all others.
+    /// The languages, and languages with regions, that have texts of their own, and `nil` for all others.
     package var languages: [String?] { [nil] + locales.keys.sorted() }
 
     /// The largest payload that it makes for Apple's devices, in bytes.

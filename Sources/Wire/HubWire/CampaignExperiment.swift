@@ -1,20 +1,21 @@
 /// Several contents for parts of an audience, and a part that gets none.
 ///
-/// Who gets what follows from the campaign and the person alone: it is the same on all devices of a person, and after a restart.
+/// The assignment depends only on the campaign and the person: it is the same on all devices of a person, and after a
+/// restart.
 package struct CampaignExperiment: Hashable, Sendable {
-    /// One content, and for how many.
+    /// A variant of the content, and its share of the audience.
     package struct Variant: Hashable, Sendable {
-        /// Its name in counts.
+        /// The variant's name in counts.
         package var name: String
-        /// Its part of the audience, in per cent.
+        /// The share of the audience, in per cent.
         package var share: Int
-        /// What it says, read.
+        /// The variant's content, parsed.
         package var content: CampaignContent
-        /// What it says, as it was written.
+        /// The variant's content, as it was written.
         package var document: JSONTree
     }
 
-    /// Which part somebody is in.
+    /// The part of the audience that a person is in.
     package enum Group: Hashable, Sendable {
         /// The part that gets nothing.
         case heldOut
@@ -116,6 +117,6 @@ package struct PersonNumber: Hashable, Sendable {
 }
 
 extension Installation {
-    /// Whose it is, as a number: of the user's id, or of its own where it has no user.
+    /// The person to whom the installation belongs: a number of the user's id, or of its own where it has no user.
     package var person: PersonNumber { PersonNumber((userID ?? id).lowercased()) }
 }

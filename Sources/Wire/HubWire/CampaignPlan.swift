@@ -11,11 +11,11 @@ import PushModel
 package struct CampaignPlan: Hashable, Sendable {
     /// The recipients' own time; `nil` for the same instant for all.
     package var local: RecipientTime?
-    /// When nobody is disturbed; `nil` for never.
+    /// The hours in which no recipient is disturbed; `nil` for none.
     package var quiet: QuietHours?
     /// How many campaigns an installation gets at most; `nil` for any number.
     package var cap: FrequencyCap?
-    /// Who gets which content; `nil` for one content for all.
+    /// The experiment that assigns contents to recipients; `nil` for one content for all.
     package var experiment: CampaignExperiment?
 
     /// The members of a campaign's document that are of its plan.
@@ -59,7 +59,7 @@ package struct CampaignPlan: Hashable, Sendable {
 
 /// A time of day and date by the recipient's own clock, with what is done where that is not one instant ahead.
 package struct RecipientTime: Hashable, Sendable {
-    /// Where it is over already when the campaign begins.
+    /// The policy where the time has passed when the campaign begins.
     package enum Past: String, CaseIterable, Sendable {
         /// It comes at once.
         case now
@@ -69,7 +69,7 @@ package struct RecipientTime: Hashable, Sendable {
         case nextDay = "next-day"
     }
 
-    /// Where clocks are set over it.
+    /// The policy where the clocks are set forward over the time.
     package enum Gap: String, CaseIterable, Sendable {
         /// At the first instant after the gap: 02:30 comes at 03:00.
         case end
@@ -79,7 +79,7 @@ package struct RecipientTime: Hashable, Sendable {
         case skip
     }
 
-    /// Where clocks are set back to before it.
+    /// The policy where the clocks are set back, so that the time occurs twice.
     package enum Overlap: String, CaseIterable, Sendable {
         /// The first time.
         case first
@@ -89,11 +89,11 @@ package struct RecipientTime: Hashable, Sendable {
 
     /// The local time as seconds since 1970, counted as if it were UTC.
     package var time: Int64
-    /// What is done where it is over.
+    /// The policy where the time has passed.
     package var past: Past
-    /// What is done where it does not exist.
+    /// The policy where the time does not exist.
     package var gap: Gap
-    /// Which one counts where it is twice.
+    /// The occurrence that counts where the time occurs twice.
     package var overlap: Overlap
     /// For those whose zone is not known.
     package var unknownZone: UnknownZone
@@ -119,7 +119,7 @@ package struct RecipientTime: Hashable, Sendable {
     }
 }
 
-/// What is done with those whose time zone is not known.
+/// The policy for recipients whose time zone is not known.
 package enum UnknownZone: Hashable, Sendable {
     /// They get nothing.
     case skip
@@ -137,7 +137,7 @@ package enum UnknownZone: Hashable, Sendable {
 
 /// Hours by the recipient's own clock in which nothing is sent.
 package struct QuietHours: Hashable, Sendable {
-    /// What becomes of a notification whose turn comes in these hours.
+    /// The policy for a notification that is due in these hours.
     package enum Then: String, CaseIterable, Sendable {
         /// It waits for their end.
         case wait
@@ -149,7 +149,7 @@ package struct QuietHours: Hashable, Sendable {
     package var from: Int64
     /// The first minute of the day after them; before `from` where they go over midnight.
     package var to: Int64
-    /// What becomes of a notification.
+    /// The policy for a notification that is due in these hours.
     package var then: Then
     /// For those whose zone is not known.
     package var unknownZone: UnknownZone
@@ -212,7 +212,7 @@ struct PlanReader {
         throw fault(other.name, "there is no such member; there are \(names.joined(separator: ", "))")
     }
 
-    /// Every choice is to be said: none is guessed.
+    /// Reads a choice, which must be explicit: there are no defaults.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(InstallationFault) -> Choice {
         guard let choice = tree[name]?.text.flatMap(Choice.init(rawValue:)) else {
             throw fault(name, "say one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")

@@ -25,13 +25,13 @@ package enum FieldTest: Hashable, Sendable {
     case platform(String)
     /// The version of its app.
     case appVersion(Comparison, AppVersion)
-    /// It was put, changed or seen within so many milliseconds; `false` in `isWithin` turns that round.
+    /// The installation was put, changed or seen within so many milliseconds; `false` in `isWithin` negates that.
     case lastSeen(isWithin: Bool, milliseconds: Int64)
 
-    /// Reads what stands between the braces.
+    /// Reads the text between the braces.
     ///
     /// - Parameter name: The name between `$` and `:`, in lower case.
-    /// - Throws: what would be right.
+    /// - Throws: ``Wrong`` with the expected input.
     init(name: String, argument: String) throws(Wrong) {
         switch name {
         case "locale": self = .locale(argument.lowercased())
@@ -56,7 +56,7 @@ package enum FieldTest: Hashable, Sendable {
         }
     }
 
-    /// What would be right.
+    /// A fault in a comparison, with a message about the expected input.
     struct Wrong: Error { var message: String }
 
     private static func milliseconds(_ text: Substring) -> Int64? {

@@ -33,7 +33,8 @@ package enum HubPlatform: String, Sendable, CaseIterable {
     /// How an installation names it: .NET writes `fcmV1`.
     package var text: String { self == .fcmv1 ? "fcmV1" : rawValue }
 
-    /// The one spelling of a channel: device tokens of this server and of Apple's are hexadecimal digits in either case.
+    /// The one spelling of a channel: device tokens of this server and of Apple's are hexadecimal digits in either
+    /// case.
     package func spelling(ofChannel channel: String) -> String {
         switch self {
         case .aldaba, .apns: Self.isHexadecimal(channel) ? channel.lowercased() : channel
@@ -79,13 +80,13 @@ package enum HubPlatform: String, Sendable, CaseIterable {
     }
 }
 
-/// What the body of a send is: native to one push service, or the properties of templates.
+/// The format of a send's body: native to one push service, or the properties of templates.
 package enum SendFormat: Hashable, Sendable {
     /// The payload of one push service; this server's own devices take Apple's.
     case native(HubPlatform)
     /// Properties for every template that matches.
     case template
-    /// What a campaign says, which becomes each push service's own payload.
+    /// The content of a campaign, which becomes each push service's own payload.
     case content
 
     /// Reads `ServiceBusNotification-Format`, without regard to case; `nil` for a name that is not in the list.
@@ -102,7 +103,7 @@ package enum SendFormat: Hashable, Sendable {
         }
     }
 
-    /// As sends name it.
+    /// The name of the format in sends.
     package var text: String {
         switch self {
         case .template: "template"

@@ -2,31 +2,31 @@ import PushModel
 
 /// An app on a device, as a hub keeps it.
 package struct Installation: Hashable, Sendable {
-    /// Its id: chosen by the app, compared without case.
+    /// The installation's id: chosen by the app, compared without case.
     package var id: String
     /// The push service that reaches it.
     package var platform: HubPlatform
-    /// What the push service knows it by; `nil` where it is not known yet.
+    /// The push channel at the push service; `nil` where it is not known yet.
     package var channel: PushChannel?
-    /// Whose it is; compared without case.
+    /// The id of the user to whom it belongs; compared without case.
     package var userID: String?
-    /// What it is addressed by, each once.
+    /// The tags that address it, without duplicates.
     package var tags: [TagName] = []
-    /// Its templates by name, in their order.
+    /// The templates, in their order, each with a name.
     package var templates: [InstallationTemplate] = []
     /// Properties that it adds to every template's, and by which it replaces them.
     package var pushVariables: [String: String] = [:]
-    /// What Windows calls secondary tiles, kept as it came; of a registration, the name of its tile.
+    /// The secondary tiles of Windows, kept as received; for a registration, the name of its tile.
     package var secondaryTiles: JSONTree?
     /// Until when it counts; `nil` for ever.
     package var expiresAt: Timestamp?
     /// Whether it was written as a registration: its channel may have others beside it.
     package var isRegistration = false
-    /// Its language, or language and region: `de-AT`.
+    /// The language, or language and region: `de-AT`.
     package var locale: String?
-    /// Its time zone by name: `Europe/Vienna`.
+    /// The name of the time zone: `Europe/Vienna`.
     package var timeZone: String?
-    /// Its country: `AT`.
+    /// The country: `AT`.
     package var country: String?
     /// The version of its app.
     package var appVersion: String?
@@ -40,18 +40,18 @@ package struct Installation: Hashable, Sendable {
         self.channel = channel
     }
 
-    /// What no two installations share: the channel, and of registrations the id before it.
+    /// The key that no two installations share: the channel, preceded by the id for registrations.
     package var channelKey: String? {
         channelHandle.map { isRegistration ? "\(foldedID) \($0)" : $0 }
     }
 
-    /// What tells the channel from others, in one spelling.
+    /// The identifier of the channel, in one canonical spelling.
     package var channelHandle: String? { channel.map { platform.spelling(ofChannel: $0.key) } }
 
     /// Whether native sends are for it: a registration with a template has that alone.
     package var takesNative: Bool { !isRegistration || templates.isEmpty }
 
-    /// The id by which installations are told apart.
+    /// The id in the case in which installations are compared.
     package var foldedID: String { id.lowercased() }
 
     /// Refuses one whose time is over: it would count for nothing, and take its channel from another.
@@ -62,14 +62,14 @@ package struct Installation: Hashable, Sendable {
     }
 }
 
-/// What a push service knows an installation by.
+/// The address of an installation at its push service.
 package enum PushChannel: Hashable, Sendable {
     /// A token of the push service.
     case handle(String)
     /// A subscription of Web Push (RFC 8030).
     case browser(endpoint: String, p256dh: String, auth: String)
 
-    /// What tells one channel of a platform from another.
+    /// The identifier of the channel among those of a platform.
     package var key: String {
         switch self {
         case .handle(let handle): handle
@@ -80,7 +80,7 @@ package enum PushChannel: Hashable, Sendable {
 
 /// A template of an installation: what a send's properties become on it.
 package struct InstallationTemplate: Hashable, Sendable {
-    /// Its name, which counts as a tag of the template.
+    /// The template's name, which counts as a tag of the template.
     package var name: String
     /// The text of the payload with expressions in it.
     package var body: String
@@ -99,7 +99,8 @@ package struct InstallationTemplate: Hashable, Sendable {
         self.body = body
     }
 
-    /// The text of the most exact language that holds for another (`zh-Hant-TW`, `zh-Hant`, `zh`), else the one without a language.
+    /// The text of the most exact language that holds for another (`zh-Hant-TW`, `zh-Hant`, `zh`), else the one without
+    /// a language.
     package func body(locale: String?) -> String {
         guard !locales.isEmpty, let locale else { return body }
         let found = LanguageTag.lookup(locale).lazy.compactMap { name in locales.first { $0.name == name } }.first
@@ -107,14 +108,14 @@ package struct InstallationTemplate: Hashable, Sendable {
     }
 }
 
-/// What was wrong with a document of an installation.
+/// A fault in the document of an installation.
 package struct InstallationFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where, as a path: `/tags/2`.
+    /// The path to the faulty member: `/tags/2`.
     package var path: String
-    /// What was wrong, and what would be right.
+    /// The fault, and what is expected instead.
     package var message: String
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(_ path: String, _ message: String) {
         self.path = path
         self.message = message

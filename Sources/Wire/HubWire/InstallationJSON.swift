@@ -71,7 +71,7 @@ package enum InstallationJSON {
 
     private static var platforms: String { HubPlatform.allCases.map(\.text).joined(separator: ", ") }
 
-    /// Refuses ids that cannot stand in an address.
+    /// Refuses ids that are not allowed in an address.
     package static func check(id: String) throws(InstallationFault) {
         guard !id.isEmpty, id.utf8.count <= longestID,
             id.unicodeScalars.allSatisfy({ TagName.isTagCharacter($0) || $0 == "=" || $0 == "{" || $0 == "}" })
@@ -287,8 +287,8 @@ package enum InstallationJSON {
         return .object(members)
     }
 
-    /// The installation as Azure answers for it: without an expiry it is in the year 9999, and each template has its own
-    /// name as a tag.
+    /// The installation as Azure answers for it: without an expiry it is in the year 9999, and each template has its
+    /// own name as a tag.
     package static func answer(_ installation: Installation, isExpired: Bool, updatedAt: Timestamp?) -> JSONTree {
         var tree = document(installation)
         tree.set("pushChannelExpired", .boolean(isExpired))

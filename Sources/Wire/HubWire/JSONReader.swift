@@ -121,7 +121,7 @@ struct JSONReader {
     private mutating func string() throws(JSONTree.Fault) -> String {
         let start = offset
         offset += 1
-        // Most strings have no escape: they are read as they stand.
+        // Most strings have no escape: their bytes are taken unchanged.
         let plain = bytes.withUnsafeBufferPointer { bytes in
             bytes[offset...].firstIndex { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
                 ?? bytes.count
@@ -170,7 +170,7 @@ struct JSONReader {
         }
     }
 
-    /// Half of a pair that stands alone becomes the replacement character, as most readers do.
+    /// Reads an escaped character. An unpaired surrogate becomes the replacement character, as in most readers.
     private mutating func escapedScalar() throws(JSONTree.Fault) -> Unicode.Scalar {
         let replacement: Unicode.Scalar = "\u{FFFD}"
         let first = try codeUnit()

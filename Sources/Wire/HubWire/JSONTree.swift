@@ -24,14 +24,14 @@ package enum JSONTree: Hashable, Sendable {
     case string(String)
     /// A list.
     case array([JSONTree])
-    /// An object; its members in the order in which they stand.
+    /// An object; its members in the order of the text.
     case object([Member])
 
-    /// What was wrong with a text, and where.
+    /// A fault in a text, and its position.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The offset of the offending byte, from 0.
         package var offset: Int
-        /// What was expected there.
+        /// The input that was expected there.
         package var message: String
         package var description: String { "byte \(offset): \(message)" }
     }

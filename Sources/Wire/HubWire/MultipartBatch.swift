@@ -1,5 +1,5 @@
-/// The body of a direct send in a batch: `multipart/mixed` with the parts `notification` and `devices`, a JSON list of at
-/// most 1000 handles (RFC 2046, section 5.1).
+/// The body of a direct send in a batch: `multipart/mixed` with the parts `notification` and `devices`, a JSON list of
+/// at most 1000 handles (RFC 2046, section 5.1).
 package struct MultipartBatch: Hashable, Sendable {
     /// The payload.
     package var notification: [UInt8]
@@ -9,15 +9,16 @@ package struct MultipartBatch: Hashable, Sendable {
     /// Handles in one request, at most.
     package static let mostDevices = 1000
 
-    /// What was wrong.
+    /// A fault in a batch.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What was wrong, and what would be right.
+        /// The fault, and what is expected instead.
         package var description: String
     }
 
     /// Reads a body.
     ///
-    /// - Parameter contentType: The field of that name, which has the boundary; blanks may stand round its sign.
+    /// - Parameter contentType: The field of that name, which has the boundary; blanks are allowed around its equals
+    ///   sign.
     package init(_ body: [UInt8], contentType: String) throws(Fault) {
         guard let boundary = Self.boundary(contentType) else {
             throw Fault(description: "Content-Type: expected multipart/mixed with a boundary of 1 to 70 characters")
@@ -51,7 +52,7 @@ package struct MultipartBatch: Hashable, Sendable {
         return nil
     }
 
-    /// What stands between the boundaries.
+    /// The parts between the boundaries.
     private static func parts(_ body: [UInt8], boundary: [UInt8]) -> [ArraySlice<UInt8>] {
         var places: [Int] = []
         var place = 0

@@ -4,7 +4,7 @@ package struct PushTemplate: Hashable, Sendable {
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// `body`, `headers` or `expiry`, with the place there.
         package var part: String
-        /// What was wrong, and what would be right.
+        /// The fault, and what is expected instead.
         package var message: String
         package var description: String { "\(part): \(message)" }
     }
@@ -41,7 +41,7 @@ package struct PushTemplate: Hashable, Sendable {
 
     /// Reads a template.
     ///
-    /// - Parameter locale: Whose text is read; `nil` for the one without a language.
+    /// - Parameter locale: The language of the text to be read; `nil` for the text without a language.
     package init(_ template: InstallationTemplate, locale: String? = nil) throws(Fault) {
         name = template.name
         tags = Self.tags(of: template)
@@ -59,13 +59,13 @@ package struct PushTemplate: Hashable, Sendable {
         Set(template.tags + [TagName(template.name)].compactMap { $0 })
     }
 
-    /// What a template becomes.
+    /// The result of rendering a template.
     package struct Rendering: Hashable, Sendable {
         /// The payload: a JSON object, or XML.
         package var body: [UInt8]
         /// The header fields, by their names in lower case.
         package var headers: [String: String]
-        /// The template's own word on when it expires; `nil` where it has none.
+        /// The template's own time of expiry; `nil` where it has none.
         package var expiry: String?
     }
 

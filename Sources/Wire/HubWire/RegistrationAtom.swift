@@ -1,17 +1,19 @@
 import PushModel
 import XMLWire
 
-/// A registration as the older clients of Azure write it: an entry of ATOM with a description of its push service's own.
+/// A registration as the older clients of Azure write it: an entry of ATOM with a description of its push service's
+/// own.
 ///
 /// A registration is an installation with one template or none; where it has one, native sends pass it by.
 package enum RegistrationAtom {
-    /// The push services, with the words of their descriptions.
+    /// A push service, with the element names of its descriptions.
     private struct Kind {
         var platform: HubPlatform
         var prefix: String
         var channel: String
 
-        /// The word for header fields, which templates of Windows always have: their clients read no description without.
+        /// The element of header fields, which templates of Windows always have: their clients read no description
+        /// without it.
         var headers: String {
             switch platform {
             case .wns: "Wns"
@@ -151,7 +153,7 @@ package enum RegistrationAtom {
         }
         switch installation.channel {
         case .handle(let handle) where kind.platform == .baidu:
-            // The user's id stands before the sign, the channel's behind it.
+            // The user's id precedes the hyphen, the channel's follows it.
             let parts = handle.split(separator: "-", maxSplits: 1).map(String.init)
             children += zip([kind.channel, "BaiduChannelId"], parts).map { XMLElement($0, $1) }
         case .handle(let handle): children.append(XMLElement(kind.channel, handle))

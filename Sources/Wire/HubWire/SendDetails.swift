@@ -1,13 +1,13 @@
 import PushModel
 import XMLWire
 
-/// Where a send is on its way.
+/// The state of a send.
 package enum SendState: String, Sendable, CaseIterable {
     /// Accepted, not begun.
     case enqueued = "Enqueued"
     /// It waits for its instant.
     case scheduled = "Scheduled"
-    /// Its notifications are being handed over.
+    /// The notifications are being sent to the push services.
     case processing = "Processing"
     /// It is held, and goes on when it is resumed.
     case paused = "Paused"
@@ -15,7 +15,7 @@ package enum SendState: String, Sendable, CaseIterable {
     case completed = "Completed"
     /// It was given up.
     case abandoned = "Abandoned"
-    /// Nobody was meant.
+    /// No installation matched.
     case noTargetFound = "NoTargetFound"
     /// It was taken back before it began.
     case canceled = "Canceled"
@@ -29,7 +29,7 @@ package enum SendState: String, Sendable, CaseIterable {
     }
 }
 
-/// What became of one notification at the push service; Azure's names.
+/// The outcome of a notification at the push service, by Azure's names.
 package enum SendOutcome: String, Sendable, CaseIterable {
     /// The push service took it.
     case success = "Success"
@@ -51,7 +51,7 @@ package enum SendOutcome: String, Sendable, CaseIterable {
     case skipped = "Skipped"
     /// The push service could not take it now.
     case unavailable = "PnsUnavailable"
-    /// What went wrong has no name.
+    /// An error that has no name.
     case unknownError = "UnknownError"
 }
 
@@ -59,7 +59,7 @@ package enum SendOutcome: String, Sendable, CaseIterable {
 package struct OutcomeCount: Hashable, Sendable {
     /// The platform of the installations.
     package var platform: HubPlatform
-    /// What became of them.
+    /// The outcome of the notifications.
     package var outcome: SendOutcome
     /// How many they are.
     package var count: Int
@@ -72,13 +72,13 @@ package struct OutcomeCount: Hashable, Sendable {
     }
 }
 
-/// What is known of a send: Azure's `NotificationDetails`.
+/// The details of a send: Azure's `NotificationDetails`.
 package struct SendDetails: Hashable, Sendable {
     /// The send's id.
     package var id: String
-    /// Its absolute address.
+    /// The absolute address of the send.
     package var location: String
-    /// Where it is on its way.
+    /// The state of the send.
     package var state: SendState
     /// When it was accepted.
     package var enqueuedAt: Timestamp
@@ -95,7 +95,7 @@ package struct SendDetails: Hashable, Sendable {
     /// The counts.
     package var outcomes: [OutcomeCount]
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(
         id: String, location: String, state: SendState, enqueuedAt: Timestamp, startedAt: Timestamp?,
         endedAt: Timestamp?, body: String, tags: String, platforms: [String], outcomes: [OutcomeCount]
@@ -112,7 +112,7 @@ package struct SendDetails: Hashable, Sendable {
         self.outcomes = outcomes
     }
 
-    /// As XML, which every SDK reads.
+    /// The details as XML, which every SDK reads.
     package var xml: String {
         var elements = [
             XMLElement("NotificationId", id), XMLElement("Location", location), XMLElement("State", state.rawValue),
@@ -140,7 +140,7 @@ package struct SendDetails: Hashable, Sendable {
         ).text
     }
 
-    /// As JSON, under the same names in camel case.
+    /// The details as JSON, under the same names in camel case.
     package var json: JSONTree {
         var members: [JSONTree.Member] = [
             .init("notificationId", .string(id)), .init("location", .string(location)),
@@ -173,15 +173,15 @@ package struct SendDetails: Hashable, Sendable {
     }
 }
 
-/// What a test send tells of one installation.
+/// The result of a test send for one installation.
 package struct TestResult: Hashable, Sendable {
     /// The installation's platform.
     package var platform: HubPlatform
-    /// Its channel.
+    /// The installation's channel.
     package var channel: String
-    /// Its id.
+    /// The installation's id.
     package var installation: String
-    /// What became of its notification.
+    /// The outcome of the notification.
     package var outcome: SendOutcome
 
     /// Makes the result of one installation.

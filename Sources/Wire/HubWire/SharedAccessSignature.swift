@@ -92,7 +92,7 @@ package struct SharedAccessSignature: Hashable, Sendable {
 
 /// Comparison of secrets.
 package enum ConstantTime {
-    /// Whether two lists of bytes are the same. The time tells their lengths alone.
+    /// Whether two lists of bytes are the same. The time that this takes depends only on their lengths.
     package static func equal(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
@@ -108,7 +108,7 @@ package struct HubConnectionString: Hashable, Sendable, CustomStringConvertible 
     /// The key's text, which is the secret itself: it is not decoded.
     package var key: String
 
-    /// Brings the parts together.
+    /// Creates an instance from its properties.
     package init(authority: String, keyName: String, key: String) {
         self.authority = authority
         self.keyName = keyName

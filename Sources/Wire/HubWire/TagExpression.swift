@@ -1,28 +1,28 @@
-/// Whom a notification is for: the tag expressions of Azure Notification Hubs, whole.
+/// The target of a notification: a tag expression of Azure Notification Hubs, in full.
 ///
-/// `!` binds closer than `&&`, and that closer than `||`; blanks are free. Beside tags there are `$InstallationId:{…}` and
-/// `$UserId:{…}`, and, where the reader allows them, comparisons of the hub's own fields (``FieldTest``).
+/// `!` binds closer than `&&`, and that closer than `||`; blanks are free. Beside tags there are `$InstallationId:{…}`
+/// and `$UserId:{…}`, and, where the reader allows them, comparisons of the hub's own fields (``FieldTest``).
 package indirect enum TagExpression: Hashable, Sendable {
-    /// Who has the tag.
+    /// The installations with the tag.
     case tag(TagName)
     /// The installation of that id, compared without case.
     case installation(String)
     /// The installations of that user, compared without case.
     case user(String)
-    /// Those for whom a comparison holds.
+    /// The installations for which a comparison holds.
     case field(FieldTest)
     /// Everyone else.
     case not(TagExpression)
-    /// Those of every part.
+    /// The installations that match every part.
     case all([TagExpression])
-    /// Those of any part.
+    /// The installations that match any part.
     case any([TagExpression])
 
-    /// What was wrong with an expression, and where.
+    /// A fault in an expression, and its position.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The offset of the offending character, from 0.
         package var offset: Int
-        /// What stands there, and what would be right.
+        /// The text found there, and what is expected instead.
         package var message: String
         package var description: String { "character \(offset + 1): \(message)" }
     }
@@ -31,7 +31,7 @@ package indirect enum TagExpression: Hashable, Sendable {
     package struct Limits: Sendable {
         /// The most tags and comparisons.
         package var terms = 1000
-        /// The most tags where only `||` stands between them; `nil` for ``terms``.
+        /// The most tags where all operators are `||`; `nil` for ``terms``.
         package var alternatives: Int?
         /// Whether comparisons of the hub's own fields are read.
         package var readsFields = false
@@ -64,7 +64,7 @@ package indirect enum TagExpression: Hashable, Sendable {
         self = expression
     }
 
-    /// One of several tags, each of which is right; `nil` for none.
+    /// Matches any of several tags, each of which is valid; `nil` for none.
     package init?(anyOf tags: [TagName]) {
         guard let first = tags.first else { return nil }
         self = tags.count == 1 ? .tag(first) : .any(tags.map { .tag($0) })
@@ -104,7 +104,7 @@ struct TagExpressionReader {
     private let readsFields: Bool
     private var offset = 0
     private var depth = 0
-    /// Where each term begins.
+    /// The offset at which each term begins.
     private(set) var places: [Int] = []
 
     /// Parentheses and `!` inside one another; deeper ones are refused.

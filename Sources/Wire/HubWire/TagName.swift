@@ -26,7 +26,7 @@ package struct TagName: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// Whether a character may stand in a tag.
+    /// Whether a character is allowed in a tag.
     package static func isTagCharacter(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "@", "#", ".", ":", "-": true

@@ -1,11 +1,12 @@
 import Foundation
 
-/// One value of a template: text, or an expression over the properties of a send.
+/// A value of a template: text, or an expression over the properties of a send.
 ///
-/// - `$(p)` the property, or nothing; `$(p, n)` its first n characters; `.(p, n)` the same with three dots, which count.
-/// - `%(p)` percent-encoded; `#(p)` a number of JSON, where it stands alone and the property is one.
-/// - `'text'` and `"text"`, the quotation mark doubled within; `{e1 + e2}` one after the other.
-/// - `$(p:{text})` has a default, in which a backslash stands before `}`.
+/// - `$(p)` the property, or nothing; `$(p, n)` its first n characters; `.(p, n)` the same with three dots, which
+///   count.
+/// - `%(p)` percent-encoded; `#(p)` a number of JSON, where it is the whole value and the property is one.
+/// - `'text'` and `"text"`, the quotation mark doubled within; `{e1 + e2}` the concatenation of both.
+/// - `$(p:{text})` has a default, in which a backslash precedes `}`.
 ///
 /// A value that begins with none of `$ . % # {` is text.
 package indirect enum TemplateExpression: Hashable, Sendable {
@@ -19,7 +20,7 @@ package indirect enum TemplateExpression: Hashable, Sendable {
         case dotted(Int)
     }
 
-    /// What a property becomes.
+    /// The form in which a property is inserted.
     package enum Form: Hashable, Sendable {
         /// Text.
         case text(Clip)
@@ -29,18 +30,18 @@ package indirect enum TemplateExpression: Hashable, Sendable {
         case number
     }
 
-    /// Text as it stands.
+    /// Text without expressions.
     case literal(String)
     /// A property, its name in lower case.
     case property(String, Form, fallback: String?)
     /// Several, one after the other.
     case joined([TemplateExpression])
 
-    /// What was wrong with an expression, and where.
+    /// A fault in an expression, and its position.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The offset of the offending character, from 0.
         package var offset: Int
-        /// What stands there, and what would be right.
+        /// The text found there, and what is expected instead.
         package var message: String
         package var description: String { "character \(offset + 1): \(message)" }
     }

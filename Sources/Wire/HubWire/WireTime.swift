@@ -2,10 +2,10 @@ import PushModel
 
 /// The instants of Azure's data plane, in every spelling that its clients send.
 ///
-/// `2030-01-01T00:00:00`, with or without seconds, a fraction, a zone and quotation marks round the T; without a zone it
-/// is UTC.
+/// `2030-01-01T00:00:00`, with or without seconds, a fraction, a zone and quotation marks round the T; without a zone
+/// it is UTC.
 package enum WireTime {
-    /// What Azure writes where there is no expiry.
+    /// The text that Azure writes where there is no expiry.
     package static let never = "9999-12-31T23:59:59.9999999Z"
 
     /// The beginning of the year 9999: later instants mean that there is no expiry.

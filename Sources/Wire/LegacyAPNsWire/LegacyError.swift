@@ -31,7 +31,7 @@ public enum LegacyStatus: UInt8, Sendable, CaseIterable {
 /// What came before the push that it names was taken, that push and what came after it was not. With
 /// ``LegacyStatus/shutdown`` the push that it names was taken too.
 public struct LegacyError: Error, Hashable, Sendable {
-    /// What was wrong.
+    /// The status that names the error.
     public var status: LegacyStatus
     /// The identifier of the push; 0 where the push has none.
     public var identifier: UInt32
@@ -56,7 +56,7 @@ public struct LegacyError: Error, Hashable, Sendable {
     }
 }
 
-/// One tuple of the feedback service: a device token that is dead, and since when.
+/// A tuple of the feedback service: a device token that is dead, and since when.
 public struct LegacyFeedback: Hashable, Sendable {
     /// Seconds since 1970 at which the token ended.
     public var seconds: UInt32

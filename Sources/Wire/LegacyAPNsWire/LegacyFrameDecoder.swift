@@ -2,8 +2,8 @@ import PushModel
 
 /// Cuts a stream of bytes into pushes, whatever pieces it arrives in.
 ///
-/// After an error it stays in error, because the stream can no longer be cut. An error is thrown as soon as it is certain,
-/// before the rest of its frame has come.
+/// After an error it stays in error, because the stream can no longer be cut. An error is thrown as soon as it is
+/// certain, before the rest of its frame has come.
 public struct LegacyFrameDecoder: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
@@ -100,10 +100,10 @@ struct LegacyItems {
     private var identifier: UInt32?
     private var expiration: UInt32?
     private var priority: ArraySlice<UInt8>?
-    /// What was wrong first; told when the identifier is known, which may stand behind it.
+    /// The first fault. It is reported once all items are read, since the identifier may follow it.
     private var fault: String?
 
-    /// Reads all items, in whatever order they stand.
+    /// Reads all items, in any order.
     init(_ frame: LegacyReader) {
         var reader = frame
         while !reader.bytes.isEmpty {

@@ -10,9 +10,9 @@ public enum LegacyCommand: UInt8, Sendable, CaseIterable {
     case items = 2
 }
 
-/// One push as the binary interface carries it; its sizes are checked, nothing else.
+/// A push as the binary interface carries it; only its sizes are checked.
 public struct LegacyPush: Hashable, Sendable {
-    /// By which an error names it; 0 where the frame has none.
+    /// The identifier by which an error names the push; 0 where the frame has none.
     public var identifier: UInt32
     /// The device token, 32 bytes.
     public var token: [UInt8]
@@ -39,7 +39,7 @@ public struct LegacyPush: Hashable, Sendable {
         self.priority = priority
     }
 
-    /// When it expires, as the model says it.
+    /// The time of expiry, in the model's terms.
     public var expiry: Expiry {
         switch expiration {
         case nil: .policyDefault

@@ -1,7 +1,7 @@
 import Foundation
 import SwiftProtobuf
 
-/// What an IQ packet can acknowledge.
+/// An acknowledgement that an IQ packet can carry.
 public enum MCSAcknowledgement: Hashable, Sendable {
     /// Extension 13: it carries nothing itself; the packet's `lastStreamIDReceived` is the acknowledgement.
     case stream

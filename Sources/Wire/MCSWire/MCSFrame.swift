@@ -1,4 +1,4 @@
-/// What the framing itself can refuse; each ends the connection, since the bytes after it have no meaning.
+/// A framing error. Each ends the connection, since the bytes after it have no meaning.
 public enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A packet announced, or would have, more bytes than the limit.
     case tooLarge(size: UInt32, limit: Int)
@@ -33,7 +33,7 @@ public enum MCSTag: UInt8, Sendable, CaseIterable {
     case close = 4
     /// Acknowledgements; an IQ packet that is none is passed over.
     case iqStanza = 7
-    /// A notification on its way down, or receipts on their way up.
+    /// A notification to the device, or receipts from it.
     case dataMessageStanza = 8
     /// Why the sender ends the stream.
     case streamErrorStanza = 10
@@ -59,7 +59,7 @@ public enum MCSTag: UInt8, Sendable, CaseIterable {
 
 /// The version byte that each side sends once, before its first packet.
 public enum MCSVersion {
-    /// What Aldaba's own client sends.
+    /// The version that Aldaba's own client sends.
     public static let current: UInt8 = 41
 
     /// Whether a peer's version can be served: 38, and everything from 40 on. The server mirrors it, because
@@ -69,6 +69,6 @@ public enum MCSVersion {
 
 /// Limits of the framing.
 public enum MCSFrame {
-    /// The largest body that is read or written unless a decoder is told otherwise: 1 MiB.
+    /// The largest body that is read or written unless a decoder has another limit: 1 MiB.
     public static let defaultMaximumSize = 1 << 20
 }

@@ -3,11 +3,11 @@
 /// Bytes may come in any pieces. What is kept between pieces is at most one unfinished packet, and nothing at all
 /// when the last piece ended with a packet. After an error the decoder repeats that error.
 public struct MCSFrameDecoder: Sendable {
-    /// What the bytes said, in order: one `version`, then packets.
+    /// An element of the byte stream: one `version`, then packets.
     public enum Element: Hashable, Sendable {
         /// The version byte that begins a direction.
         case version(UInt8)
-        /// One whole packet.
+        /// A complete packet.
         case packet(MCSPacket)
     }
 
@@ -81,7 +81,7 @@ public struct MCSFrameDecoder: Sendable {
             let index = start + position
             guard index < buffer.count else { return nil }
             let byte = buffer[index]
-            // The fifth byte has room for the four highest bits only, and must be the last.
+            // The fifth byte holds only the four highest bits, and must be the last.
             if position == 4, byte > 0x0F { throw .malformedSize }
             size |= UInt32(byte & 0x7F) << UInt32(7 * position)
             if byte < 0x80 { return (size, index + 1) }

@@ -14,7 +14,7 @@ public enum MCSKey {
     public static let accepted = "aldaba.accepted"
     /// `fcm` for that lane; absent for `apns`.
     public static let lane = "aldaba.lane"
-    /// What kind of message it is, as FCM names it: absent or `gcm` for a notification.
+    /// The kind of message, as FCM names it: absent or `gcm` for a notification.
     public static let messageType = "message_type"
     /// How many notifications were cleared, in decimal; FCM's name.
     public static let totalDeleted = "total_deleted"
@@ -36,7 +36,7 @@ public enum MCSMessageType {
     public static let notification = "gcm"
     /// Notifications were cleared from the mailbox; FCM's name.
     public static let deletedMessages = "deleted_messages"
-    /// What was sent upstream is refused; FCM's name.
+    /// An upstream message is refused; FCM's name.
     public static let sendError = "send_error"
     /// A notification was withdrawn. FCM has no such message; its clients pass over kinds that they do not know.
     public static let withdrawn = "aldaba.withdrawn"
@@ -44,13 +44,13 @@ public enum MCSMessageType {
 
 /// The names of settings in a login's answer.
 public enum MCSSettingName {
-    /// With an error: after how many milliseconds the device is to come again, in decimal. Clients that do not know it pass it
-    /// by, and come by their own back-off.
+    /// The number of milliseconds after which the device is to reconnect, in decimal; sent with an error. Clients that
+    /// do not know it ignore it, and reconnect by their own back-off.
     public static let retryAfter = "retry_after_ms"
 }
 
 extension MCSLoginRequest {
-    /// By what an agent of ours says that it is one: the login's `id`.
+    /// The `id` in the login of Aldaba's own agents, by which the server recognises them.
     public static var agentID: String { "aldaba" }
 }
 
@@ -60,6 +60,6 @@ public enum MCSUpstream {
     public static let receiptsCategory = "aldaba.receipts"
     /// The category of what devices relay to each other, in both directions.
     public static let relayCategory = "aldaba.relay"
-    /// Where such a stanza is addressed to.
+    /// The address of such a stanza.
     public static let serverAddress = "aldaba"
 }

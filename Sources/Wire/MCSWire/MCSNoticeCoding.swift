@@ -31,7 +31,7 @@ extension MCSDataMessageStanza {
             guard let count = values[MCSKey.totalDeleted].flatMap({ Int($0) }), count > 0 else {
                 throw .field(MCSKey.totalDeleted)
             }
-            // FCM itself says when it told, not since when.
+            // FCM itself sends the time of the notice, not of the first deletion.
             guard let text = values[MCSKey.deletedSince] else {
                 return .deleted(count: count, since: Timestamp(rawValue: sent))
             }

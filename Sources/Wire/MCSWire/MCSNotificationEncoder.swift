@@ -1,12 +1,13 @@
 import PushModel
 
 extension OutgoingNotification {
-    /// Appends the packet that carries the notification, byte for byte what
-    /// ``MCSDataMessageStanza/init(_:now:)`` and ``MCSPacket/encode(into:maximumSize:)`` make, without the message in
-    /// between: it is the packet of which a server sends the most.
+    /// Appends the packet that carries the notification.
+    ///
+    /// The bytes are those that ``MCSDataMessageStanza/init(_:now:)`` and ``MCSPacket/encode(into:maximumSize:)`` make,
+    /// without the message in between: it is the packet that a server sends most often.
     ///
     /// - Parameters:
-    ///   - lastStreamID: What the packet acknowledges.
+    ///   - lastStreamID: The stream id that the packet acknowledges.
     ///   - now: The moment of writing; the stanza's `queued` counts from the acceptance to it.
     /// - Throws: `MCSFrameError.tooLarge`; nothing was appended then.
     public func encodePacket(
@@ -21,7 +22,7 @@ extension OutgoingNotification {
         // Strings and keys beside the payload are less than this together, or the array grows once more.
         bytes.reserveCapacity(start + payload.count + 512)
         bytes.append(MCSTag.dataMessageStanza.rawValue)
-        // Room for the size, as long as it is expected to be: one byte below 128, two below 16,384, ...
+        // Reserves the expected length of the size: one byte below 128, two below 16,384, ...
         let sizeLength = payload.count + 300 < 128 ? 1 : payload.count + 300 < 16_384 ? 2 : 3
         bytes.append(contentsOf: repeatElement(0, count: sizeLength))
         let bodyStart = bytes.count

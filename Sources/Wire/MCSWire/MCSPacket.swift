@@ -1,6 +1,6 @@
 import SwiftProtobuf
 
-/// One packet of the device channel.
+/// A packet of the device channel.
 public enum MCSPacket: Hashable, Sendable {
     /// A ping; the other side answers with ``heartbeatAck(_:)``.
     case heartbeatPing(MCSHeartbeatPing)
@@ -16,14 +16,14 @@ public enum MCSPacket: Hashable, Sendable {
     case iq(MCSIqStanza)
     /// A notification, or a batch of receipts.
     case dataMessage(MCSDataMessageStanza)
-    /// What devices relay to each other: a data message stanza as well.
+    /// A relay frame between devices, carried by a data message stanza.
     case relayed(MCSRelayedFrame)
-    /// The sender cannot go on, and says why.
+    /// The sender cannot continue, with the cause.
     case streamError(MCSStreamErrorStanza)
     /// A packet of a kind that is not used any more. It counts as a packet; its body is not read, and not written.
     case historic(MCSTag)
 
-    /// The byte that stands in front of the packet.
+    /// The byte that precedes the packet.
     public var tag: MCSTag {
         switch self {
         case .heartbeatPing: .heartbeatPing

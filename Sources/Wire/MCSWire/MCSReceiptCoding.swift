@@ -2,9 +2,9 @@ import Foundation
 import PushModel
 import SwiftProtobuf
 
-/// What an upstream stanza of receipts held.
+/// The contents of an upstream stanza of receipts.
 public struct MCSReceiptReading: Hashable, Sendable {
-    /// What the device reports, in its order.
+    /// The receipts that the device reports, in its order.
     public var receipts: [Receipt]
     /// How many receipts were passed over: an unknown state or source, or a state that only the server can see.
     public var ignoredCount: Int

@@ -1,11 +1,12 @@
-/// What devices relay to each other, in either direction: a data message stanza of a category of its own. Clients that do
-/// not know the category pass it by.
+/// A relay frame between devices, in either direction: a data message stanza with a category of its own. Clients that
+/// do not know the category ignore it.
 ///
-/// Of a busy device it is most of what is sent, so its coding is written out; the bytes are those that SwiftProtobuf makes.
+/// On a busy device most stanzas are relay frames, so the coding is written by hand. The bytes are those that
+/// SwiftProtobuf makes.
 public struct MCSRelayedFrame: Hashable, Sendable {
     /// The frame that is relayed; the stanza's `raw_data`.
     public var frame: [UInt8]
-    /// What the packet acknowledges, if anything.
+    /// The last stream id that the packet acknowledges; `nil` for none.
     public var lastStreamIDReceived: Int32?
 
     /// A frame in a packet that acknowledges nothing yet.

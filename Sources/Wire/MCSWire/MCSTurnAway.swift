@@ -1,22 +1,23 @@
-/// What a server says instead of TLS to a device that is to come again later, so that sending it away costs no handshake.
+/// The response of a server, in place of a TLS handshake, to a device that is to reconnect later. It saves the cost of
+/// a handshake.
 ///
-/// It begins with a fatal alert of TLS, by which every other client learns that it is refused. What follows stands beneath TLS and is
-/// proven by nobody: whoever could forge it could as well cut the connection.
+/// It begins with a fatal alert of TLS, by which every other client is refused. The bytes after it are outside TLS and
+/// not authenticated: an attacker who could forge them could as well cut the connection.
 public enum MCSTurnAway {
     /// A record with the alert `internal_error`.
     private static let alert: [UInt8] = [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x50]
     private static let mark = alert + Array("ALDABA BUSY ".utf8)
-    /// More milliseconds than this many digits can say are nothing that a server says.
+    /// The most digits of a delay in milliseconds; no server sends more.
     private static let mostDigits = 9
 
-    /// The words that send a device away for so many milliseconds.
+    /// The bytes that make a device reconnect after so many milliseconds.
     public static func bytes(retryAfter milliseconds: Int64) -> [UInt8] {
         mark + Array("\(min(max(1, milliseconds), 999_999_999))\n".utf8)
     }
 
-    /// What the first bytes of a server are.
+    /// The meaning of a server's first bytes.
     public enum Reading: Hashable, Sendable {
-        /// They may become these words: more has to be read.
+        /// They may become such a response: more has to be read.
         case incomplete
         /// They are something else, TLS for instance.
         case other

@@ -1,7 +1,7 @@
 import PushModel
 
 extension UpstreamMessage {
-    /// What a stanza from a device carries.
+    /// Reads the upstream message in a stanza from a device.
     public init(_ stanza: MCSDataMessageStanza) {
         self.init(
             persistentID: stanza.persistentID, category: stanza.category, sender: stanza.from, recipient: stanza.to,
@@ -35,8 +35,8 @@ extension MCSIqStanza {
 extension MCSDataMessageStanza {
     private static var longestFailure: Int { 255 }
 
-    /// The refusal of an upstream stanza in FCM's words: a message of the kind `send_error` that bears the refused one's persistent
-    /// id.
+    /// The refusal of an upstream stanza in FCM's format: a message of the kind `send_error` with the refused one's
+    /// persistent id.
     public init(_ refusal: UpstreamRefusal, of message: UpstreamMessage) {
         self.init()
         id = message.messageID
@@ -51,7 +51,8 @@ extension MCSDataMessageStanza {
         ]
     }
 
-    /// What a `send_error` says: the persistent id of what was sent, and why it is refused; `nil` for any other stanza.
+    /// The contents of a `send_error`: the persistent id of the refused message, and the refusal; `nil` for any other
+    /// stanza.
     public var sendError: (persistentID: String, refusal: UpstreamRefusal)? {
         guard appData.contains(where: { $0.key == MCSKey.messageType && $0.value == MCSMessageType.sendError }) else {
             return nil

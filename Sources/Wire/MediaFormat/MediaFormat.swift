@@ -19,7 +19,7 @@ public enum MediaKind: String, Sendable, CaseIterable {
     /// The most bytes that a file of any kind may have.
     public static let largest = MediaKind.movie.limit
 
-    /// What the kind may be, for messages.
+    /// The supported formats of the kind, for messages.
     public var formats: String {
         switch self {
         case .audio: "AIFF, WAV, MP3, M4A"
@@ -29,7 +29,7 @@ public enum MediaKind: String, Sendable, CaseIterable {
     }
 }
 
-/// The formats that a notification can carry, told by the first bytes of a file.
+/// The formats that a notification can carry, recognised by the first bytes of a file.
 public enum MediaFormat: String, Sendable, CaseIterable {
     /// Each is a format by the usual ending of its files' names.
     case jpeg = "jpg"
@@ -118,7 +118,8 @@ public enum MediaFormat: String, Sendable, CaseIterable {
     private static func streams(_ head: [UInt8]) -> MediaFormat? {
         if head.starts(with: [0, 0, 1, 0xBA]) || head.starts(with: [0, 0, 1, 0xB3]) { return .mpeg }
         if has("ID3", at: 0, in: head) { return .mp3 }
-        // A frame header of layer III with a version, a bit rate and a sample rate that exist (ISO/IEC 11172-3, 2.4.1.3).
+        // A frame header of layer III with a version, a bit rate and a sample rate that exist (ISO/IEC 11172-3,
+        // 2.4.1.3).
         guard head.count >= 4, head[0] == 0xFF, head[1] & 0xE0 == 0xE0, head[1] & 0x06 == 0x02, head[1] & 0x18 != 0x08,
             head[2] & 0xF0 != 0xF0, head[2] & 0x0C != 0x0C
         else { return nil }

@@ -1,6 +1,7 @@
 import Crypto
 
-/// A message in the older coding `aesgcm` (draft-ietf-webpush-encryption-04), which clients of FCM's device channel open.
+/// A message in the older coding `aesgcm` (draft-ietf-webpush-encryption-04), which clients of FCM's device channel
+/// open.
 ///
 /// Salt and the sender's public key travel beside the body, in the values of the headers `Encryption` and `Crypto-Key`.
 public struct AESGCMMessage: Hashable, Sendable {
@@ -11,14 +12,14 @@ public struct AESGCMMessage: Hashable, Sendable {
     /// The records.
     public var body: [UInt8]
 
-    /// The record size that readers assume where no header says another: how much plaintext a record carries.
+    /// The record size that readers assume where no header sets another: how much plaintext a record carries.
     static let recordSize = 4096
-    /// In front of a record's content stands the length of its padding.
+    /// The size of the padding's length, which precedes a record's content.
     static let paddingLength = 2
 
     /// Encrypts a content with a key and a salt that are made for it.
     ///
-    /// - Throws: what the cryptographic library says; never for a key that was checked.
+    /// - Throws: The error of the cryptographic library; never for a key that was checked.
     public static func encrypt(_ content: [UInt8], to recipient: RecipientPublicKey) throws -> AESGCMMessage {
         try encrypt(
             content, to: recipient, sender: P256.KeyAgreement.PrivateKey(),

@@ -4,7 +4,7 @@ public enum DecryptionFailure: Error, Hashable, Sendable {
     case malformed
     /// It ends before its header or its only record does.
     case truncated
-    /// Its header and its length do not agree: a push message is one record.
+    /// The header and the length of the message do not agree: a push message is one record.
     case recordSize(declared: Int, carried: Int)
     /// The header holds no public key of P-256 for the sender.
     case senderKey
@@ -14,14 +14,14 @@ public enum DecryptionFailure: Error, Hashable, Sendable {
     case unknownKey(String)
     /// No key opens it.
     case wrongKey
-    /// What was sealed does not end as the coding says.
+    /// The decrypted text does not end as the content coding requires.
     case padding
-    /// What was sealed is no JSON object.
+    /// The decrypted text is no JSON object.
     case notAnObject
     /// The same message was opened before, in another notification.
     case replayed(of: String)
 
-    /// The name that programs know it by; it stands in the timeline.
+    /// The stable name of the failure for programs, as in the timeline.
     public var code: String {
         switch self {
         case .malformed: "malformed"
@@ -37,7 +37,7 @@ public enum DecryptionFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// What is wrong and what would be right, for people. Nothing of the message is in it.
+    /// The fault and what is expected instead, for people. Nothing of the message is in it.
     public var sentence: String {
         switch self {
         case .malformed:

@@ -3,17 +3,18 @@ import PushModel
 
 /// The payload that carries an encrypted one: `{"aps":…,"aldaba":{"encrypted":"…","key":"…"}}`.
 ///
-/// `encrypted` is a ``PushMessage`` as base64url; what is sealed in it is a whole payload, which takes the place of this
-/// one. `key` is the id of the recipient's key, and may be absent. `aps` is shown where the message cannot be opened.
+/// `encrypted` is a ``PushMessage`` as base64url; what is sealed in it is a whole payload, which takes the place of
+/// this one. `key` is the id of the recipient's key, and may be absent. `aps` is shown where the message cannot be
+/// opened.
 public struct EncryptedPayload: Sendable {
     /// The encrypted message.
     public let message: PushMessage
-    /// The id of the key that it was encrypted to, where the sender says it.
+    /// The id of the key that it was encrypted to, where the sender names it.
     public let keyID: String?
 
     /// Reads a payload; `nil` where it carries no encrypted one.
     ///
-    /// The name `encrypted` must stand there as it is, without escapes: a payload without these letters is not read.
+    /// The name `encrypted` must be written without escapes: a payload without these letters is not parsed.
     public init?(payload: [UInt8]) throws(DecryptionFailure) {
         let bytes = Data(payload)
         guard bytes.range(of: Data(#""encrypted""#.utf8)) != nil,
@@ -44,7 +45,7 @@ public struct EncryptedPayload: Sendable {
         return content
     }
 
-    /// An id as it may stand in a log: the characters that ids have.
+    /// An id as it is shown in a log: the characters that ids have.
     private static func shown(_ id: String) -> String {
         id.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
     }
@@ -62,7 +63,7 @@ public struct EncryptedPayload: Sendable {
 // MARK: Making one
 
 extension EncryptedPayload {
-    /// What is shown where the message cannot be opened.
+    /// The text shown where the message cannot be decrypted.
     public struct Placeholder: Encodable, Sendable {
         private struct Alert: Encodable {
             var title: String?
@@ -79,7 +80,7 @@ extension EncryptedPayload {
         }
         private var aps: Members
 
-        /// A text that says nothing of the message.
+        /// A text that reveals nothing of the message.
         public init(title: String? = nil, body: String) {
             aps = Members(alert: Alert(title: title, body: body))
         }
@@ -87,14 +88,15 @@ extension EncryptedPayload {
 
     /// Encrypts a payload and puts it into another.
     ///
-    /// - Throws: what the cryptographic library says; never for a key that was checked.
+    /// - Throws: The error of the cryptographic library; never for a key that was checked.
     public static func make(
         _ payload: [UInt8], to recipient: RecipientPublicKey, placeholder: Placeholder
     ) throws -> [UInt8] {
         try bytes(PushMessage.encrypt(payload, to: recipient), recipient, placeholder)
     }
 
-    /// How many bytes a payload may have so that the one which carries it has at most `limit`; negative where none fits.
+    /// How many bytes a payload may have so that the one which carries it has at most `limit`; negative where none
+    /// fits.
     public static func largestPayload(
         within limit: Int, to recipient: RecipientPublicKey, placeholder: Placeholder
     ) throws -> Int {

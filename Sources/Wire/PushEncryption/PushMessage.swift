@@ -21,7 +21,7 @@ public struct PushMessage: Sendable {
         else { throw .recordSize(declared: message.recordSize, carried: message.records.count) }
     }
 
-    /// What tells this message from every other one: its salt and its sender's key, hashed; 32 bytes.
+    /// A hash that identifies this message, of its salt and its sender's key; 32 bytes.
     public var fingerprint: [UInt8] { Array(SHA256.hash(data: message.salt + message.keyID)) }
 
     /// Opens the message.
@@ -34,7 +34,7 @@ public struct PushMessage: Sendable {
     /// Encrypts a content with a key and a salt that are made for it.
     ///
     /// - Parameter padding: How many zeros hide the content's length.
-    /// - Throws: what the cryptographic library says; never for a key that was checked.
+    /// - Throws: The error of the cryptographic library; never for a key that was checked.
     public static func encrypt(
         _ content: [UInt8], to recipient: RecipientPublicKey, padding: Int = 0
     ) throws -> [UInt8] {

@@ -1,8 +1,8 @@
 import Crypto
 import PushModel
 
-/// What a sender must know to encrypt for one app on one device: a public key of P-256 and the authentication secret
-/// (RFC 8291, section 2 and 3.2).
+/// The data that a sender needs to encrypt for one app on one device: a public key of P-256 and the authentication
+/// secret (RFC 8291, section 2 and 3.2).
 public struct RecipientPublicKey: Hashable, Sendable {
     /// The uncompressed point, 65 bytes (SEC 1, section 2.3.3).
     public let point: [UInt8]
@@ -36,11 +36,12 @@ public struct RecipientPublicKey: Hashable, Sendable {
     /// The authentication secret as base64url text, 22 characters.
     public var auth: String { Base64URL.encode(authenticationSecret) }
 
-    /// By what people and messages name the key: the first 8 bytes of the point's SHA-256, as 11 characters of base64url.
+    /// The id of the key for people and messages: the first 8 bytes of the point's SHA-256, as 11 characters of
+    /// base64url.
     public var id: String { Base64URL.encode(Array(SHA256.hash(data: point).prefix(8))) }
 }
 
-/// What is wrong with a recipient's key.
+/// A fault in a recipient's key.
 public enum RecipientKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// `p256dh` is no uncompressed point of P-256.
     case point
@@ -58,7 +59,7 @@ public enum RecipientKeyFault: Error, Hashable, Sendable, CustomStringConvertibl
 /// The private half, which never leaves the device.
 public struct RecipientPrivateKey: Sendable {
     private let key: P256.KeyAgreement.PrivateKey
-    /// What senders are given.
+    /// The public key, which is given to senders.
     public let publicKey: RecipientPublicKey
 
     /// Makes a key and an authentication secret at random.

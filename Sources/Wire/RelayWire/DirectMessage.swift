@@ -1,14 +1,14 @@
 import Foundation
 
-/// What two devices say to each other over a connection of their own, beside the server.
+/// A message between two devices over a direct connection, without the server.
 public enum DirectMessage: Hashable, Sendable {
-    /// Whoever began the connection has read the answer to its handshake: the connection may be used.
+    /// The initiator of the connection has read the response to its handshake: the connection may be used.
     case live
     /// Everything relayed before the announcement has arrived; direct messages may follow.
     case ready
     /// A message; the number counts what needs an answer in this direction, from 1.
     case route(number: Int64, RelayRoute)
-    /// Says only that the sender is there; numbered like a message.
+    /// Shows only that the sender is reachable; numbered like a message.
     case probe(number: Int64)
     /// All up to this number has come.
     case taken(upTo: Int64)
@@ -18,7 +18,7 @@ public enum DirectMessage: Hashable, Sendable {
     /// The message's bytes.
     public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
 
-    /// Reads a message. The peer of a route in it is empty: whoever has the connection knows it.
+    /// Reads a message. The peer of a route in it is empty: it is that of the connection.
     public init(_ bytes: some Collection<UInt8>) throws(RelayFault) {
         let map = try RelayDecoder.decode(bytes, limits: .frame)
         let type = try RelayFields(map, "message").text("type")

@@ -1,4 +1,4 @@
-/// Which state of its account's devices a device knows.
+/// The state of its account's devices that a device knows.
 public struct RelayKnown: Hashable, Sendable {
     /// Of which counting the revision is; 0 for none.
     public var epoch: Int64
@@ -20,22 +20,23 @@ public struct RelayKnown: Hashable, Sendable {
     }
 }
 
-/// What changed of an account's devices between two states, or all of them; said to devices that say what they know.
+/// The changes to an account's devices between two states, or all devices; sent to devices that report the state they
+/// know.
 public struct RelayChanges: Hashable, Sendable {
-    /// The id of the device that this is said to, in the answer to its hello and where it is told all again; `nil` for what has
-    /// changed since.
+    /// The id of the receiving device, in the response to its hello and where it receives all devices again; `nil` for
+    /// later changes.
     public var device: String?
     /// Of which counting the revisions are.
     public var epoch: Int64
-    /// The state after which this comes; `nil` where all devices are told.
+    /// The state that these changes follow; `nil` where all devices are included.
     public var since: Int64?
     /// The state that a device knows which had the one before.
     public var revision: Int64
     /// The devices that are new or others, or all.
     public var devices: [RelayDevice]
-    /// Those that are none of them any more.
+    /// The devices that were removed from the account.
     public var removed: [String]
-    /// Those of ``devices`` whose apps are not in it; each follows as ``RelayFrame/changed(revision:_:)``.
+    /// The ids of ``devices`` that are sent without their apps; each follows as ``RelayFrame/changed(revision:_:)``.
     public var undescribed: [String]
 
     /// Names changes.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What two devices say to each other: the body of a ``RelayRoute``.
+/// A message between two devices: the body of a ``RelayRoute``.
 public enum RelayContent: Hashable, Sendable {
     /// Asks for an address to be opened; `app` is the app that is to do it, `nil` for the system's choice.
     case launch(RelayLaunch)
@@ -10,25 +10,25 @@ public enum RelayContent: Hashable, Sendable {
     case open(app: String, service: String, caller: String)
     /// A connection is closed, and why.
     case close(connection: UUID, RelayCloseReason)
-    /// The sender is there again after its way was lost, and has these connections with the receiver: what the receiver had asked over
-    /// them is asked again, and those that it does not know are closed.
+    /// The sender is reachable again after it lost its connectivity, and has these connections with the receiver. The
+    /// receiver repeats its open requests over them, and closes those that it does not know.
     case resume(connections: [UUID])
     /// The command of this id has arrived and is being carried out.
     case executing(command: UUID)
-    /// What came of the command of this id.
+    /// The outcome of the command of this id.
     case outcome(command: UUID, RelayOutcome)
     /// The caller does not want the command's outcome any more.
     case cancel(command: UUID)
     /// Offers a file. Its command is answered when all of it has come, or will not.
     case offer(RelayOffer)
-    /// Whoever takes the file of an offer wants this much of it from here on. `prefix` is the digest of what is there already.
+    /// The receiver of an offered file requests this range. `prefix` is the digest of the part that it has already.
     case pull(stream: UUID, offset: Int64, length: Int64, prefix: [UInt8])
     /// A piece of a file.
     case piece(stream: UUID, offset: Int64, [UInt8])
     /// All pieces of a file were sent; the digest (SHA-256) of the whole.
     case piecesEnded(stream: UUID, digest: [UInt8])
-    /// The account has another key from now on: one of the person's devices was taken out. The proof is made with the key that it has
-    /// until then, so that this counts for no other.
+    /// The account has another key from now on: one of the person's devices was taken out. The proof is made with the
+    /// key that it has until then, so that this counts for no other.
     case rekey(String, proof: [UInt8])
     /// The list of the person's devices, and the account's signature of it.
     case list(RelayDeviceList, signature: [UInt8])
@@ -174,7 +174,7 @@ public struct RelayLaunch: Hashable, Sendable {
     public var fallback: String?
     /// The apps that should open it, the most wanted first.
     public var preferredApps: [String]
-    /// What the app that opens it is given beside the address; a system's own opener is not.
+    /// The values that an app receives beside the address; the system's own opener does not receive them.
     public var input: RelayMap = [:]
     /// The app that asks.
     public var caller: String
@@ -226,7 +226,7 @@ public struct RelayCall: Hashable, Sendable {
     public var message: RelayMap
     /// When it was asked for the first time, where it is asked again; in milliseconds since 1970.
     public var firstGivenAt: Int64?
-    /// Whether nobody waits for an answer. It is said to apps alone: between devices the letter says it.
+    /// Whether no response is expected. It is sent to apps alone: between devices the queued message implies it.
     public var isOneWay = false
 
     /// Describes a call.
@@ -239,11 +239,11 @@ public struct RelayCall: Hashable, Sendable {
     }
 }
 
-/// What came of a command.
+/// The outcome of a command.
 public struct RelayOutcome: Hashable, Sendable {
     /// How it ended.
     public var status: RelayStatus
-    /// What an app service answered.
+    /// The response of an app service.
     public var message: RelayMap?
     /// More about a failure, for people.
     public var detail: String?
@@ -270,7 +270,7 @@ public struct RelayOutcome: Hashable, Sendable {
     }
 }
 
-/// How a command ended. That it did not arrive, and that nobody knows what came of it, are different answers.
+/// The status with which a command ended. It distinguishes "not delivered" from "outcome unknown".
 public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
     /// It was done.
     case success
@@ -290,7 +290,7 @@ public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
     case denied
     /// The message is larger than is allowed; it was not sent.
     case tooLarge
-    /// Too much is under way.
+    /// A limit on concurrent work was reached.
     case resourceLimits
     /// This device is not connected, or belongs to no account; nothing was sent.
     case networkUnavailable
@@ -300,13 +300,13 @@ public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
     case notDelivered
     /// The deadline came before the command was carried out.
     case expired
-    /// The command was sent, and nobody knows what came of it. It may be asked again under its id.
+    /// The command was sent, and its outcome is unknown. It may be sent again under its id.
     case outcomeUnknown
     /// The caller took it back.
     case cancelled
     /// The connection is closed.
     case connectionClosed
-    /// The document's present revision is another than was said.
+    /// The document's present revision is not the expected one.
     case conflict
     /// There is no such document.
     case notFound
@@ -314,26 +314,26 @@ public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
 
 /// Why a connection to an app service ended.
 public enum RelayCloseReason: String, Hashable, Sendable, CaseIterable {
-    /// One side closed it.
+    /// The connection was closed by one side.
     case completed
     /// The app or the system ended it.
     case cancelled
-    /// Too much was under way.
+    /// A limit on concurrent work was reached.
     case resourceLimits
     /// Nothing had passed over it for a while.
     case idle
-    /// The other device, or the way to it, was lost.
+    /// The other device, or the connectivity to it, was lost.
     case unknown
 }
 
-/// Where a command stands.
+/// The state of a command.
 public enum RelayLife: String, Hashable, Sendable, CaseIterable {
     /// It has not left this device.
     case requesting
-    /// It is on its way.
+    /// The command is in transit.
     case sent
     /// It has arrived and is being carried out.
     case executing
-    /// It ended, each in its way.
+    /// The command has ended.
     case completed, failed, expired, cancelled
 }

@@ -42,7 +42,7 @@ public enum RelayDecoder {
         private mutating func map(_ count: UInt64, depth: Int) throws(RelayFault) -> RelayMap {
             guard depth <= limits.depth else { throw RelayFault(path: path.text, .tooDeep(limit: limits.depth)) }
             var map: RelayMap = [:]
-            // A count proves nothing: room is made only for what can be there.
+            // A declared count proves nothing: capacity is reserved only for what the bytes can hold.
             map.reserveCapacity(Int(min(count, UInt64(min(limits.entries, (bytes.count - place) / 2)))))
             var last: ArraySlice<UInt8>?
             var index: UInt64 = 0

@@ -10,25 +10,25 @@ public enum RelayPresence: String, Hashable, Sendable, CaseIterable {
     case offline
 }
 
-/// By which way a device is reached.
+/// The path by which a device is reached.
 public enum RelayReach: String, Hashable, Sendable, CaseIterable {
-    /// By a connection of the two devices' own, in one network.
+    /// A direct connection between the two devices, in one network.
     case direct
-    /// By the server.
+    /// The server.
     case relay
-    /// By a push, which brings it a session first.
+    /// A push, which makes the device open a session first.
     case wake
 }
 
-/// One service that an app offers to other devices.
+/// A service that an app offers to other devices.
 public struct RelayService: Hashable, Sendable {
-    /// Who may call a service from another device.
+    /// Access rights to a service from other devices.
     public enum Access: String, Hashable, Sendable, CaseIterable {
-        /// Nobody: it is not listed.
+        /// No device has access, and the service is not listed.
         case off
         /// The devices of the same person.
         case sameUser
-        /// Those to whom the person has granted it.
+        /// The devices to which the user has granted it.
         case granted
         /// The devices of the same person, and of others those to whom the person has granted it.
         case anyone
@@ -36,7 +36,7 @@ public struct RelayService: Hashable, Sendable {
 
     /// The service's name, unique within its app.
     public var name: String
-    /// Who may call it.
+    /// The access rights of other devices.
     public var access: Access
 
     /// Names a service.
@@ -60,17 +60,17 @@ public struct RelayService: Hashable, Sendable {
 
 /// An app on a device, as other devices see it.
 public struct RelayApp: Hashable, Sendable {
-    /// Its bundle id.
+    /// The app's bundle id.
     public var id: String
-    /// Its name for people.
+    /// The app's display name.
     public var name: String
     /// The names of the services that it offers.
     public var services: [String]
-    /// Those of the services that devices of other persons may ask for, too.
+    /// The names of the services that other users' devices may call, too.
     public var open: [String] = []
     /// The schemes of the addresses that it opens.
     public var schemes: [String]
-    /// What else it tells of itself, together at most 4 KiB.
+    /// Further attributes that the app publishes, together at most 4 KiB.
     public var attributes: [String: String]
     /// Whether it can be reached.
     public var presence: RelayPresence
@@ -113,25 +113,26 @@ public struct RelayApp: Hashable, Sendable {
 public struct RelayDevice: Hashable, Sendable {
     /// The device's id; never its name, which is no key.
     public var id: String
-    /// Its name for people.
+    /// The device's display name.
     public var name: String
-    /// What it is, for display: `desktop`, `laptop`, `phone` and others.
+    /// The kind of device, for display: `desktop`, `laptop`, `phone` and others.
     public var kind: String
-    /// Its system: `linux`, `android`, `ios`, `windows`.
+    /// The operating system: `linux`, `android`, `ios`, `windows`.
     public var platform: String
-    /// Who made it, for display; empty where it does not say.
+    /// The manufacturer, for display; empty where it is not known.
     public var manufacturer = ""
-    /// Which model it is, for display; empty where it does not say.
+    /// The model, for display; empty where it is not known.
     public var model = ""
     /// Whether it can be reached.
     public var presence: RelayPresence
-    /// Its apps that can be reached from other devices.
+    /// The apps that other devices can reach.
     public var apps: [RelayApp]
     /// The public key for which others seal what they say to it; empty where it has none.
     public var key: [UInt8] = []
-    /// What proves to the person's devices that the key is that of one of them.
+    /// The proof, for the user's devices, that the key belongs to one of them.
     public var proof: [UInt8] = []
-    /// By which way this device reaches it, as its own agent says; `nil` while there is none. No server's word.
+    /// The path by which this device reaches it, according to its own agent; `nil` while there is none. Never sent by
+    /// the server.
     public var reach: RelayReach?
 
     /// Describes a device.
@@ -147,7 +148,8 @@ public struct RelayDevice: Hashable, Sendable {
         self.apps = apps
     }
 
-    /// The device as devices of other persons see it: its name, its key, and what is open to anyone; `nil` where nothing is.
+    /// The device as devices of other persons see it: its name, its key, and what is open to anyone; `nil` where
+    /// nothing is.
     public var seenByOthers: RelayDevice? {
         var seen = RelayDevice(id: id, name: name, kind: kind, platform: platform, presence: presence)
         seen.key = key
@@ -159,14 +161,14 @@ public struct RelayDevice: Hashable, Sendable {
         return seen.apps.isEmpty ? nil : seen
     }
 
-    /// The device as a guest of another person's: its name and its key.
+    /// The device as other users see it: its name and its key.
     public var asGuest: RelayDevice {
         var guest = RelayDevice(id: id, name: name, kind: kind, platform: platform, presence: presence)
         guest.key = key
         return guest
     }
 
-    /// The device's bytes, for whoever keeps it.
+    /// The device's bytes, for storage.
     public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
 
     /// Reads a device's bytes.
@@ -174,12 +176,13 @@ public struct RelayDevice: Hashable, Sendable {
         try self.init(try RelayDecoder.decode(bytes, limits: .frame))
     }
 
-    /// How many apps a device tells of at most.
+    /// The most apps that a device publishes.
     public static let appLimit = 64
-    /// With how many devices of other persons a device talks at most.
+    /// The most devices of other users that a device communicates with.
     public static let guestLimit = 64
 
-    /// How large a description is at most, so that every frame with it can be written whatever the device's presence is.
+    /// How large a description is at most, so that every frame with it can be written whatever the device's presence
+    /// is.
     package static let largest = Weight(bytes: 300 << 10, values: 8000)
 
     /// How large something is when it is written: at most so many bytes, and so many values.

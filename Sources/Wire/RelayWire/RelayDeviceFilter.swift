@@ -1,8 +1,8 @@
-/// Which devices a watcher is told: those that meet all that is named.
+/// A filter of the devices that are reported to a watcher: a device must match all criteria that are set.
 public struct RelayDeviceFilter: Hashable, Sendable {
-    /// Devices of any of these kinds, in any case of letters; `nil` for every kind.
+    /// The accepted kinds of devices, in any case of letters; `nil` for every kind.
     public private(set) var kinds: [String]?
-    /// Devices with any of these systems, where `""` stands for all that have no name here; `nil` for every system.
+    /// The accepted operating systems, where `""` means all that are not in ``namedPlatforms``; `nil` for every system.
     public private(set) var platforms: [String]?
     /// Only devices that are there, or can be woken.
     public var isAvailable = false

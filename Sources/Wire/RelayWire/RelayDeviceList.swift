@@ -1,27 +1,28 @@
-/// Which devices are a person's, and which are not any more, as the devices themselves keep it: a value.
+/// The list of a user's devices and of removed ones, which the devices maintain themselves. A value.
 ///
-/// Guarantees: the counter only rises; what is older never takes the place of what is newer; two that were changed apart come to one.
+/// Guarantees: the counter only rises; an older entry never replaces a newer one; two lists that were changed
+/// independently converge.
 public struct RelayDeviceList: Hashable, Sendable, Codable {
-    /// One device.
+    /// A device of the list.
     public struct Entry: Hashable, Sendable, Codable {
         /// The device's id.
         public var id: String
-        /// Its public key, 32 bytes.
+        /// The device's public key, 32 bytes.
         public var key: [UInt8]
-        /// The counter under which this was said.
+        /// The counter at which this entry was made.
         public var at: Int64
         /// Whether the device was taken from the list.
         public var isRemoved: Bool
     }
 
-    /// How many entries a list has at most; those that were taken out first give way.
+    /// The most entries of a list; those removed first are dropped.
     public static let limit = 320
     /// The greatest counter.
     public static let lastCounter: Int64 = 1 << 53
 
     /// How often the list was changed.
     public private(set) var counter: Int64 = 0
-    /// By id.
+    /// The entries, sorted by id.
     public private(set) var entries: [Entry] = []
 
     /// A list without devices.
@@ -74,7 +75,7 @@ public struct RelayDeviceList: Hashable, Sendable, Codable {
         }
     }
 
-    /// What the account's key signs: one list has one encoding.
+    /// The bytes that the account's key signs: one list has one encoding.
     public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
 
     var map: RelayMap {

@@ -9,9 +9,9 @@ public struct RelayDocument: Hashable, Sendable {
 
     /// The app whose document it is; no other app sees it.
     public var app: String
-    /// Its name within the app.
+    /// The document's name within the app.
     public var name: String
-    /// What it holds; `nil` where it was removed.
+    /// The contents; `nil` where the document was removed.
     public var content: RelayMap?
 
     /// Makes a document.
@@ -63,11 +63,11 @@ public struct RelaySealedDocument: Hashable, Sendable {
     /// How many bytes a body has at most: the content, the name and the app, and what sealing adds.
     public static let longestBody = 9 << 10
 
-    /// What stands for app and name.
+    /// The key of the app and the name, which the server cannot read.
     public var key: [UInt8]
     /// How often it was put or removed.
     public var revision: Int64
-    /// What only the devices of the account read.
+    /// The sealed contents, which only the devices of the account can read.
     public var body: [UInt8]
     /// Whether it was removed; the server keeps its revision for a while.
     public var isRemoved: Bool
@@ -103,14 +103,14 @@ public struct RelaySealedDocument: Hashable, Sendable {
     }
 }
 
-/// What a device asks of the server about its account's documents.
+/// A request to the server about the documents of the device's account.
 public enum RelayDocumentAsk: Hashable, Sendable {
     /// Keep one, or that it is removed, where the present revision is this one: 0 for none that was ever there.
     case put(RelaySealedDocument, over: Int64)
-    /// Tell one.
+    /// Read a document.
     case get(key: [UInt8])
-    /// Tell what has a higher number than this one, by number, as much as one answer holds. The access token is of another account than
-    /// the device's own, the one that it had before; `nil` for its own.
+    /// List the documents with a higher number than this one, by number, as many as one response holds. The access
+    /// token is that of the device's previous account; `nil` for its present one.
     case list(after: Int64, token: [UInt8]? = nil)
 
     var map: RelayMap {
@@ -145,24 +145,24 @@ public enum RelayDocumentAsk: Hashable, Sendable {
     }
 }
 
-/// What the server answers.
+/// The server's response to a ``RelayDocumentAsk``.
 public enum RelayDocumentAnswer: Hashable, Sendable {
     /// It is kept, and a power cut does not undo that.
     case kept(revision: Int64)
-    /// The present revision is another than was said.
+    /// The present revision is not the expected one.
     case conflict(present: Int64, isRemoved: Bool)
-    /// What was asked for, and whether that is all; `last` is the highest number there is.
+    /// The requested documents, and whether these are all; `last` is the highest number in use.
     case documents([RelaySealedDocument], isAll: Bool, last: Int64)
     /// It was refused.
     case refused(Refusal)
 
     /// Why.
     public enum Refusal: String, Hashable, Sendable, CaseIterable {
-        /// As many documents are kept for the account as may be.
+        /// The account has reached the limit on its documents.
         case full
         /// The server could not write or read it.
         case notKept
-        /// The device has said no hello.
+        /// The device has not sent a hello.
         case notJoined
         /// Too much was asked at a time.
         case busy
@@ -197,18 +197,19 @@ public enum RelayDocumentAnswer: Hashable, Sendable {
     }
 }
 
-/// What an app, or a terminal, asks of its agent about its documents. The answer's message has what was asked for.
+/// A request about documents from an app, or a terminal, to its agent. The result is in the response's message.
 public enum RelayDocumentOrder: Hashable, Sendable {
     /// Keep a content under a name. With a revision only where that is the present one, 0 for none that is there.
     case put(name: String, content: RelayMap, revision: Int64?)
-    /// Tell one: `name`, `revision` and `content`.
+    /// Read a document: `name`, `revision` and `content`.
     case get(name: String)
-    /// Tell what there is beyond a place: `documents`, each with `name`, `revision` and `bytes`, how many `unreadable` ones there are, and
-    /// `next`, the place to go on at, where there is more.
+    /// List the documents after a position: `documents`, each with `name`, `revision` and `bytes`, and the number of
+    /// `unreadable` ones. Where there are more, `next` is the position to continue at.
     case list(after: Int64)
     /// Remove one. With a revision only where that is the present one.
     case remove(name: String, revision: Int64?)
-    /// Tell of each change from now on by ``RelayNotice/told(request:_:)``: `name`, `revision`, and `content` or that it is `removed`.
+    /// Report each change from now on by ``RelayNotice/told(request:_:)``: `name`, `revision`, and `content` or that it
+    /// is `removed`.
     case watch
 
     var map: RelayMap {

@@ -21,7 +21,7 @@ public enum RelayEncoder {
         return writer.bytes
     }
 
-    /// Where a value stands. It is spelled out only when something is wrong.
+    /// The path to a value within a message. It is formatted only for a fault.
     struct Path {
         enum Step {
             case key(String)
@@ -189,6 +189,6 @@ extension RelayValue {
 
 /// The dates that there are.
 enum RelayDate {
-    /// Milliseconds since 1970 that a double of seconds tells apart; some hundred thousand years.
+    /// The milliseconds since 1970 that a double of seconds can represent exactly; some hundred thousand years.
     static let range: ClosedRange<Int64> = -4_000_000_000_000_000...4_000_000_000_000_000
 }

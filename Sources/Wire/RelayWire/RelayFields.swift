@@ -3,7 +3,7 @@ import Foundation
 /// Reads the members of a frame by their names.
 struct RelayFields {
     let map: RelayMap
-    /// What the frame is called in a fault.
+    /// The name of the frame in a fault.
     let name: String
 
     init(_ map: RelayMap, _ name: String) {

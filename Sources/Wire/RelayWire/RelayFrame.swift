@@ -1,16 +1,19 @@
 import Foundation
 
-/// What an agent and its server say to each other about relaying.
+/// A message about relaying between an agent and its server.
 public enum RelayFrame: Hashable, Sendable {
-    /// A device joins its person's devices, or tells what is new about it. The access token proves that it is one of them. `wake` is
-    /// how it can be woken while it has no session; `nil` for not at all. Who says what it knows of the devices is told by ``changes(_:)``.
+    /// A device joins its user's devices, or updates its description. The access token proves that it is one of them.
+    ///
+    /// `wake` is how it can be woken while it has no session; `nil` for not at all. A device that reports the state it
+    /// knows is answered by ``changes(_:)``.
     case hello(token: [UInt8], RelayDevice, wake: RelayWakeChannel? = nil, known: RelayKnown? = nil)
     /// A device leaves its person's devices.
     case goodbye
-    /// The answer to a hello, and what a device is told again that missed something: its id, all devices that there are, and
-    /// the number of this state. The apps of those in `undescribed` are not in it: each follows as ``changed(revision:_:)``.
+    /// The response to a hello, and the update of a device that missed something: its id, all present devices, and the
+    /// number of this state. Those in `undescribed` are sent without their apps: each follows as
+    /// ``changed(revision:_:)``.
     case welcome(device: String, revision: Int64, devices: [RelayDevice], undescribed: [String] = [])
-    /// What changed of the devices, for a device that says what it knows; the answer to its hello, too.
+    /// The changes of the devices, for a device that reports the state it knows; also the response to its hello.
     case changes(RelayChanges)
     /// A device is new or another.
     case changed(revision: Int64, RelayDevice)
@@ -18,7 +21,7 @@ public enum RelayFrame: Hashable, Sendable {
     case removed(revision: Int64, device: String)
     /// A device takes another from the person's devices.
     case dismiss(device: String)
-    /// A device wants to meet the other one that names the same place, whoever's it is: to pair with it.
+    /// A device waits for another one that names the same rendezvous, of any user, to pair with it.
     case meet(place: [UInt8])
     /// Another device has named the same place; they can say something to each other now.
     case met(device: String)
@@ -30,31 +33,32 @@ public enum RelayFrame: Hashable, Sendable {
     case notFound(device: String)
     /// A device of another person's has asked for this one.
     case visited(RelayDevice)
-    /// A device's connection ended: what was under way to it may have arrived or not.
+    /// A device's connection ended: messages in transit to it may have arrived or not.
     case interrupted(device: String)
     /// A message from one device to another.
     case route(RelayRoute)
-    /// A device takes back what waits at the server for another that is away; nothing where that does not wait any more.
+    /// A device takes back what waits at the server for another that is away; nothing where that does not wait any
+    /// more.
     case withdraw(device: String, id: UUID)
     /// A message that wants no answer. Up it is to be kept until its device has taken it; down it is for this device.
     case letter(RelayLetter)
-    /// The server keeps a device's letter, and a power cut does not undo that.
+    /// The server has queued a device's message, and a power cut does not undo that.
     case letterKept(UUID)
-    /// A device has taken a letter of another's for good: the server keeps it no longer.
+    /// A device has durably taken a queued message of another: the server deletes it.
     case letterTaken(from: String, id: UUID)
-    /// A device takes back a letter of its own that waits for another.
+    /// A device cancels its own message that is queued for another.
     case recall(device: String, id: UUID)
-    /// Whether the letter waited, and does not any more.
+    /// Whether the message was queued; it no longer is.
     case recalled(id: UUID, didWait: Bool)
     /// A device asks about its account's documents; answered under the same id.
     case documentAsk(id: UUID, RelayDocumentAsk)
-    /// What the server answers.
+    /// The server's response.
     case documentAnswer(id: UUID, RelayDocumentAnswer)
     /// The account's documents have changed; a device that wants to know how asks for what is beyond what it knows.
     case documentsChanged
     /// A message did not reach the device, for certain.
     case undelivered(id: UUID, RelayUndelivered)
-    /// The server does not take what was said; why, in words.
+    /// The server refuses a frame; the cause in words.
     case refused(String)
     /// A frame of a later version.
     case unknown(String)
@@ -188,13 +192,13 @@ public enum RelayFrame: Hashable, Sendable {
 
 /// A message from device to device. The server reads all of it but the body.
 public struct RelayRoute: Hashable, Sendable {
-    /// On its way up the device that it is for, on its way down the one that it is from.
+    /// The recipient where the frame goes to the server, the sender where it comes from it.
     public var peer: String
     /// The message's id, by which a repetition is known.
     public var id: UUID
     /// When it is of no use any more, in milliseconds since 1970; `nil` for never.
     public var deadline: Int64?
-    /// What only the two devices read.
+    /// The sealed contents, which only the two devices can read.
     public var body: [UInt8]
     /// Whether it is a piece of something large, which other messages may overtake.
     public var isBulk = false
@@ -233,7 +237,7 @@ public struct RelayRoute: Hashable, Sendable {
 
 /// Why a message did not reach its device.
 public enum RelayUndelivered: String, Hashable, Sendable, CaseIterable {
-    /// None of the person's devices has this id.
+    /// No device of the user has this id.
     case unknownDevice
     /// The device has no session with the server.
     case unavailable
@@ -241,20 +245,20 @@ public enum RelayUndelivered: String, Hashable, Sendable, CaseIterable {
     case notWoken
     /// The device was to be woken, and did not come before the deadline.
     case asleep
-    /// Its deadline had passed.
+    /// The message's deadline had passed.
     case expired
     /// The device does not take messages as fast as they come.
     case overloaded
-    /// The sender has not said hello.
+    /// The sender has not sent a hello.
     case notJoined
     /// The message is larger than any may be.
     case tooLarge
-    /// As many letters as may be are kept for the device.
+    /// The queue of messages for the device is full.
     case full
-    /// The server could not write the letter down.
+    /// The server could not store the queued message.
     case notKept
-    /// The device has not proven that it is of the account; only the sender's own agent says this.
+    /// The device has not proven that it is of the account; reported only by the sender's own agent.
     case untrusted
-    /// The device has begun anew and cannot read what was sealed for it before; only the sender's own agent says this.
+    /// The device has restarted and cannot read messages sealed for it before; reported only by the sender's own agent.
     case begunAnew
 }

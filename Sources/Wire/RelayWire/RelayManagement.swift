@@ -1,6 +1,6 @@
-/// What a person says at a terminal about their devices.
+/// A user's command at a terminal that concerns their devices.
 public enum RelayManagement: Hashable, Sendable {
-    /// Tell this device's id and name, and whether it has an account.
+    /// Report this device's id and name, and whether it has an account.
     case status
     /// Give the account's key to be shown to another device of the same person; it is made where there is none.
     case showAccount
@@ -12,40 +12,40 @@ public enum RelayManagement: Hashable, Sendable {
     case rename(String)
     /// Let addresses of a scheme be opened here, or no more.
     case scheme(String, allowed: Bool)
-    /// Let a device call a service here, or no more; `*` stands for any device. With `seconds` for so long, else until it is
-    /// taken back; with `needsUnlocked` only while the screen is unlocked.
+    /// Let a device call a service here, or no more; `*` for any device. With `seconds` for so long, else until it is
+    /// revoked; with `needsUnlocked` only while the screen is unlocked.
     case grant(
         device: String, app: String, service: String, allowed: Bool, seconds: Int64? = nil, needsUnlocked: Bool = false)
-    /// Refuse a device a service here for good, also where it was granted to all; `*` stands for any device. A grant
-    /// that is given or taken back ends it.
+    /// Refuse a device a service here permanently, also where it was granted to all; `*` for any device. Granting or
+    /// revoking access ends it.
     case deny(device: String, app: String, service: String)
-    /// Tell what was granted and denied; at most ``RelayManagement/pageSize`` of them, beginning with this one.
+    /// List the grants and denials; at most ``RelayManagement/pageSize`` of them, beginning with this one.
     case grants(from: Int64)
-    /// Tell of the commands that were given here last, those that are under way first.
+    /// List the latest commands sent from here, unfinished ones first.
     case commands
     /// Put files of other devices into this folder.
     case filesFolder(String)
     /// Let other devices fetch the photos of this folder.
     case photosFolder(String?)
-    /// Let other devices run a program under this name; without words no more.
+    /// Let other devices run a program under this name; without arguments no more.
     case program(name: String, words: [String])
     /// Pairs. Without `word`, this device's account is shared; with it, the other's is joined.
     case pair(word: String?)
-    /// Tell what other devices did here last.
+    /// List the latest commands of other devices here.
     case log
     /// Whether both screens show the same digits.
     case confirm(Bool)
     /// Take a device from the person's devices, and give those that stay another key.
     case dismiss(device: String)
-    /// Tell the server by which channel this device is woken while it has no session; `nil` for none.
+    /// Inform the server by which channel this device is woken while it has no session; `nil` for none.
     case wakeBy(RelayWakeChannel?)
-    /// Tell, or change, after how many seconds without a message a connection between apps ends (0 for never), and for how many
-    /// seconds one outlives the loss of the way.
+    /// Report or change two times of connections between apps, in seconds: after which a connection without messages
+    /// ends (0 for never), and how long it outlives a loss of connectivity.
     case connections(idle: Int64?, grace: Int64?)
 
     /// How long a grant may last that ends by itself: a year at most.
     public static let grantSeconds: ClosedRange<Int64> = 1...31_536_000
-    /// How many grants and denials are told at a time.
+    /// The most grants and denials in one response.
     public static let pageSize = 200
 
     var map: RelayMap {
@@ -139,7 +139,7 @@ public enum RelayManagement: Hashable, Sendable {
     }
 }
 
-// Neither a log nor a dump of what holds one shows the account's key, or the word that two devices pair by.
+// Keeps the account's key and the pairing code out of logs and dumps.
 extension RelayManagement: CustomReflectable {
     /// The case with what belongs to it, and `<redacted>` in place of a secret.
     public var customMirror: Mirror {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What keeps a device from finding others.
+/// The reason why a device cannot find others.
 public enum RelayObstacle: String, Hashable, Sendable, CaseIterable {
     /// The device belongs to no account.
     case noAccount
@@ -10,38 +10,40 @@ public enum RelayObstacle: String, Hashable, Sendable, CaseIterable {
     case notConnected
 }
 
-/// What the agent tells an app, or a person's terminal, about relaying.
+/// A message about relaying from the agent to an app, or to a user's terminal.
 public enum RelayNotice: Hashable, Sendable {
-    /// What came of a request; for a command with its id.
+    /// The outcome of a request; for a command with its id.
     case answered(request: Int64, id: UUID?, RelayOutcome)
-    /// Where a command stands; `nil` for one that is not known any more. With the outcome once it has ended.
+    /// The state of a command; `nil` for one that is not known any more. With the outcome once it has ended.
     case life(request: Int64, RelayLife?, RelayStatus?, _ detail: String? = nil)
-    /// What a terminal asked for, by name.
+    /// The result of a terminal's request, by name.
     case managed(request: Int64, RelayMap)
     /// A device of another person's was found; it can be asked what it offers to anyone.
     case found(request: Int64, RelayDevice)
-    /// A device is there: the first of it that this watcher hears.
+    /// A device is present: the first report of it to this watcher.
     case added(RelayDevice)
     /// A device is another.
     case updated(RelayDevice)
     /// A device is none of the person's any more.
     case removed(device: String)
-    /// All devices that there were when the watching began have been told; the watching goes on.
+    /// All devices that were present when the watch began have been reported; the watch continues.
     case enumerationCompleted
-    /// What keeps devices from being found, also in words; the watching goes on.
+    /// The reason why devices cannot be found, also in words. The watch continues.
     case watchFailed(RelayObstacle, String)
-    /// Another device asks this app's service; answered by ``RelayRequest/answer(call:_:)``. Where nobody waits for the answer it says
-    /// that the app has the message for good; one that an end of the agent kept from being noted comes again under its id.
+    /// Another device calls this app's service; answered by ``RelayRequest/answer(call:_:)``. Where no response is
+    /// expected, the answer confirms that the app has stored the message. A message whose confirmation the agent could
+    /// not note before it ended is delivered again under its id.
     case asked(call: Int64, id: UUID, device: String, deadline: Int64?, RelayCall)
-    /// What this app was asked under this number is not wanted any more: it was taken back, or its deadline has come.
+    /// The request of this number to the app was cancelled, or its deadline has passed.
     case cancelled(call: Int64)
     /// Another device has opened a connection to this app's service; `caller` is the app there.
     case opened(connection: UUID, device: String, app: String, service: String, caller: String)
-    /// A connection of this app's is closed, and why; by the other side, or because the way to it was lost.
+    /// A connection of this app is closed, and why: by the other side, or because the connectivity was lost.
     case closed(connection: UUID, RelayCloseReason)
-    /// Another device offers a stream to this app's service; answered by a step of the request ``RelayRequest/stream(_:_:)``.
+    /// Another device offers a stream to this app's service; answered by a step of the request
+    /// ``RelayRequest/stream(_:_:)``.
     case offered(stream: UUID, device: String, RelayOffer)
-    /// What the other end of a stream says.
+    /// A step of a stream from its other end.
     case stream(UUID, RelayStreamStep)
     /// Another device asks this app to open an address; answered by ``RelayRequest/answer(call:_:)``.
     case launch(call: Int64, device: String, RelayLaunch)

@@ -1,12 +1,13 @@
 /// A file that one device offers to another, or what an app sends to a service of another as a stream.
 public struct RelayOffer: Hashable, Sendable {
-    /// Its name, without folders.
+    /// The file's name, without folders.
     public var name: String
-    /// Its size in bytes, at most ``largest``.
+    /// The size in bytes, at most ``largest``.
     public var size: Int64
-    /// When it was changed last, in milliseconds since 1970; with name and size it tells whether a part that came before is of it.
+    /// When it was changed last, in milliseconds since 1970. With name and size it identifies the file of an earlier
+    /// part.
     public var modified: Int64
-    /// The call that asked for it; `nil` where nobody did.
+    /// The call that asked for it; `nil` where none did.
     public var answers: String?
     /// The app and its service that are to take it; `nil` for a file, which the device takes.
     public var app: String?, service: String?

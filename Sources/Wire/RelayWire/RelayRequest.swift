@@ -1,33 +1,36 @@
 import Foundation
 
-/// What an app, or a person's terminal, asks of the agent about relaying. `request` numbers are the asker's own; the agent's
-/// answer repeats them.
+/// A request about relaying from an app, or a user's terminal, to the agent.
+///
+/// `request` numbers are the client's own; the agent's response repeats them.
 public enum RelayRequest: Hashable, Sendable {
     /// Offers services and the schemes that the app opens to other devices; takes the place of what was offered before.
     case publish(request: Int64, services: [RelayService], schemes: [String], attributes: [String: String])
-    /// Tell which devices there are, now and from now on: those that pass any of the filters, or all where there is none.
+    /// Report the devices, now and from now on: those that match any of the filters, or all where there is none.
     case watch(request: Int64, filters: [RelayDeviceFilter] = [])
-    /// Tell no more of devices.
+    /// End the watch of devices.
     case unwatch(request: Int64)
     /// Does something on another device. The id makes a repetition known there; `nil` lets the agent draw one. The
     /// deadline is in milliseconds since 1970.
     /// `waits` lets the server keep it until then for a device that is away.
     case command(request: Int64, id: UUID?, device: String, deadline: Int64?, waits: Bool = false, RelayOrder)
-    /// Finds a device of another person's that offers something to anyone, by its id; answered by ``RelayNotice/found(request:_:)``.
+    /// Finds a device of another person's that offers something to anyone, by its id; answered by
+    /// ``RelayNotice/found(request:_:)``.
     case find(request: Int64, device: String)
-    /// The answer to ``RelayNotice/asked(call:id:device:deadline:RelayCall)`` or ``RelayNotice/launch(call:device:_:)``.
+    /// The answer to ``RelayNotice/asked(call:id:device:deadline:RelayCall)`` or
+    /// ``RelayNotice/launch(call:device:_:)``.
     case answer(call: Int64, RelayOutcome)
     /// Closes a connection.
     case close(request: Int64, connection: UUID, RelayCloseReason)
     /// Takes a command back.
     case cancel(request: Int64, id: UUID)
-    /// Asks where a command of the last day stands.
+    /// Asks for the state of a command of the last day.
     case life(request: Int64, id: UUID)
-    /// One step of a stream, from its sender or its receiver: a request for pieces, a piece, or the outcome.
+    /// A step of a stream, from its sender or its receiver: a request for pieces, a piece, or the outcome.
     case stream(UUID, RelayStreamStep)
     /// Asks about the app's documents, which the person's devices share.
     case document(request: Int64, RelayDocumentOrder)
-    /// A person's word about the account and what it may; only a terminal says it.
+    /// A user's command about the account and its access rights; only a terminal sends it.
     case manage(request: Int64, RelayManagement)
     /// A request of a later version.
     case unknown(String)
@@ -128,14 +131,14 @@ public enum RelayRequest: Hashable, Sendable {
     }
 }
 
-/// What is to be done on another device.
+/// A command for another device.
 public enum RelayOrder: Hashable, Sendable {
     /// Open an address. The caller is filled in by the agent.
     case launch(uri: String, app: String?, fallback: String?, preferredApps: [String], input: RelayMap = [:])
     /// Sends one message to an app service without a connection.
     case call(app: String, service: String, message: RelayMap)
-    /// Sends a message to an app service that wants no answer, and is kept until the deadline for a device that is away. Answered when the
-    /// server keeps it; what comes of it is told by ``RelayRequest/life(request:id:)``.
+    /// Sends a message without a response to an app service, which is queued until the deadline for a device that is
+    /// away. Answered when the server has stored it; ``RelayRequest/life(request:id:)`` reports the outcome.
     case tell(app: String, service: String, message: RelayMap)
     /// Open a connection to an app service; the command's id is the connection's.
     case open(app: String, service: String)

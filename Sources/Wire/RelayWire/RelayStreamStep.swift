@@ -1,19 +1,20 @@
 import Foundation
 
-/// What the two ends of an app's stream say to each other, by way of their agents.
+/// A message between the two ends of an app's stream, passed on by their agents.
 public enum RelayStreamStep: Hashable, Sendable {
     /// The receiver asks for `length` bytes from `offset`. `prefix` is the digest (SHA-256) of the bytes that it had
     /// before the first request; empty in later requests, or where it had none.
     case pull(offset: Int64, length: Int64, prefix: [UInt8])
     /// A piece, of at most ``pieceSize`` bytes.
     case piece(offset: Int64, [UInt8])
-    /// All pieces were given; the digest (SHA-256) of the whole. An app whose pieces began at 0 leaves it empty: its agent has made
-    /// the digest of what passed. The other agent compares it, where it saw all of the stream, and tells its app an empty one where what came is
-    /// not what was sent.
+    /// All pieces were sent; the digest (SHA-256) of the whole.
+    ///
+    /// An app whose pieces began at 0 leaves it empty: its agent computes the digest from the pieces. The other agent
+    /// compares it, where it received all of the stream. Where it differs, that agent's app receives an empty one.
     case allGiven(digest: [UInt8])
     /// The receiver's outcome.
     case taken(RelayOutcome)
-    /// The other end, or the way to it, was lost; the agent says so.
+    /// The other end, or the connectivity to it, was lost; sent by the agent.
     case lost
 
     /// How large a piece is at most, in bytes.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// One value that devices can say to each other. Integers, doubles and truth values stay what they are, also where their
-/// numbers are equal.
+/// A value that devices can exchange. Integers, doubles and truth values stay distinct, also where their numbers are
+/// equal.
 public enum RelayValue: Hashable, Sendable {
     /// A text of Unicode.
     case string(String)
@@ -22,13 +22,13 @@ public enum RelayValue: Hashable, Sendable {
     /// Values by name.
     case dictionary([String: RelayValue])
 
-    /// What a value is, without its content.
+    /// The kind of a value, without its content.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The kinds by the names that messages to people use.
         case string, integer, double, bool, date, uuid, data, array, dictionary
     }
 
-    /// What the value is.
+    /// The kind of the value.
     public var kind: Kind {
         switch self {
         case .string: .string
@@ -55,7 +55,7 @@ extension RelayValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
     public init(floatLiteral value: Double) { self = .double(value) }
     /// True or false.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Values by name; of a name that stands twice the last value counts.
+    /// Values by name; of a name that occurs twice the last value counts.
     public init(dictionaryLiteral elements: (String, RelayValue)...) {
         self = .dictionary(Dictionary(elements) { $1 })
     }
@@ -63,7 +63,7 @@ extension RelayValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
     public init(arrayLiteral elements: RelayValue...) { self = .array(elements) }
 }
 
-/// What one message is: values by name.
+/// The contents of a message: values by name.
 public typealias RelayMap = [String: RelayValue]
 
 /// How large and how deep a message may be.
@@ -92,7 +92,7 @@ public struct RelayLimits: Hashable, Sendable {
 
 /// Why a message cannot be encoded, or bytes are none: where, and what would be right.
 public struct RelayFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kind of fault.
     public enum Problem: Hashable, Sendable {
         /// More bytes than are allowed; both numbers.
         case tooLarge(bytes: Int, limit: Int)
@@ -102,17 +102,17 @@ public struct RelayFault: Error, Hashable, Sendable, CustomStringConvertible {
         case tooManyEntries(limit: Int)
         /// An array holds another kind of value than its first is of.
         case mixedArray(first: RelayValue.Kind, other: RelayValue.Kind)
-        /// A name stands twice.
+        /// A name occurs twice.
         case duplicateKey
-        /// Bytes that this encoding does not have; the text says what they are.
+        /// Bytes that this encoding does not have; the text describes them.
         case malformed(String)
-        /// A member that a frame needs is missing or of another kind; the text says what it must be.
+        /// A required member is missing or of another kind; the text describes the expected value.
         case member(String)
     }
 
     /// The place in the message, such as `photos[3].name`; empty for the message itself.
     public var path: String
-    /// What is wrong there.
+    /// The fault at that place.
     public var problem: Problem
 
     /// Names a fault.
@@ -124,10 +124,10 @@ public struct RelayFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place and the fault, in words.
     public var description: String { words(of: "the message", advice: "send what is larger as a stream") }
 
-    /// The place and the fault, in words for something else than a message.
+    /// The place and the fault, in words for something other than a message.
     ///
     /// - Parameters:
-    ///   - whole: What it is.
+    ///   - whole: The name of that value.
     ///   - advice: What to do where it is too large; `nil` where there is nothing to do.
     public func words(of whole: String, advice: String? = nil) -> String {
         let place = path.isEmpty ? whole : path

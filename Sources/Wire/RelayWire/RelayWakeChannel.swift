@@ -1,6 +1,6 @@
-/// How a device can be woken that is suspended without its app: by a push of its platform's own push service.
+/// The channel that wakes a device whose app is suspended: a push of its platform's own push service.
 ///
-/// The server alone is told it: to other devices the token means nothing.
+/// Only the server receives it: to other devices the token means nothing.
 public struct RelayWakeChannel: Hashable, Sendable, Codable {
     /// A push service.
     public enum Service: String, Hashable, Sendable, Codable, CaseIterable {
@@ -35,7 +35,7 @@ public struct RelayWakeChannel: Hashable, Sendable, Codable {
         self.environment = environment
     }
 
-    /// The channel's bytes, for whoever keeps it.
+    /// The channel's bytes, for storage.
     public func encoded() throws(RelayFault) -> [UInt8] { try RelayEncoder.encode(map, limits: .frame) }
 
     /// Reads a channel's bytes; `nil` where it is one of a later version.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads and writes routes without a ``RelayMap`` between, since every message from device to device is one. The bytes are
-/// those of ``RelayEncoder``: a map whose names stand in their order.
+/// Reads and writes routes without an intermediate ``RelayMap``, since every message between devices is one. The bytes
+/// are those of ``RelayEncoder``: a map whose names are sorted.
 extension RelayRoute {
     private static let id = Array("\u{62}id".utf8) + [0xd8, 0x25, 0x50]
     private static let body = Array("\u{64}body".utf8)

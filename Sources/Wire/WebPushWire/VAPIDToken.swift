@@ -2,9 +2,9 @@ import Crypto
 import Foundation
 import PushModel
 
-/// By what an application server says who it is: a JSON Web Token, ES256, and the public key that signed it (RFC 8292).
+/// The credential of an application server: a JSON Web Token, ES256, and the public key that signed it (RFC 8292).
 public struct VAPIDToken: Sendable {
-    /// What is wrong with a credential; for the sender, without its text.
+    /// A fault in a credential; for the sender, without the credential's text.
     public struct Fault: Error, Hashable, Sendable {
         /// A sentence.
         public var reason: String
@@ -24,8 +24,8 @@ public struct VAPIDToken: Sendable {
     /// How far the clocks of both ends may be apart, in seconds.
     public static let skew: Int64 = 60
 
-    /// Reads a request's credential and verifies its signature: `vapid t=…, k=…`, or as the drafts had it `WebPush …` with the key
-    /// in `Crypto-Key` (`p256ecdsa=`).
+    /// Reads a request's credential and verifies its signature: `vapid t=…, k=…`, or as the drafts had it `WebPush …`
+    /// with the key in `Crypto-Key` (`p256ecdsa=`).
     ///
     /// - Throws: a ``Fault``.
     public init(authorization: String, cryptoKey: String?) throws(Fault) {
@@ -61,7 +61,7 @@ public struct VAPIDToken: Sendable {
         expiresAt = Int64(claims.exp)
     }
 
-    /// What is wrong with its time; `nil` while it counts.
+    /// The fault in the token's time of expiry; `nil` while it is valid.
     public func timeFault(at now: Timestamp) -> String? {
         let seconds = now.rawValue / 1000
         guard expiresAt + Self.skew > seconds else { return "the token's exp is past" }
@@ -71,8 +71,8 @@ public struct VAPIDToken: Sendable {
         return nil
     }
 
-    /// What browsers write into the addresses of subscriptions, whatever service they use; the second is that of builds that are
-    /// not Google's own, such as Debian's.
+    /// The audiences that browsers write into the addresses of subscriptions, whatever service they use. The second is
+    /// that of builds that are not Google's own, such as Debian's.
     static let customaryAudiences: Set<String> = ["https://fcm.googleapis.com", "https://jmt17.google.com"]
 
     /// Whether the token is meant for a push service, or for the one that browsers believe they use.

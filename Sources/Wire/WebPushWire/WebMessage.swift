@@ -1,23 +1,24 @@
 import Foundation
 import PushModel
 
-/// A message as FCM's clients read it: what is shown, and data, whose values are texts.
+/// A message as FCM's clients read it: the visible members, and data, whose values are texts.
 ///
-/// It is made of what was accepted: a payload of APNs, or a message of FCM's lane in the same form. `aps` becomes what is
-/// shown; what stands beside it becomes data. What is no JSON object becomes the one value `message`.
+/// It is made of an accepted notification: a payload of APNs, or a message of FCM's lane in the same form. `aps`
+/// becomes the visible members; the members beside it become data. A payload that is no JSON object becomes the one
+/// value `message`.
 ///
-/// What FCM's senders say for browsers alone, the member `gcm.webpush`, counts in ``bytes``: its notification is laid over what is
-/// shown, its data takes the place of the other.
+/// Content for browsers alone, the member `gcm.webpush`, counts in ``bytes``: its notification overrides the visible
+/// members, and its data replaces the other.
 public struct WebMessage {
-    /// What is shown, by FCM's names; empty for a message of data alone.
+    /// The members of the notification, by FCM's names; empty for a message of data alone.
     public private(set) var shown: [String: String] = [:]
     /// The data.
     public private(set) var data: [String: String] = [:]
-    /// Who sent it: a project's number, or a topic's name.
+    /// The sender: a project's number, or a topic's name.
     public private(set) var from: String
-    /// Where a tap leads to.
+    /// The address that a tap opens.
     public private(set) var link: String?
-    /// What is said for browsers alone.
+    /// The content for browsers alone.
     private var web: [String: Any] = [:]
     private let notification: OutgoingNotification
 
@@ -78,7 +79,7 @@ public struct WebMessage {
         return pairs.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// What a notification shows; empty for a background push.
+    /// The visible members of a notification; empty for a background push.
     private static func shown(_ aps: [String: Any], image: String?) -> [String: String] {
         var shown: [String: String] = [:]
         if let alert = aps["alert"] as? String { shown["body"] = alert }

@@ -1,16 +1,16 @@
-/// What a sender has encrypted itself, with the header fields that a client needs to open it: the bytes of a message that
-/// no server can read.
+/// A message that the sender encrypted, with the header fields that a client needs to decrypt it. No server can read
+/// it.
 ///
 /// The bytes are a mark that no JSON begins with, then the three fields and the body, each after its length in
 /// four bytes.
 public struct WebPushEnvelope: Hashable, Sendable {
     /// `Content-Encoding`: `aes128gcm`, or `aesgcm`.
     public var contentEncoding: String
-    /// `Encryption`; empty with `aes128gcm`, whose body says it.
+    /// `Encryption`; empty with `aes128gcm`, whose body contains it.
     public var encryption: String
     /// `Crypto-Key`; empty with `aes128gcm`.
     public var cryptoKey: String
-    /// The encrypted body; empty for a push that says nothing.
+    /// The encrypted body; empty for a push without content.
     public var body: [UInt8]
 
     /// Takes the parts; nothing is checked.
@@ -23,7 +23,7 @@ public struct WebPushEnvelope: Hashable, Sendable {
 
     private static let mark: [UInt8] = [0x01, UInt8(ascii: "w"), UInt8(ascii: "p")]
 
-    /// The bytes that stand for the envelope in a mailbox.
+    /// The envelope's bytes, as a mailbox stores them.
     public var bytes: [UInt8] {
         var bytes = Self.mark
         for part in [Array(contentEncoding.utf8), Array(encryption.utf8), Array(cryptoKey.utf8), body] {

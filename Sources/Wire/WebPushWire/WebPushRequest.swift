@@ -1,6 +1,6 @@
 import PushModel
 
-/// What the fields of a push message's request say (RFC 8030, section 5).
+/// The header fields of a push message's request (RFC 8030, section 5).
 public struct WebPushRequest: Hashable, Sendable {
     /// A field that is not as it must be.
     public struct Fault: Error, Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct WebPushRequest: Hashable, Sendable {
         case veryLow = "very-low"
         /// Topic updates.
         case low
-        /// Chats; where nothing else is said.
+        /// Chats; the default.
         case normal
         /// Calls.
         case high

@@ -17,19 +17,21 @@ public enum WebPushKey {
 
 /// The data stanza that carries a notification to a web registration.
 public enum WebPushStanza {
-    /// Makes the stanza. Where the category is the app itself, as with Android's libraries, the message stands in `app_data`, as
-    /// their users expect it. Else it is encrypted to the registration's key, as the sender has encrypted it, or without content where no
-    /// key is known (a client shows then that there is something).
+    /// Makes the stanza.
+    ///
+    /// Where the category is the app itself, as with Android's libraries, `app_data` contains the message in plain
+    /// text, as their users expect. Else it is encrypted to the registration's key, or kept as the sender has encrypted
+    /// it. Where no key is known it has no content: a client then only shows that a message arrived.
     ///
     /// - Parameter now: The moment of writing; the stanza's `queued` counts from the acceptance to it.
-    /// - Returns: `nil` for a notice that web clients have no word for; there is nothing to send then.
-    /// - Throws: what the cryptographic library says; never for a key that was checked.
+    /// - Returns: `nil` for a notice that web clients have no message for; there is nothing to send then.
+    /// - Throws: The error of the cryptographic library; never for a key that was checked.
     public static func make(
         _ notification: OutgoingNotification, to registration: WebRegistration, now: Timestamp
     ) throws -> MCSDataMessageStanza? {
         var stanza = MCSDataMessageStanza(notification, now: now)
         stanza.category = registration.category
-        // Chromium drops what is from anybody but the sender of the registration.
+        // Chromium drops messages that are not from the sender of the registration.
         stanza.from = registration.sender
         // Without it Chromium acknowledges when ten have come, or at the next heartbeat.
         stanza.immediateAck = true

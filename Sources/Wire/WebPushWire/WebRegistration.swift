@@ -3,15 +3,16 @@ import PushModel
 
 /// A registration of an app on a device that was made as browsers make theirs.
 public struct WebRegistration: Hashable, Sendable {
-    /// The product, such as `org.chromium.linux`: the `app` of the registration, by which the client knows its messages.
+    /// The product, such as `org.chromium.linux`: the `app` of the registration, by which the client knows its
+    /// messages.
     public var category: String
     /// The client's own name of the subscription, from `X-subtype`.
     public var subtype: String
     /// The `sender` of the registration: a project's number, or an application server's public key.
     public var sender: String
-    /// To whom messages are encrypted; `nil` until the client has told its keys, and where only senders know them.
+    /// The key to which messages are encrypted; `nil` until the client has sent it, and where only senders know it.
     public var key: RecipientPublicKey?
-    /// The id of the app's installation that told the keys.
+    /// The id of the app's installation that sent the keys.
     public var installation: String?
 
     /// Takes the parts; nothing is checked.
@@ -28,7 +29,8 @@ public struct WebRegistration: Hashable, Sendable {
     /// The longest text of a registration that is kept, in bytes.
     public static let longestText = 1024
 
-    /// The app or page that a subtype names: `wp:NAME#ID`, where NAME is a bundle id or a page's origin. `nil` for none.
+    /// The app or page that a subtype names: `wp:NAME#ID`, where NAME is a bundle id or a page's origin. `nil` for
+    /// none.
     ///
     /// Of an origin the host is the name: a page of `https://shop.example/` belongs to the topic `shop.example`.
     public static func topic(ofSubtype subtype: String) -> Topic? {
@@ -43,7 +45,7 @@ public struct WebRegistration: Hashable, Sendable {
     }
 }
 
-/// Which registration of a device is meant.
+/// The topic and environment that identify a registration of a device.
 public struct WebRegistrationPlace: Hashable, Sendable {
     /// The app's topic.
     public var topic: Topic

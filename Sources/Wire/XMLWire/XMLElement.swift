@@ -2,9 +2,9 @@
 package struct XMLElement: Hashable, Sendable {
     /// An attribute.
     package struct Attribute: Hashable, Sendable {
-        /// Its name, with its prefix.
+        /// The attribute's name, with its prefix.
         package var name: String
-        /// Its value.
+        /// The attribute's value.
         package var value: String
     }
 
@@ -16,7 +16,7 @@ package struct XMLElement: Hashable, Sendable {
     package var children: [XMLElement]
     /// The text in it, blanks included.
     package var content: String
-    /// Whether the text is written as it is, in a section of `CDATA`; what was read does not tell.
+    /// Whether the text is written unchanged, in a section of `CDATA`; not set by reading.
     package var isVerbatim = false
 
     /// Makes an element of text.
@@ -71,7 +71,7 @@ package struct XMLElement: Hashable, Sendable {
         return "<![CDATA[\(carried.replacing("]]>", with: "]]]]><![CDATA[>"))]]>"
     }
 
-    /// What XML 1.0 can carry (section 2.2).
+    /// Whether XML 1.0 allows a character (section 2.2).
     private static func isCarried(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D: true
@@ -80,8 +80,8 @@ package struct XMLElement: Hashable, Sendable {
         }
     }
 
-    /// Text for an element or an attribute in double quotation marks. Characters that XML 1.0 cannot carry become the replacement
-    /// character.
+    /// Text for an element or an attribute in double quotation marks. Characters that XML 1.0 cannot carry become the
+    /// replacement character.
     package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

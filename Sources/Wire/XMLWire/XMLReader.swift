@@ -1,17 +1,17 @@
 extension XMLElement {
-    /// What was wrong with a text, and where.
+    /// A fault in a text, and its position.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The offset of the offending byte, from 0.
         package var offset: Int
-        /// What was expected there.
+        /// The input that was expected there.
         package var message: String
         package var description: String { "byte \(offset): \(message)" }
     }
 
     /// Reads a document: one element, in UTF-8. Prefixes of namespaces are taken off.
     ///
-    /// There are no document types, and so no entities beyond the five that XML has itself; at most 64 elements stand inside
-    /// one another.
+    /// There are no document types, and so no entities beyond the five that XML has itself. At most 64 elements may be
+    /// nested.
     package init(_ bytes: some Collection<UInt8>) throws(Fault) {
         var reader = XMLReader(bytes: Array(bytes))
         self = try reader.document()
@@ -21,13 +21,13 @@ extension XMLElement {
     package struct Place: Hashable, Sendable {
         /// The element's name, or the attribute's behind `@`.
         package var name: String
-        /// Where it stands among the document's bytes, without quotation marks.
+        /// The value's range in the document's bytes, without quotation marks.
         package var range: Range<Int>
-        /// What it means, its entities read.
+        /// The value with its entities resolved.
         package var content: String
     }
 
-    /// The values in a document, in the order in which they stand there.
+    /// The values in a document, in its order.
     package static func places(in bytes: [UInt8]) throws(Fault) -> [Place] {
         var reader = XMLReader(bytes: bytes)
         _ = try reader.document()
@@ -40,7 +40,7 @@ struct XMLReader {
     private let bytes: [UInt8]
     private var offset = 0
     private var depth = 0
-    /// The values in the document, in the order in which they stand there.
+    /// The values in the document, in its order.
     private(set) var places: [XMLElement.Place] = []
 
     static let maximumDepth = 64

@@ -6,7 +6,7 @@ import Glibc
 import Machine
 import RelayWire
 
-/// Where a command finds the agent.
+/// The options by which a command finds the agent.
 package struct AgentOption: ParsableArguments {
     /// The socket, as it was given.
     @Option(help: "The agent's socket (default: ALDABA_AGENT_SOCKET, else the data folder's, else the session's).")
@@ -17,7 +17,7 @@ package struct AgentOption: ParsableArguments {
     /// Made by the parser, which fills it in.
     package init() {}
 
-    /// The data folder, for a command that adds to it and then tells the agent.
+    /// The data folder, for a command that adds to it and then notifies the agent.
     ///
     /// - Throws: ``CommandFailure`` where an agent's socket was named and its folder was not, and as
     ///   ``FolderOption/begun()`` does.
@@ -57,7 +57,7 @@ package struct AgentOption: ParsableArguments {
     }
 }
 
-/// One conversation with the agent; blocks.
+/// A connection to the agent that blocks while it waits.
 package final class AgentClient {
     private let descriptor: Int32
     private var decoder = AgentFrameDecoder()
@@ -71,10 +71,10 @@ package final class AgentClient {
 
     deinit { close(descriptor) }
 
-    /// Asks, and waits for the answer.
+    /// Sends a command, and waits for the answer.
     ///
     /// - Parameter seconds: How long to wait; `nil` for ever.
-    /// - Throws: ``CommandFailure`` with what the agent said was wrong, or that it did not answer in time.
+    /// - Throws: ``CommandFailure`` with the agent's message, or after the timeout.
     package func ask(_ command: ManagementCommand, within seconds: Double? = 10) throws -> ManagementAnswer {
         guard AgentSocket.write(descriptor, try AgentFrame.encode(AppMessage.manage(request: 1, command))) else {
             throw CommandFailure(.unreachable, "the agent has ended")
@@ -91,7 +91,7 @@ package final class AgentClient {
         }
     }
 
-    /// Says something about relaying.
+    /// Sends a request about relaying.
     package func say(_ request: RelayRequest) throws {
         let packet = RelayPacket(try request.encoded())
         guard AgentSocket.write(descriptor, try AppMessage.relay(packet).frame()) else {
@@ -99,7 +99,7 @@ package final class AgentClient {
         }
     }
 
-    /// The next that the agent says about relaying.
+    /// The agent's next message about relaying.
     ///
     /// - Parameter deadline: Until when to wait; `nil` for ever.
     package func notice(until deadline: ContinuousClock.Instant?) throws -> RelayNotice {

@@ -18,10 +18,10 @@ public struct CertificateFiles: Sendable {
     public struct Unusable: Error, CustomStringConvertible {
         /// The file that is at fault.
         public var path: String
-        /// What is wrong with it, and what would be right, in words.
+        /// The fault and the expected content, in words.
         public var reason: String
 
-        /// Says which of the two files, and what is wrong with it.
+        /// Makes an error that names the file and its fault.
         public init(path: String, reason: String) {
             self.path = path
             self.reason = reason
@@ -33,7 +33,7 @@ public struct CertificateFiles: Sendable {
 
     /// Reads both.
     ///
-    /// - Throws: ``Unusable``, also for a key that is not the certificate's; and what the file system says.
+    /// - Throws: ``Unusable``, also for a key that is not the certificate's; and errors of the file system.
     public init(certificate: String, key: String) throws {
         guard let chain = try PrivateFile.text(certificate) else {
             throw Unusable(path: certificate, reason: "there is no such file; it is the certificate chain in PEM")
@@ -102,16 +102,16 @@ public struct CertificateFiles: Sendable {
         return "its key does not fit its certificate, the first one in it; they are made together"
     }
 
-    /// A certificate with fewer days left is told of.
+    /// The remaining days below which a certificate is reported.
     public static let renewalDays = 14
 
     /// Whole days until the end; negative when it is past.
     public func daysLeft(at now: Date) -> Int { Int((end.timeIntervalSince(now) / 86_400).rounded(.down)) }
 }
 
-/// Tells whether files have changed since the last look: replaced, written anew, made or removed.
+/// Detects whether files have changed since the last check: replaced, rewritten, made or removed.
 public struct FileWatch: Sendable {
-    /// What identifies a file's content without reading it.
+    /// The metadata that identifies a file's content without reading it.
     private struct Mark: Equatable {
         var device: dev_t
         var inode: ino_t

@@ -9,7 +9,7 @@ import X509
 /// anew when fewer than 30 are left, or when the authority or the file is gone. The authority lasts ten years.
 /// They pass strict checks (`openssl verify -x509_strict`): RFC 5280, sections 4.2.1.1 to 4.2.1.12.
 public struct DevelopmentCertificates: Sendable {
-    /// Where the four files are.
+    /// The paths of the four files.
     public struct Paths: Sendable, Hashable {
         /// The authority's certificate, PEM: what clients trust.
         public var authority: String
@@ -34,7 +34,7 @@ public struct DevelopmentCertificates: Sendable {
     static let renewalDays = 30.0
     static let authorityDays = 3650.0
 
-    /// Makes what is missing or near its end in a folder.
+    /// Makes the files that are missing, or expire soon, in a folder.
     ///
     /// - Parameters:
     ///   - folder: An existing folder.

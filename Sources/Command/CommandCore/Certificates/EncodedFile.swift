@@ -7,10 +7,10 @@ public enum EncodedFile {
     public struct Unusable: Error, CustomStringConvertible {
         /// The file that is at fault.
         public var path: String
-        /// What is wrong with it, and what would be right, in words.
+        /// The fault and the expected content, in words.
         public var reason: String
 
-        /// Says which file, and what is wrong with it.
+        /// Makes an error that names the file and its fault.
         public init(path: String, reason: String) {
             self.path = path
             self.reason = reason
@@ -22,7 +22,7 @@ public enum EncodedFile {
 
     /// The DER bytes of the first document of a kind.
     ///
-    /// - Parameter kinds: What stands behind `BEGIN` in PEM; the first is named when there is none.
+    /// - Parameter kinds: The labels after `BEGIN` in PEM; the first is named in the error when there is none.
     public static func first(_ kinds: [String], in path: String) throws -> [UInt8] {
         guard let bytes = try PrivateFile.bytes(path) else {
             throw Unusable(path: path, reason: "there is no such file")

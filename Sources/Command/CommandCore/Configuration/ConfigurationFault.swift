@@ -1,8 +1,8 @@
-/// Where a configuration value came from.
+/// The origin of a configuration value.
 public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     /// A flag, by its name without the dashes.
     case flag(String)
-    /// A word among the flags that is none.
+    /// An argument among the flags that is none.
     case word(String)
     /// An environment variable, by its name.
     case environment(String)
@@ -11,7 +11,7 @@ public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     /// The table's default.
     case builtIn
 
-    /// The origin as it stands in messages: `--apns-port`, `ALDABA_APNS_PORT`, `aldaba.yaml:3`.
+    /// The origin as messages show it: `--apns-port`, `ALDABA_APNS_PORT`, `aldaba.yaml:3`.
     public var description: String {
         switch self {
         case .flag(let name): "--\(name)"
@@ -23,13 +23,13 @@ public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One thing wrong with a configuration: where, what, and what would be right.
+/// A fault in a configuration: the value's origin, the fault, and the expected value.
 public struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
-    /// Where the value stands.
+    /// The origin of the value.
     public var origin: ConfigurationOrigin
-    /// What is wrong, in words; never a secret value.
+    /// The fault, in words; never a secret value.
     public var what: String
-    /// What would be right, in words.
+    /// The expected value, in words.
     public var right: String
 
     /// Makes a fault from its three parts.
@@ -48,6 +48,6 @@ public struct ConfigurationFaults: Error, Equatable, CustomStringConvertible {
     /// At least one.
     public var faults: [ConfigurationFault]
 
-    /// One fault a line.
+    /// The faults, one a line.
     public var description: String { faults.map(\.description).joined(separator: "\n") }
 }

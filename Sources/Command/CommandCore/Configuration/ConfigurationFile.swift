@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where configuration comes from on this machine.
+/// The configuration files of this machine.
 public enum ConfigurationFile {
-    /// Reads the configuration of one program: the file that `path` names, else `aldaba.yaml` in the current
-    /// folder if there is one; the process's environment; and the command's words.
+    /// Reads the configuration of one program: the file that `path` names, else `aldaba.yaml` in the current folder if
+    /// there is one; the process's environment; and the command's arguments.
     ///
     /// - Throws: ``CommandFailure`` with exit 3 when the file cannot be read; ``ConfigurationFaults``.
     public static func read(

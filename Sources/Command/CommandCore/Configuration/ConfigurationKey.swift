@@ -36,16 +36,16 @@ public enum ConfigurationType: Sendable, Equatable {
     case flag
     /// A whole number in the range.
     case number(ClosedRange<Int>)
-    /// One of these words.
+    /// A choice among these words.
     case choice([String])
-    /// What ``PositionChoice`` reads.
+    /// A position source, as ``PositionChoice`` reads it.
     case position
     /// Names of the server, separated by commas; see ``ServerNames``.
     case serverNames
     /// Addresses and ranges of them, separated by commas; see ``AddressRange``.
     case addressRanges
 
-    /// The kind in a reader's words, as it stands in help and documentation.
+    /// The description of the kind in help and documentation.
     public var words: String {
         switch self {
         case .text: "text"
@@ -120,17 +120,17 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     /// The form of the log's lines.
     case logFormat = "log-format"
 
-    /// One row of the table.
+    /// A row of the table.
     public struct Row: Sendable {
-        /// What values the key takes.
+        /// The type of the key's values.
         public var type: ConfigurationType
         /// The default as text; `nil` when there is none.
         public var defaultText: String?
         /// Whether the value must never be shown.
         public var secret = false
-        /// Whose setting it is.
+        /// The programs that the setting applies to.
         public var programs: [ConfiguredProgram]
-        /// One sentence on what the key does.
+        /// A sentence on the effect of the key.
         public var sentence: String
     }
 

@@ -2,12 +2,12 @@ import Yams
 
 /// Brings flags, environment and file together: flags over environment over file over the table's default.
 ///
-/// All faults are found before one is reported. An environment variable that no key has is named in a warning and left
-/// alone, since `ALDABA_` also begins names that apps use; a key in the file that the table does not have is a fault.
+/// All faults are found before one is reported. An unknown environment variable is named in a warning and ignored,
+/// since `ALDABA_` also begins names that apps use. An unknown key in the file is a fault.
 public struct ConfigurationReader: Sendable {
     /// The program whose keys may be given as flags.
     public var program: ConfiguredProgram
-    /// The words of the command line that are not the command's own.
+    /// The arguments of the command line that are not the command's own.
     public var arguments: [String]
     /// The process's environment, by variable.
     public var environment: [String: String]
@@ -17,9 +17,9 @@ public struct ConfigurationReader: Sendable {
     /// Brings the sources of a configuration together; ``read()`` reads them.
     ///
     /// - Parameters:
-    ///   - program: Whose keys may be given as flags.
-    ///   - arguments: Command-line words that are not the command's own: `--name value`, `--name=value`, and for
-    ///     flags `--name` and `--no-name`.
+    ///   - program: The program whose keys may be given as flags.
+    ///   - arguments: Arguments of the command line that are not the command's own: `--name value`, `--name=value`, and
+    ///   for flags `--name` and `--no-name`.
     ///   - environment: The process's environment.
     ///   - file: The configuration file, where there is one.
     public init(
@@ -79,7 +79,7 @@ extension ConfigurationReader {
             }
     }
 
-    /// Variables of ours that are no settings: what apps and their extensions are told, and what tests say.
+    /// Variables of Aldaba that are no settings: those set for apps and their extensions, and those of tests.
     private static let otherVariables: Set<String> = [
         "ALDABA_APP_ID", "ALDABA_APP_GROUPS", "ALDABA_ROLE", "ALDABA_PRINCIPAL_CLASS", "ALDABA_FLUTTER_SOCKET",
         "ALDABA_SUPERVISED", "ALDABA_FAULT_FILE", "ALDABA_BIN", "ALDABA_BUILD",
@@ -154,8 +154,8 @@ extension ConfigurationReader {
         {
             result.take("false", for: key, from: .flag(name))
         } else {
-            // The next word may be the value of the unknown flag, and a secret: it is not reported as a
-            // word of its own.
+            // The next argument may be the value of the unknown flag, and a secret: it is not reported as an argument
+            // of its own.
             if attached == nil, rest.first?.hasPrefix("--") == false { rest = rest.dropFirst() }
             result.faults.append(
                 ConfigurationFault(

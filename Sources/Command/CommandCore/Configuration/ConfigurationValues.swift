@@ -13,7 +13,7 @@ public struct ConfigurationValues: Sendable {
     }
 
     var texts: [ConfigurationKey: Given] = [:]
-    /// What is to be said of variables that look like settings and are none, a sentence each.
+    /// The warnings about variables that look like settings and are none, a sentence each.
     var unknownVariables: [String] = []
 
     /// The value as text; `nil` when none was given and the table has no default.
@@ -30,7 +30,7 @@ public struct ConfigurationValues: Sendable {
         ConfigurationType.addressRanges(in: text(key) ?? "") ?? []
     }
 
-    /// Where the value came from.
+    /// The origin of the value.
     public func origin(_ key: ConfigurationKey) -> ConfigurationOrigin { texts[key]?.origin ?? .builtIn }
 
     /// The flags that give another `aldaba` the same values; secrets and defaults are left out.
@@ -44,7 +44,7 @@ public struct ConfigurationValues: Sendable {
 }
 
 extension ConfigurationType {
-    /// The ranges of a list; `nil` when a part of it is no range. The word `none` is the empty list.
+    /// The ranges of a list; `nil` when a part of it is no range. The text `none` is the empty list.
     static func addressRanges(in text: String) -> [AddressRange]? {
         if text == "none" { return [] }
         var ranges: [AddressRange] = []
@@ -66,7 +66,7 @@ extension ConfigurationType {
         return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
     }
 
-    /// What would be right in place of a text that is not of this kind.
+    /// The expected input in place of a text that is not of this kind.
     func right(insteadOf text: String) -> String {
         (self == .position ? PositionChoice.advice(insteadOf: text) : nil) ?? "it takes \(words)"
     }

@@ -1,7 +1,7 @@
 import PushModel
 
 extension ConfigurationValues {
-    /// The key that a new device shows: as it was given, or as it stands in its file; `nil` when there is neither.
+    /// The key that a new device presents: as it was given, or read from its file; `nil` when there is neither.
     ///
     /// - Throws: ``CommandFailure`` when both are given, or when the file holds no key; ``PrivateFile/Failure``, also
     ///   for a file that another user owns.
@@ -26,7 +26,7 @@ extension ConfigurationValues {
         return Secret(String(key))
     }
 
-    /// What is allowed and unwise, each in a sentence.
+    /// The warnings about settings that are allowed and unwise, each in a sentence.
     public var warnings: [String] {
         guard case .flag = origin(.enrolmentKey) else { return unknownVariables }
         return unknownVariables + [

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Who tells where the machine is, as the key `position` says.
+/// The source of the machine's position, as set by the key `position`.
 public enum PositionChoice: Sendable, Hashable {
     /// The system's location service, GeoClue.
     case geoclue
     /// A file that holds a position.
     case file(path: String)
-    /// What a shell runs, and whose output are positions.
+    /// A shell command whose output consists of positions.
     case command(String)
-    /// Nobody: requests with a region wait and do not fire.
+    /// No source: requests with a region stay pending and do not fire.
     case none
 
     /// Reads `geoclue`, `file:PATH`, `command:COMMAND` or `none`; anything else is `nil`.

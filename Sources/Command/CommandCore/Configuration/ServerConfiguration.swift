@@ -3,7 +3,7 @@ import HTTPWire
 
 /// A server's configuration, checked as a whole.
 public struct ServerConfiguration: Sendable {
-    /// Where the server keeps its data.
+    /// The folder of the server's data.
     public var folder: DataFolder
     /// The IP address that the TLS listeners bind.
     public var host: String

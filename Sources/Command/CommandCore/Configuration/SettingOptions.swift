@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// Settings as options of a command: each is named, explained and completed as its row of the table says. What they were
-/// given goes to the ``ConfigurationReader``, which checks it together with the environment and the file.
+/// Settings as options of a command: each is named, explained and completed according to its row of the table. The
+/// ``ConfigurationReader`` checks their arguments together with the environment and the file.
 package protocol SettingOptions: ParsableArguments {
-    /// What each was given; `nil` where it was not.
+    /// The argument of each option; `nil` where it was not given.
     var given: [ConfigurationKey: String?] { get }
 }
 
 extension SettingOptions {
-    /// What was given as words that ``ConfigurationReader`` takes, in the order of the table.
+    /// The given options as arguments for ``ConfigurationReader``, in the order of the table.
     package var words: [String] {
         let given = given
         return ConfigurationKey.allCases.compactMap { key in
@@ -18,7 +18,7 @@ extension SettingOptions {
 }
 
 extension Option where Value == String? {
-    /// The option of a setting; one that says yes or no may stand without a value, and then says yes.
+    /// The option of a setting; that of a Boolean one needs no value, and then means yes.
     init(_ key: ConfigurationKey) {
         let row = key.row
         let ending = row.defaultText.map { " (default: \($0))" } ?? ""
@@ -36,14 +36,14 @@ extension Option where Value == String? {
 }
 
 extension Flag where Value == Bool {
-    /// The hidden flag `--no-KEY` of a setting that says yes or no.
+    /// The hidden flag `--no-KEY` of a Boolean setting.
     init(no key: ConfigurationKey) {
         self.init(wrappedValue: false, name: .customLong("no-\(key.rawValue)"), help: .hidden)
     }
 }
 
 extension ConfigurationType {
-    /// What stands for the value in help.
+    /// The placeholder of the value in help.
     var placeholder: String {
         switch self {
         case .choice(let choices): choices.joined(separator: "|")
@@ -60,7 +60,7 @@ extension ConfigurationType {
         }
     }
 
-    /// What a shell offers for the value.
+    /// The shell's completions of the value.
     fileprivate var completion: CompletionKind? {
         switch self {
         case .choice(let choices): .list(choices)
@@ -83,7 +83,7 @@ package struct SharedSettings: SettingOptions {
     /// Made by the parser, which fills it in.
     package init() {}
 
-    /// What each was given.
+    /// The argument of each option.
     package var given: [ConfigurationKey: String?] {
         [
             .data: data, .environment: environment, .enrolmentKey: enrolmentKey, .enrolmentKeyFile: enrolmentKeyFile,
@@ -127,7 +127,7 @@ package struct ServerSettings: SettingOptions {
     /// Made by the parser, which fills it in.
     package init() {}
 
-    /// What each was given.
+    /// The argument of each option.
     package var given: [ConfigurationKey: String?] {
         [
             .host: host, .serverNames: serverNames, .apnsPort: apnsPort, .devicePort: devicePort,
@@ -157,7 +157,7 @@ package struct DeviceSettings: SettingOptions {
     /// Made by the parser, which fills it in.
     package init() {}
 
-    /// What each was given.
+    /// The argument of each option.
     package var given: [ConfigurationKey: String?] {
         [
             .presenter: presenter, .presenterHook: presenterHook, .position: position, .mediaNetworks: mediaNetworks,
@@ -166,7 +166,7 @@ package struct DeviceSettings: SettingOptions {
     }
 }
 
-/// Where the agent finds its server, and apps find the agent: `up` settles it by itself.
+/// The addresses at which the agent finds its server, and apps find the agent; `up` determines them by itself.
 package struct AgentAddressSettings: SettingOptions {
     @Option(.agentServer) var agentServer: String?
     @Option(.agentControl) var agentControl: String?
@@ -177,7 +177,7 @@ package struct AgentAddressSettings: SettingOptions {
     /// Made by the parser, which fills it in.
     package init() {}
 
-    /// What each was given.
+    /// The argument of each option.
     package var given: [ConfigurationKey: String?] {
         [
             .agentServer: agentServer, .agentControl: agentControl, .agentCA: agentCA, .agentSocket: agentSocket,
@@ -186,9 +186,9 @@ package struct AgentAddressSettings: SettingOptions {
     }
 }
 
-/// What help says of settings.
+/// The text of help about settings.
 package enum SettingsHelp {
-    /// Where else a setting may stand.
+    /// The sentence on the other origins of a setting.
     package static let places =
         "Each setting may also stand in an environment variable (ALDABA_APNS_PORT for --apns-port), or without its dashes "
         + "in aldaba.yaml."

@@ -5,7 +5,7 @@ public struct DataFolderRefusal: Error, CustomStringConvertible {
     let path: String
     let refusal: FolderLock.Refusal
 
-    /// What is wrong and what would be right.
+    /// The fault and the remedy.
     public var description: String {
         switch refusal {
         case .inUse(let process):
@@ -34,9 +34,9 @@ extension DataFolder {
         if case .inUse = FolderLock.refusal(path: path) { true } else { false }
     }
 
-    /// Looks whether anybody holds one of the locks, and changes nothing.
+    /// Checks whether any process holds one of the locks, and changes nothing.
     ///
-    /// - Returns: The refusal that taking it would meet; `nil` when it is free.
+    /// - Returns: The refusal that an attempt to take it would return; `nil` when it is free.
     static func refusal(ofLock path: String) -> DataFolderRefusal? {
         FolderLock.refusal(path: path).map { DataFolderRefusal(path: path, refusal: $0) }
     }

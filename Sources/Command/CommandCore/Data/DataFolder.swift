@@ -27,7 +27,7 @@ public struct DataFolder: Sendable, Hashable {
     public var database: String { root + "/server.sqlite" }
     /// The database of the notification hubs.
     public var hubDatabase: String { root + "/hub.sqlite" }
-    /// Which devices the accounts of relaying have.
+    /// The database of the relay accounts' devices.
     public var relayDatabase: String { root + "/relay.sqlite" }
     /// The names of the databases that the folder has had, one a line.
     public var databaseList: String { root + "/databases" }
@@ -51,7 +51,8 @@ public struct DataFolder: Sendable, Hashable {
     public var addresses: String { root + "/serve.json" }
     /// The process ids of the children of a running `up`.
     public var processes: String { root + "/pids.json" }
-    /// What the demo app was handed, one `apns-id` a line; what it says is in `app.log` beside it.
+    /// The file with the notifications handed to the demo app, one `apns-id` a line; the app's output is in `app.log`
+    /// beside it.
     public var appLog: String { logs + "/handed.log" }
     /// The lock that a running `up` holds.
     public var upLock: String { root + "/up.lock" }
@@ -62,7 +63,7 @@ public struct DataFolder: Sendable, Hashable {
 
     /// Makes the folder and those in it, 0700.
     ///
-    /// - Throws: also when the folder is open to others, and nothing in it tells that it is a data folder.
+    /// - Throws: Also when the folder is open to others, and nothing in it shows that it is a data folder.
     public func make() throws(PrivateFile.Failure) {
         let marks = ["server.sqlite", "agent.sqlite", "databases", "up.lock", "serve.lock", "agent.lock", "token.key"]
         try PrivateFile.makeFolder(root, marks: marks)

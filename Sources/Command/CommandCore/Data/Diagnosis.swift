@@ -1,11 +1,11 @@
 import Foundation
 import Glibc
 
-/// One thing that `doctor` looked at: what it found, and the remedy where one is needed.
+/// A finding of `doctor`, and the remedy where one is needed.
 public struct Finding: Encodable, Sendable, Equatable {
-    /// What was found, in words.
+    /// The finding, in words.
     public var what: String
-    /// What to do about it, in words; `nil` when it is in order.
+    /// The remedy, in words; `nil` when nothing is wrong.
     public var remedy: String?
     /// Whether `up` cannot work with it.
     public var isProblem: Bool
@@ -49,7 +49,7 @@ public enum Diagnosis {
         }
         let quota = Int64(values.number(.mediaQuota)) << 20
         let share = "media: \(used) of \(quota) bytes used"
-        // Full is where the largest picture finds no room any more.
+        // The quota counts as full where the largest picture does not fit any more.
         guard quota - used < min(10 << 20, quota / 10) else { return Finding(what: share) }
         return Finding(
             what: "\(share): the quota is full",
@@ -74,7 +74,7 @@ public enum Diagnosis {
             remedy: "make it writable, or choose another with --data", isProblem: true)
     }
 
-    /// How much room is left where the data folder is, or will be.
+    /// The finding on the free space at the place of the data folder, which may not exist yet.
     private static func space(_ folder: DataFolder) -> Finding {
         var path = folder.root
         while access(path, F_OK) != 0, path != "/" {
@@ -89,7 +89,8 @@ public enum Diagnosis {
             path: path)
     }
 
-    /// What so much room means: the database's log alone takes up to 40 MiB before it is copied into the database.
+    /// The finding on the free disk space: the database's log alone takes up to 40 MiB before it is copied into the
+    /// database.
     static func space(free: UInt64, isReadOnly: Bool, path: String) -> Finding {
         if isReadOnly {
             return Finding(

@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import Machine
 
-/// A copy of what a server keeps in its data folder, in a folder of its own: its database, that of its hubs, and the files
-/// without which they are of no use.
+/// A copy of a server's data in a folder of its own: its database, that of its hubs, and the files that these depend
+/// on.
 public struct FolderBackup: Sendable {
-    /// Where the copy is, or will be.
+    /// The path of the copy, which may not exist yet.
     public let root: String
 
     /// Names a backup's folder, which need not exist.
@@ -22,11 +22,11 @@ public struct FolderBackup: Sendable {
 
     private var layout: DataFolder { DataFolder(root: root) }
 
-    /// Copies a data folder into a new folder, which appears whole or not at all. A server may be running on the data
-    /// folder.
+    /// Copies a data folder into a new folder, which appears complete or not at all. A server may be running on the
+    /// data folder.
     ///
-    /// - Parameter database: Copies a database from the first path to the second. It is called first: what is
-    ///   added to the server meanwhile is then in the files and not in the database, where nobody misses it.
+    /// - Parameter database: Copies a database from the first path to the second. It is called first: later additions
+    ///   to the server are then in the files and not in the database, where nothing refers to them.
     /// - Throws: ``Refusal`` where the folder holds something, or the data folder has no server's data.
     public func make(of data: DataFolder, database: (String, String) throws -> Void) throws {
         guard access(data.database, F_OK) == 0, access(data.sealingKeys, F_OK) == 0 else {
@@ -57,7 +57,8 @@ public struct FolderBackup: Sendable {
         try Self.sync(URL(fileURLWithPath: root).deletingLastPathComponent().path)
     }
 
-    /// Copies the backup into an empty data folder, the database last: a folder in which it is missing is no data folder.
+    /// Copies the backup into an empty data folder, the database last: a folder in which it is missing is no data
+    /// folder.
     ///
     /// - Parameters:
     ///   - check: Throws when the server's database at a path is not fit for use; called before anything is made.
@@ -135,8 +136,8 @@ extension DataFolder {
     /// The longest file that is copied; media are the longest, at most 50 MiB.
     private static let longestFile = 64 << 20
 
-    /// Copies the files that belong to the server's database: the keys of tokens and providers, certificates, media. Each is
-    /// 0600, whatever it was. What is removed meanwhile is left out.
+    /// Copies the files that belong to the server's database: the keys of tokens and providers, certificates, media.
+    /// Each is 0600, whatever it was. What is removed meanwhile is left out.
     fileprivate func copyFiles(to target: DataFolder) throws {
         try Self.copy(sealingKeys, to: target.sealingKeys)
         for (from, to) in [(keys, target.keys), (certificates, target.certificates), (media, target.media)] {

@@ -22,9 +22,9 @@ package struct FolderOption: ParsableArguments {
         data != nil || ProcessInfo.processInfo.environment[ConfigurationKey.data.environmentName] != nil
     }
 
-    /// The folder, for a command that adds to it. One that was named must be there: a mistyped name begins no new one.
+    /// The folder, for a command that adds to it. A named folder must exist, so that a mistyped name makes no new one.
     ///
-    /// - Throws: ``CommandFailure`` that says how to begin one.
+    /// - Throws: ``CommandFailure`` with the command that makes one.
     package func begun() throws -> DataFolder {
         let folder = folder
         guard !isNamed || FileManager.default.fileExists(atPath: folder.root) else {

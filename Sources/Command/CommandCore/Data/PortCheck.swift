@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Tells whether a TCP port on loopback is free, and else which process has it, as far as this user may see.
+/// Checks whether a TCP port on loopback is free, and else which process has it, as far as this user may see.
 public enum PortCheck {
     /// A port that is taken.
     public struct Taken: Sendable, Equatable {
@@ -9,7 +9,7 @@ public enum PortCheck {
         public var port: Int
         /// The process that listens there, as far as this user may see it.
         public var process: Int32?
-        /// That process's name, where it can be seen.
+        /// The name of that process, where it can be determined.
         public var program: String?
 
         /// ` by pid N (NAME)`, or nothing.
@@ -64,8 +64,8 @@ public enum PortCheck {
         return all.filter { holds($0, sockets) }.min { beginning(of: $0) < beginning(of: $1) }
     }
 
-    /// The whole of a file whose size the kernel does not tell, read to its end: it gives a page at a time, and
-    /// Foundation takes the first for all.
+    /// Reads a file whose size the kernel does not report to its end: it returns a page at a time, and Foundation takes
+    /// the first for all.
     private static func text(of path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }

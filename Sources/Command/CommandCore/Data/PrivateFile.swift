@@ -4,9 +4,9 @@ import PushModel
 
 /// Files and folders that only their owner may read.
 public enum PrivateFile {
-    /// What could not be done: what was tried on which path, and why not.
+    /// A failure of a file operation: the operation, the path, and the reason.
     public struct Failure: Error, CustomStringConvertible {
-        /// What was tried, as a verb: `read`, `write`.
+        /// The operation, as a verb: `read`, `write`.
         public var action: String
         /// The file or folder that it was tried on.
         public var path: String
@@ -20,7 +20,7 @@ public enum PrivateFile {
             self.reason = reason
         }
 
-        /// A system call that failed, in the system's own words.
+        /// Makes the failure of a system call, with the system's own message.
         public init(action: String, path: String, code: Int32) {
             self.init(action: action, path: path, reason: String(cString: strerror(code)))
         }
@@ -94,8 +94,8 @@ public enum PrivateFile {
         }
     }
 
-    /// Whether a folder that is open to others is ours to narrow: it is empty, or holds a file of ours. A folder
-    /// in which everybody keeps files (its sticky bit says so) never is.
+    /// Whether a folder that is open to others is ours to narrow: it is empty, or holds a file of ours. A shared
+    /// folder, as its sticky bit shows, never is.
     private static func isForUs(_ path: String, _ folder: stat, marks: [String]) -> Bool {
         guard folder.st_mode & S_ISVTX == 0 else { return false }
         let isMarked = marks.contains { mark in
@@ -112,7 +112,7 @@ public enum PrivateFile {
 
     /// The text of a file that holds a secret, as ``text(_:limit:)``.
     ///
-    /// - Throws: also when the file belongs to another user, who knows what is in it and can change it.
+    /// - Throws: Also when the file belongs to another user, who can read and change it.
     public static func secret(_ path: String, limit: Int = 1 << 20) throws(Failure) -> Secret<String>? {
         try read(path, limit: limit, isSecret: true).map { Secret(String(decoding: $0, as: UTF8.self)) }
     }

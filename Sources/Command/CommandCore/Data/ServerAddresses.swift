@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where a running server listens; it writes this into its data folder, and commands find it there.
+/// The addresses at which a running server listens. It writes them into its data folder, where commands find them.
 public struct ServerAddresses: Codable, Sendable, Equatable {
     /// The process id of the server.
     public var process: Int32
-    /// The host that clients should name; the certificate has it. An IPv6 address stands without brackets.
+    /// The host that clients should name; the certificate has it. An IPv6 address is written without brackets.
     public var host: String
     /// The port of the APNs provider API.
     public var apnsPort: Int
@@ -76,7 +76,7 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
         return host.isEmpty ? nil : (String(host), port)
     }
 
-    /// One line of JSON.
+    /// The addresses as one line of JSON.
     public func line() throws -> String {
         try JSONLine.of(self)
     }

@@ -4,7 +4,7 @@ import PushModel
 /// The provider keys whose private halves are in a data folder, each with its team; `send` and `key token` sign with
 /// them. The server has the public halves, in its register.
 public struct KeyRing: Sendable {
-    /// One key of the ring.
+    /// A key of the ring.
     public struct Entry: Codable, Sendable, Equatable {
         /// The key's id: ten characters `A-Z0-9`.
         public var keyId: String

@@ -10,11 +10,11 @@ public struct ProviderKeyFile: Sendable {
     /// The private key that signs provider tokens.
     public let key: P256.Signing.PrivateKey
 
-    /// What was wrong with a key file.
+    /// A fault in a key file.
     public struct Unreadable: Error, CustomStringConvertible {
         /// The file that was to be read.
         public var path: String
-        /// What is wrong with it, in words; never the key.
+        /// The fault, in words; never the key.
         public var reason: String
 
         /// The file, what is wrong with it, and what would be right.

@@ -3,7 +3,7 @@ import PushModel
 
 /// The keys that seal device tokens: 32 bytes each as 64 hexadecimal digits, one a line, the current one first.
 public enum SealingKeys {
-    /// What is wrong with a file of keys.
+    /// A fault in a file of keys.
     public struct Unreadable: Error, CustomStringConvertible {
         /// The file of keys.
         public var path: String

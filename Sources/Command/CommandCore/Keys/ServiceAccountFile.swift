@@ -3,7 +3,8 @@ import FCMWire
 import Foundation
 import PushModel
 
-/// A service account's file as Google's libraries read it: who it is, its private key, and where it gets access tokens.
+/// A service account's file as Google's libraries read it: its identity, its private key, and the address for access
+/// tokens.
 public struct ServiceAccountFile: Codable, Sendable {
     /// `service_account`, by which libraries know the file.
     public var type = "service_account"
@@ -17,7 +18,7 @@ public struct ServiceAccountFile: Codable, Sendable {
     public var clientEmail: String
     /// The account's number, in decimal.
     public var clientID: String
-    /// Where the account gets access tokens.
+    /// The address at which the account requests access tokens.
     public var tokenURI: String
 
     private enum CodingKeys: String, CodingKey {
@@ -32,7 +33,7 @@ public struct ServiceAccountFile: Codable, Sendable {
 
     /// Makes an account with a new key of 2048 bits.
     ///
-    /// - Throws: what the cryptographic library says.
+    /// - Throws: The error of the cryptographic library.
     public init(team: TeamID, tokenURI: String) throws {
         var generator = SystemRandomNumberGenerator()
         func digits(_ count: Int, of letters: String) -> String {
@@ -42,7 +43,7 @@ public struct ServiceAccountFile: Codable, Sendable {
         projectID = ProjectName.id(of: team)
         privateKeyID = digits(40, of: "0123456789abcdef")
         privateKey = Secret(try _RSA.Signing.PrivateKey(keySize: .bits2048).pkcs8PEMRepresentation + "\n")
-        // A domain that is nobody's on the public net.
+        // A domain that is not in use on the public net.
         clientEmail = "messaging-\(digits(5, of: "abcdefghijklmnopqrstuvwxyz0123456789"))@\(projectID).iam.internal"
         clientID = "1" + digits(20, of: "0123456789")
         self.tokenURI = tokenURI

@@ -7,9 +7,9 @@ import PushModel
 public struct CertificateView: Encodable, Sendable {
     /// A topic with its kinds.
     public struct TopicView: Encodable, Sendable {
-        /// As it stands in `apns-topic`.
+        /// The topic as it is written in `apns-topic`.
         public var topic: String
-        /// Apple's words for what it is for.
+        /// Apple's names of the topic's uses.
         public var kinds: [String]
     }
 
@@ -23,7 +23,7 @@ public struct CertificateView: Encodable, Sendable {
     public var commonName: String
     /// `sandbox`, `production`, or both in this order.
     public var environments: [String]
-    /// What may be sent to.
+    /// The topics that the certificate allows.
     public var topics: [TopicView]
     /// ISO 8601.
     public var notBefore: String
@@ -55,7 +55,7 @@ public struct CertificateView: Encodable, Sendable {
         self.path = path
     }
 
-    /// One line for people.
+    /// The certificate on one line, for people.
     public var line: String {
         TerminalText.line(
             "\(certificateId)  \(commonName)  \(environments.joined(separator: "+"))  until \(notAfter)  \(state)"
@@ -97,6 +97,6 @@ public struct AuthorityView: Encodable, Sendable {
         notAfter = entry.authority.notAfter.description
     }
 
-    /// One line for people.
+    /// The authority on one line, for people.
     public var line: String { TerminalText.line("\(authorityId)  \(name)  team \(teamId)  until \(notAfter)") }
 }

@@ -1,10 +1,10 @@
 import PushModel
 
-/// One of the two environments as commands show it; its members are those of the JSON.
+/// An environment as commands show it; the members are those of the JSON.
 public struct EnvironmentView: Encodable, Sendable, Equatable {
     /// `sandbox` or `production`.
     public var environment: String
-    /// The host that stands in for Apple's.
+    /// The host of Apple's that the address replaces.
     public var insteadOf: String
     /// The value of `aps-environment` in an app's entitlements.
     public var entitlement: String
@@ -19,7 +19,7 @@ public struct EnvironmentView: Encodable, Sendable, Equatable {
         address = running?.environment == environment.rawValue ? running?.apns : nil
     }
 
-    /// One line for people.
+    /// The environment on one line, for people.
     public var line: String {
         "\(environment)  aps-environment \(entitlement)  instead of \(insteadOf)  "
             + (address ?? "no server of this folder has it now")

@@ -7,7 +7,7 @@ import RegisterCore
 public struct TeamView: Encodable, Sendable, Equatable {
     /// Ten characters `A-Z0-9`.
     public var teamId: String
-    /// What people call it; `nil` for a team that was never added and only owns something.
+    /// The team's name; `nil` for a team that was never added and only owns something.
     public var name: String?
     /// Bundle ids.
     public var apps: [String] = []

@@ -1,16 +1,16 @@
 import APNsWire
 import PushModel
 
-/// Looks at a payload before it is sent: what is nearly right is refused here, where it can be said what was meant.
+/// Checks a payload before it is sent. A near miss is refused here, where the intended text can be named.
 public enum PayloadCheck {
-    /// Judges what `aldaba send` was given.
+    /// Checks the payload of `aldaba send`.
     ///
     /// - Parameters:
     ///   - source: The file's name, for the message.
-    ///   - pushType: As it was written; `nil` stands for `alert`.
+    ///   - pushType: The push type as it was written; `nil` means `alert`.
     ///   - asIs: Leaves the payload to the server.
-    /// - Returns: What the device will not show; mostly nothing.
-    /// - Throws: a sentence with line and column, and what was meant.
+    /// - Returns: A warning about content that the device will not show; mostly `nil`.
+    /// - Throws: A sentence with line and column, and the intended text.
     public static func warning(
         on payload: [UInt8], from source: String, pushType: String?, asIs: Bool
     ) throws(CommandFailure) -> String? {

@@ -1,7 +1,7 @@
 import Foundation
 import LocalZones
 
-/// Times of the calendar as people write them, read to the letter: what is nearly one is refused.
+/// Times of the calendar as people write them, parsed strictly: an inexact form is refused.
 public enum TimeWords {
     /// `HH:MM` or `HH:MM:SS`; an hour below ten may have one digit.
     static func time(_ text: some StringProtocol) -> (hour: Int, minute: Int, second: Int)? {

@@ -17,7 +17,7 @@ public struct TriggerArguments: Sendable {
     /// The zone in which `at` is meant; `nil` for wherever the machine is then.
     public var zone: String?
 
-    /// Takes the words as they are; ``trigger()`` reads them.
+    /// Takes the arguments unchecked; ``trigger()`` reads them.
     public init(
         at: String? = nil, every: String? = nil, in interval: String? = nil, near: String? = nil,
         isLeaving: Bool = false,
@@ -31,7 +31,7 @@ public struct TriggerArguments: Sendable {
         self.zone = zone
     }
 
-    /// What they mean; `nil` when none are given: at once.
+    /// The trigger that the arguments describe; `nil` when none are given: at once.
     ///
     /// - Throws: ``CommandFailure`` of usage with what is wrong and what would be right.
     public func trigger() throws(CommandFailure) -> NotificationTrigger? {
@@ -51,7 +51,8 @@ public struct TriggerArguments: Sendable {
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
 
-    /// The seconds of a span as people write it: `90`, `90s`, `1h30m`: whole numbers with units, seconds where there is none.
+    /// The seconds of a span as people write it: `90`, `90s`, `1h30m`: whole numbers with units, seconds where there is
+    /// none.
     ///
     /// - Parameter option: The option that has the span, for what is wrong with it.
     /// - Throws: ``CommandFailure`` of usage, where it is none, is shorter than `least` or longer than a hundred years.

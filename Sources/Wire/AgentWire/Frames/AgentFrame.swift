@@ -1,7 +1,7 @@
 import Foundation
 
-/// The frame that agent and apps exchange: four bytes of length, most significant first, then one JSON object, or a zero byte and
-/// the bytes of a ``RelayPacket``.
+/// The frame that agent and apps exchange: four bytes of length, most significant first, then one JSON object, or a
+/// zero byte and the bytes of a ``RelayPacket``.
 public enum AgentFrame {
     /// The protocol's version; the first frame of each direction carries it.
     public static let version = 1
@@ -74,7 +74,7 @@ public enum AgentFrame {
         }
     }
 
-    /// What JSON has for a type.
+    /// The name of a type in JSON, for messages.
     private static func words(for type: any Any.Type) -> String {
         switch type {
         case is String.Type: "a text"
@@ -88,9 +88,9 @@ public enum AgentFrame {
 
 /// Why bytes are not a frame, or a frame is not a message. The connection that carried them must be closed.
 public enum AgentFrameError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The body is, or says that it will be, longer than ``AgentFrame/maximumLength``.
+    /// The body is longer, or its declared length is greater, than ``AgentFrame/maximumLength``.
     case tooLong(length: Int)
-    /// What is wrong, and in which member.
+    /// The text is not a valid message; the fault and its member.
     case malformed(String)
 
     public var description: String {

@@ -1,7 +1,7 @@
 /// Cuts a stream of bytes into frames, whatever pieces it arrives in.
 ///
-/// Guarantees: it never holds more than one unfinished frame besides what was appended since ``next()`` last
-/// answered `nil`; after an error it stays in error, because the stream can no longer be cut.
+/// Guarantees: it never holds more than one unfinished frame besides the bytes appended since ``next()`` last answered
+/// `nil`. After an error it stays in error, because the stream can no longer be cut.
 public struct AgentFrameDecoder: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0

@@ -1,16 +1,15 @@
-/// What the agent says to an app.
+/// A message from the agent to an app.
 public enum AgentMessage: Hashable, Sendable {
     /// The first message of an accepted connection. See ``Welcome``.
     case welcome(Welcome)
-    /// The agent refuses the connection, or ends it: a stable code, and a sentence that says what to do. The last
-    /// message.
+    /// The agent refuses the connection, or ends it: a stable code, and a sentence with the remedy. The last message.
     case refused(version: Int, code: String, message: String)
-    /// The answer to ``AppMessage/requestAuthorization(request:options:)``: whether the app may notify; and why nobody was
-    /// asked, where that is so.
+    /// The answer to ``AppMessage/requestAuthorization(request:options:)``: whether the app may notify, and why the
+    /// user was not asked, where that is so.
     case authorizationAnswered(request: Int64, granted: Bool, reason: String? = nil)
     /// The app's device token as 64 hex digits; `request` is `nil` when the token changed by itself.
     case registered(request: Int64?, token: String)
-    /// There is no device token: a stable code, and a sentence that says why.
+    /// There is no device token: a stable code, and a sentence with the cause.
     case registrationFailed(request: Int64, code: String, message: String)
     /// The answer to ``AppMessage/getSettings(request:)``.
     case settings(request: Int64, NotificationSettings)
@@ -32,9 +31,12 @@ public enum AgentMessage: Hashable, Sendable {
     /// The person wants to see the app's own notification settings. The notification is the one that they came
     /// from, if any.
     case openSettings(DeliveredNotification?)
-    /// So many of the app's notifications were deleted on the server before they could come, the first of them at this
-    /// moment, in milliseconds since 1970. It is told again on each connection until the app has answered with
-    /// ``AppMessage/deletionTaken(deletion:)``; what is deleted later is told with a new id, and counts these too.
+    /// So many of the app's notifications were deleted on the server before they were delivered, the first of them at
+    /// this moment, in milliseconds since 1970.
+    ///
+    /// The message is repeated on each connection until the app has answered with
+    /// ``AppMessage/deletionTaken(deletion:)``. Later deletions are reported with a new id, and a count that includes
+    /// these.
     case messagesDeleted(deletion: Int64, count: Int, since: Int64)
     /// An answer to ``AppMessage/manage(request:_:)``.
     case managed(request: Int64, ManagementAnswer)
@@ -43,9 +45,9 @@ public enum AgentMessage: Hashable, Sendable {
     case extend(DeliveredNotification)
     /// The time for this notification is almost over: what there is should be answered now.
     case expire(notification: Int64)
-    /// What the agent says of the app's direct channel.
+    /// An event of the app's direct channel.
     case channel(ChannelEvent)
-    /// What the agent says about relaying, in the encoding of `RelayWire`.
+    /// A message about relaying, in the encoding of `RelayWire`.
     case relay(RelayPacket)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
@@ -53,7 +55,7 @@ public enum AgentMessage: Hashable, Sendable {
     /// The code of ``refused(version:code:message:)`` when another process of the same app has connected since.
     public static let superseded = "superseded"
 
-    /// What an accepted app learns first.
+    /// The first message to an accepted app.
     public struct Welcome: Codable, Hashable, Sendable {
         /// The agent's version of the protocol.
         public var version: Int
@@ -89,7 +91,7 @@ public enum AgentMessage: Hashable, Sendable {
 
     /// The frame of the message, as ``AgentFrame/encode(_:)`` makes it; a packet about relaying as its bytes.
     ///
-    /// - Throws: What that throws.
+    /// - Throws: The errors of that encoder.
     public func frame() throws(AgentFrameError) -> [UInt8] {
         if case .relay(let packet) = self { return try AgentFrame.framed(packet.body) }
         return try AgentFrame.encode(self)

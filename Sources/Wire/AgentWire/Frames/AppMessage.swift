@@ -1,4 +1,4 @@
-/// What an app says to the agent.
+/// A message from an app to the agent.
 ///
 /// `request` numbers are the app's own; the agent's answer repeats them.
 public enum AppMessage: Hashable, Sendable {
@@ -12,8 +12,9 @@ public enum AppMessage: Hashable, Sendable {
     case requestAuthorization(request: Int64, options: UInt)
     /// Asks for the app's device token, now and whenever it changes.
     case registerForRemoteNotifications(request: Int64)
-    /// Gives the device token back: it ends, and providers are told `Unregistered`. Answered by
-    /// ``ChannelEvent/accepted(request:)`` when the server has ended it, or by ``ChannelEvent/refused(request:code:message:)``.
+    /// Gives the device token back: it ends, and providers receive `Unregistered`. Answered by
+    /// ``ChannelEvent/accepted(request:)`` when the server has ended it, or by
+    /// ``ChannelEvent/refused(request:code:message:)``.
     case unregisterForRemoteNotifications(request: Int64)
     /// Asks what the agent lets the app do; answered by ``AgentMessage/settings(request:_:)``.
     case getSettings(request: Int64)
@@ -23,9 +24,10 @@ public enum AppMessage: Hashable, Sendable {
     case handled(notification: Int64, outcome: HandledOutcome)
     /// The app has handled the response with this id.
     case responseHandled(response: Int64)
-    /// The app knows that notifications were deleted on the server: ``AgentMessage/messagesDeleted(deletion:count:since:)``.
+    /// The app knows that notifications were deleted on the server:
+    /// ``AgentMessage/messagesDeleted(deletion:count:since:)``.
     case deletionTaken(deletion: Int64)
-    /// The app says where it stands in its life.
+    /// The app reports its state in its life cycle.
     case stateChanged(AppState)
     /// Asks something of the notification centre; answered by ``AgentMessage/centerAnswered(request:_:)``.
     case center(request: Int64, CenterCommand)
@@ -38,10 +40,10 @@ public enum AppMessage: Hashable, Sendable {
     case extended(notification: Int64, content: NotificationContent?)
     /// A service extension's answer cannot be sent, and why; the notification is shown as it came.
     case extensionFailed(notification: Int64, message: String)
-    /// What the app says about its direct channel.
+    /// A command on the app's direct channel.
     case channel(ChannelCommand)
-    /// What an app, what relays for it, or a terminal says about relaying, in the encoding of `RelayWire`. A terminal says
-    /// it in place of `hello`.
+    /// A message about relaying from an app, its relay service, or a terminal, in the encoding of `RelayWire`. A
+    /// terminal sends it in place of `hello`.
     case relay(RelayPacket)
     /// A message of a later version; to be ignored.
     case unknown(type: String)
@@ -60,7 +62,7 @@ public enum AppMessage: Hashable, Sendable {
 
     /// The frame of the message, as ``AgentFrame/encode(_:)`` makes it; a packet about relaying as its bytes.
     ///
-    /// - Throws: What that throws.
+    /// - Throws: The errors of that encoder.
     public func frame() throws(AgentFrameError) -> [UInt8] {
         if case .relay(let packet) = self { return try AgentFrame.framed(packet.body) }
         return try AgentFrame.encode(self)

@@ -1,12 +1,12 @@
-/// What an app asks of its notification centre. The agent answers each, in order.
+/// A command of an app to its notification centre. The agent answers them in order.
 public enum CenterCommand: Hashable, Sendable {
     /// Schedules a notification, or shows it at once. Answered by ``CenterAnswer/done`` when it is stored.
     case add(NotificationRequest)
-    /// Which requests have not fired yet.
+    /// Asks for the requests that have not fired yet.
     case pending
     /// Takes back requests that have not fired yet; `nil` for all.
     case removePending([String]?)
-    /// What was shown and is still in the list.
+    /// Asks for the notifications that were shown and are still in the list.
     case delivered
     /// Takes notifications out of the list and off the screen; `nil` for all.
     case removeDelivered([String]?)

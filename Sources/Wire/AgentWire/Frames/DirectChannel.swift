@@ -1,4 +1,5 @@
-/// What an app says about its direct channel, by which data messages come and go (``AppMessage/channel(_:)``).
+/// A command of an app on its direct channel, which carries data messages in both directions
+/// (``AppMessage/channel(_:)``).
 ///
 /// `request` numbers are those of the app's other requests.
 public enum ChannelCommand: Hashable, Sendable {
@@ -17,20 +18,20 @@ public enum ChannelCommand: Hashable, Sendable {
     case topic(request: Int64, name: String, joins: Bool)
 }
 
-/// What the agent says of an app's direct channel (``AgentMessage/channel(_:)``).
+/// An event that the agent reports on an app's direct channel (``AgentMessage/channel(_:)``).
 public enum ChannelEvent: Hashable, Sendable {
-    /// Whether the channel is open as far as the server; told after ``ChannelCommand/open`` and when it changes.
+    /// Whether the channel is open as far as the server; sent after ``ChannelCommand/open`` and when it changes.
     case state(isConnected: Bool)
     /// A data message, answered by ``ChannelCommand/taken(message:)``.
     case message(DeliveredNotification)
-    /// The agent has stored that the app had these, and never tells them again.
+    /// The agent has stored that the app had these messages, and never delivers them again.
     case takenConfirmed(messages: [Int64])
     /// The answer to a request: what it asked is stored, or done where only the server can do it.
     case accepted(request: Int64)
     /// The answer to a request that is refused: a stable code, and a sentence.
     case refused(request: Int64, code: String, message: String)
-    /// What became of a message that the app sent under this id: `nil` when the server has it, else a stable code. It is
-    /// told again on each connection until ``ChannelCommand/endTaken(upstream:)``.
+    /// The outcome of a message that the app sent under this id: `nil` when the server has it, else a stable code. It
+    /// is repeated on each connection until ``ChannelCommand/endTaken(upstream:)``.
     case ended(upstream: Int64, id: String, code: String?)
 }
 

@@ -1,11 +1,11 @@
-/// Where the members of a JSON object stand in its text.
+/// Finds the positions of a JSON object's members in its text.
 ///
-/// For texts that a decoder has read, which it does not read again: it skips values without looking into them.
+/// It is for texts that a decoder has already parsed: values are skipped without examining them.
 enum JSONMembers {
     /// The places of the values, by their keys.
     ///
-    /// - Returns: `nil` where it cannot be sure that a decoder means the same: a key is there twice or written with an
-    ///   escape, or the text is no object in UTF-8.
+    /// - Returns: `nil` where a decoder may read the text differently: a key occurs twice or contains an escape, or the
+    ///   text is no object in UTF-8.
     static func find(in text: ArraySlice<UInt8>) -> [String: Range<Int>]? {
         var scanner = Scanner(text: text)
         return scanner.object()

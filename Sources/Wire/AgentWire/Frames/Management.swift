@@ -1,15 +1,15 @@
-/// What a person at a terminal asks of the agent.
+/// A command of a user at a terminal to the agent.
 ///
 /// Only the agent's own program may ask: the agent checks that of a connection that begins with a command, and such a
 /// connection carries commands alone.
 public enum ManagementCommand: Hashable, Sendable {
     /// How the agent is.
     case status
-    /// What is in the list, of one app or of all.
+    /// Asks for the notifications in the list, of one app or of all.
     case list(app: BundleID?)
-    /// What is in the list, summed up by threads.
+    /// Asks for the notifications in the list, summed up by threads.
     case threads(app: BundleID?)
-    /// One notification of the list; answered by ``ManagementAnswer/list(_:)``.
+    /// Asks for a notification of the list; answered by ``ManagementAnswer/list(_:)``.
     case show(notification: Int64)
     /// The requests that wait for their trigger, of one app or of all. One answer carries a page of them; `after`
     /// is where the page before ended.
@@ -20,11 +20,11 @@ public enum ManagementCommand: Hashable, Sendable {
     case act(notification: Int64, action: String, text: String?)
     /// Takes a notification away as a person on the desktop does.
     case dismiss(notification: Int64)
-    /// What a person can change for an app.
+    /// Asks for the settings that a user can change for an app.
     case settings(app: BundleID)
     /// Changes settings, by their names.
     case set(app: BundleID, values: [String: String])
-    /// Has an app show its own notification settings, if it said that it has some.
+    /// Has an app show its own notification settings, if it declared that it has some.
     case openSettings(app: BundleID)
     /// Has an app that runs be in this state from now on, where its manifest leaves that to the app.
     case enter(app: BundleID, AppState)
@@ -39,7 +39,7 @@ public enum ManagementCommand: Hashable, Sendable {
 public enum ManagementAnswer: Hashable, Sendable {
     /// It is done; what it changed is stored.
     case done
-    /// What was wrong, and what would be right.
+    /// The command failed: the fault, and what is expected instead.
     case failed(message: String)
     /// The answer to ``ManagementCommand/status``.
     case status(AgentStatus)
@@ -52,10 +52,10 @@ public enum ManagementAnswer: Hashable, Sendable {
     case pending([PendingNotification], next: PendingTurn?)
     /// Names and values, in the order in which they are to be read.
     case settings([Setting])
-    /// What a person did with the notification of ``ManagementCommand/notify(_:waits:)``.
+    /// The user's response to the notification of ``ManagementCommand/notify(_:waits:)``.
     case answered(action: String, text: String?)
 
-    /// One thing that a person can change.
+    /// A setting that a user can change.
     public struct Setting: Codable, Hashable, Sendable {
         /// The setting's name, as `aldaba settings` takes it.
         public var name: String

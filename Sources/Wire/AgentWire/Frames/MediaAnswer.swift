@@ -1,4 +1,4 @@
-/// What came of a ``MediaRequest``.
+/// The outcome of a ``MediaRequest``.
 public enum MediaAnswer: Hashable, Sendable {
     /// A file of this user's, whose name ends as its content is: to be attached within two minutes, or it is gone.
     case file(path: String)

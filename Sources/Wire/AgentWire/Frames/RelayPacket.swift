@@ -2,7 +2,7 @@ import Foundation
 
 /// Bytes about relaying, which this protocol only carries: a frame of its own kind.
 public struct RelayPacket: Codable, Hashable, Sendable {
-    /// What `RelayWire` reads.
+    /// The frame in the encoding of `RelayWire`.
     public var frame: Data
 
     /// Carries these bytes.

@@ -1,4 +1,4 @@
-/// The JSON text that a request was read from: who keeps it need not write it again.
+/// The JSON text that a request was read from, so that it can be stored without encoding it again.
 public struct RequestText: Sendable {
     private let bytes: ArraySlice<UInt8>
     private let contentPlace: Range<Int>
@@ -17,9 +17,9 @@ public struct RequestText: Sendable {
     public var count: Int { bytes.count }
     /// The whole request.
     public var whole: String { String(decoding: bytes, as: UTF8.self) }
-    /// What it says.
+    /// The content's JSON text.
     public var content: String { String(decoding: bytes[contentPlace], as: UTF8.self) }
-    /// What makes it appear; `nil` or `null` for "at once".
+    /// The trigger's JSON text; `nil` or `null` for "at once".
     public var trigger: String? { triggerPlace.map { String(decoding: bytes[$0], as: UTF8.self) } }
 }
 

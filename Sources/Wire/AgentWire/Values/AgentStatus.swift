@@ -14,7 +14,7 @@ public struct AgentStatus: Codable, Hashable, Sendable {
     public var screenFault: String?
     /// The installed apps.
     public var apps: [App]
-    /// Who tells where the machine is; `nil` of an agent that does not say.
+    /// The source of the machine's position; `nil` of an agent that does not report it.
     public var position: Position?
 
     /// Makes the answer to a question for the status.
@@ -32,16 +32,16 @@ public struct AgentStatus: Codable, Hashable, Sendable {
         self.position = position
     }
 
-    /// What is known of who tells where the machine is.
+    /// The source of the machine's position, and its state.
     public struct Position: Codable, Hashable, Sendable {
-        /// Its name; `nil` where nobody is to tell.
+        /// The name of the source; `nil` where none is configured.
         public var source: String?
-        /// Why it does not tell now; `nil` where it does, or has not been asked.
+        /// Why the source reports no position now; `nil` where it does, or has not been asked.
         public var fault: String?
-        /// Whether it has told a position.
+        /// Whether the source has reported a position.
         public var isKnown: Bool
 
-        /// Makes it from its parts.
+        /// Creates an instance from its properties.
         public init(source: String?, fault: String? = nil, isKnown: Bool = false) {
             self.source = source
             self.fault = fault
@@ -49,7 +49,7 @@ public struct AgentStatus: Codable, Hashable, Sendable {
         }
     }
 
-    /// One installed app.
+    /// An installed app.
     public struct App: Codable, Hashable, Sendable {
         /// The bundle id.
         public var id: BundleID
@@ -63,9 +63,10 @@ public struct AgentStatus: Codable, Hashable, Sendable {
         public var listed: Int
         /// The number on the app's icon; 0 for none.
         public var badge: Int
-        /// How notifications that waited for its service extension ended since the agent began; `nil` where it has none.
+        /// How notifications that waited for its service extension ended since the agent began; `nil` where it has
+        /// none.
         public var extensions: [ExtensionVersion]?
-        /// Its device token in hexadecimal digits; `nil` where it has none.
+        /// The app's device token in hexadecimal digits; `nil` where it has none.
         public var token: String?
 
         /// Makes the line of one app.
@@ -84,11 +85,12 @@ public struct AgentStatus: Codable, Hashable, Sendable {
         }
     }
 
-    /// What one version of an app's service extension did.
+    /// The results of one version of an app's service extension.
     public struct ExtensionVersion: Codable, Hashable, Sendable {
-        /// The version, from the manifest; empty where that says none.
+        /// The version, from the manifest; empty where the manifest has none.
         public var version: String
-        /// How many notifications ended in which way: `changed`, `timedOut` and the other outcomes of the state `extended`.
+        /// The number of notifications by outcome: `changed`, `timedOut` and the other outcomes of the state
+        /// `extended`.
         public var outcomes: [String: Int64]
 
         /// Makes the line of one version.

@@ -1,6 +1,7 @@
 /// The name of an installed app: its bundle id, `com.example.todo`, as its manifest gives it.
 ///
-/// A provider writes the same text into `apns-topic`. On the wire, in manifests and in the agent's store it is that text.
+/// A provider writes the same text into `apns-topic`. On the wire, in manifests and in the agent's store it is that
+/// text.
 ///
 ///     let app: BundleID = "com.example.todo"
 ///     print("\(app) is installed")

@@ -1,10 +1,10 @@
-/// What a process is to the app in whose name it says `hello`.
+/// The role of a process for the app that it names in `hello`.
 public enum ConnectionRole: Hashable, Sendable {
     /// The app itself: notifications are handed to it.
     case app
     /// The app's service extension.
     case serviceExtension
-    /// What relays for the app.
+    /// The app's relay service.
     case relayService
     /// A person's program that asks about the app.
     case terminal

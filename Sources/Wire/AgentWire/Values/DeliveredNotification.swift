@@ -1,4 +1,4 @@
-/// A notification on its way from the agent to an app.
+/// A notification that the agent delivers to an app.
 public struct DeliveredNotification: Codable, Hashable, Sendable {
     /// The internal id, unique within the device; `handled` names it. Positive for a remote notification, negative
     /// for a local one.
@@ -13,8 +13,8 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
     public var date: Int64
     /// The payload's JSON text, verbatim; `{}` for a local notification.
     public var payload: String
-    /// What the notification says, where its payload does not say it all: a local one's content, or texts of the
-    /// app's string tables. `nil` where ``NotificationContent/init(payload:)`` gives the content.
+    /// The content where the payload does not contain all of it: a local notification's content, or texts of the app's
+    /// string tables. `nil` where ``NotificationContent/init(payload:)`` gives the content.
     public var content: NotificationContent?
     /// The trigger that made a local notification fire; `nil` where the request had none, and for a remote one.
     public var trigger: NotificationTrigger?
@@ -56,7 +56,7 @@ public enum DeliveryKind: String, Codable, Sendable, CaseIterable {
     case foregroundAndBackground
 }
 
-/// What an app's background handler made of a notification.
+/// The result of an app's background handler for a notification.
 public enum BackgroundResult: String, Codable, Sendable, CaseIterable {
     /// It fetched something new.
     case newData
@@ -66,7 +66,7 @@ public enum BackgroundResult: String, Codable, Sendable, CaseIterable {
     case failed
 }
 
-/// What became of a delivered notification in the app.
+/// The outcome of a delivered notification in the app.
 public enum HandledOutcome: Hashable, Sendable {
     /// The app wants it shown, with these `UNNotificationPresentationOptions` (raw value).
     case presented(options: UInt)
@@ -76,17 +76,17 @@ public enum HandledOutcome: Hashable, Sendable {
     case background(BackgroundResult)
 }
 
-/// Where an app stands in its life.
+/// The state of an app in its life cycle.
 public enum AppState: String, Codable, Sendable, CaseIterable {
     /// In front of the person, and taking events.
     case active
-    /// In front or on its way there, and not taking events.
+    /// In front or becoming so, and not taking events.
     case inactive
     /// Running without being in front.
     case background
 }
 
-/// What the agent lets an app do, in the raw values of Apple's `UNNotificationSettings`.
+/// The notification rights that the agent grants to an app, in the raw values of Apple's `UNNotificationSettings`.
 public struct NotificationSettings: Codable, Hashable, Sendable {
     /// `UNAuthorizationStatus`: 0 not determined, 1 denied, 2 authorized, 3 provisional, 4 ephemeral.
     public var authorizationStatus: Int
@@ -108,7 +108,7 @@ public struct NotificationSettings: Codable, Hashable, Sendable {
     public var showPreviewsSetting: Int
     /// Whether notifications may be read while the screen is locked (`UNNotificationSetting`).
     public var lockScreenSetting: Int
-    /// Whether the app said that it has settings of its own.
+    /// Whether the app declared that it has settings of its own.
     public var providesAppNotificationSettings: Bool
 
     /// Makes settings of raw values; the defaults are those of members that a message leaves out.

@@ -4,7 +4,7 @@ public struct ListedNotification: Codable, Hashable, Sendable {
     public var appName: String
     /// The notification, as its app gets it.
     public var notification: DeliveredNotification
-    /// What it says, with every text looked up.
+    /// The content, with every text looked up.
     public var content: NotificationContent
     /// The buttons that it has now: its own, else those of its category.
     public var actions: [NotificationActionDescription]

@@ -1,8 +1,8 @@
-/// What a service extension asks the agent to fetch for it.
+/// A service extension's request to the agent to fetch a file.
 public struct MediaRequest: Codable, Hashable, Sendable {
-    /// Where the file is: `https`, or `http` where the app or the agent allows it.
+    /// The address of the file: `https`, or `http` where the app or the agent allows it.
     public var url: String
-    /// What the sender says that it is: a file's extension, a MIME type or a uniform type identifier.
+    /// The type of the file according to the sender: a file's extension, a MIME type or a uniform type identifier.
     public var typeHint: String?
     /// The seconds over which the sender wants devices to spread themselves; see ``MediaRequest/spreadLimit``.
     public var spread: Double
@@ -10,7 +10,7 @@ public struct MediaRequest: Codable, Hashable, Sendable {
     /// The greatest spread that counts, in seconds; the rest of an extension's time is for the fetching.
     public static let spreadLimit = 15.0
 
-    /// Makes a request; what is wrong with it, the agent says.
+    /// Makes a request; its values are checked by the agent.
     public init(url: String, typeHint: String? = nil, spread: Double = 0) {
         self.url = url
         self.typeHint = typeHint
@@ -46,7 +46,7 @@ public struct MediaFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         case notSecure
         /// The host's address is private, of this machine, or of another kind that no public picture has.
         case refusedAddress
-        /// Nobody knows the host.
+        /// The host name cannot be resolved.
         case unknownHost
         /// The host takes no connection, or ends it before its time.
         case unreachable
@@ -62,17 +62,17 @@ public struct MediaFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         case tooSlow
         /// Too much is being fetched already.
         case busy
-        /// There is no room for it on this machine.
+        /// There is no space for it on this machine.
         case noRoom
         /// A reason of a later version.
         case unknown
     }
 
-    /// Which of the reasons.
+    /// The reason of the failure.
     public var reason: Reason
     /// The host's HTTP status, with ``Reason/notFound``.
     public var status: Int?
-    /// What was wrong, where, and what would be right.
+    /// The fault, its place, and what is expected instead.
     public var message: String
 
     /// Makes a failure.

@@ -1,6 +1,6 @@
 /// A kind of notification with its buttons: Apple's `UNNotificationCategory` as agent and apps exchange it.
 public struct NotificationCategory: Codable, Hashable, Sendable {
-    /// What notifications name the category by; unique within the app.
+    /// The identifier by which notifications name the category; unique within the app.
     public var identifier: String
     /// The buttons, in the order in which they are shown.
     public var actions: [NotificationActionDescription]
@@ -8,9 +8,9 @@ public struct NotificationCategory: Codable, Hashable, Sendable {
     public var intentIdentifiers: [String]
     /// `UNNotificationCategoryOptions` (raw value).
     public var options: UInt
-    /// Stands for the body where previews are hidden; `nil` for the agent's own words.
+    /// The text shown instead of the body where previews are hidden; `nil` for the agent's own text.
     public var hiddenPreviewsBodyPlaceholder: String?
-    /// The text that sums several notifications up: `%u` stands for their number, `%@` for whom they are about.
+    /// The text that summarizes several notifications: `%u` is replaced by their number, `%@` by their subject.
     public var categorySummaryFormat: String?
 
     /// Makes a category; without more than an identifier it has no buttons.
@@ -37,7 +37,7 @@ public struct NotificationCategory: Codable, Hashable, Sendable {
             categorySummaryFormat: try members.member(.categorySummaryFormat, else: nil))
     }
 
-    /// The app is told of a dismissal; Apple's `customDismissAction`.
+    /// The app is notified of a dismissal; Apple's `customDismissAction`.
     public static let customDismissAction: UInt = 1
     /// The title is shown where previews are hidden; Apple's `hiddenPreviewsShowTitle`.
     public static let hiddenPreviewsShowTitle: UInt = 4
@@ -45,17 +45,17 @@ public struct NotificationCategory: Codable, Hashable, Sendable {
     public static let hiddenPreviewsShowSubtitle: UInt = 8
 }
 
-/// One button of a notification.
+/// A button of a notification.
 public struct NotificationActionDescription: Codable, Hashable, Sendable {
-    /// What the app learns when the button is chosen; unique within the category.
+    /// The identifier that the app receives when the button is chosen; unique within the category.
     public var identifier: String
-    /// What the button says.
+    /// The text of the button.
     public var title: String
     /// `UNNotificationActionOptions` (raw value).
     public var options: UInt
-    /// What stands on the button; `nil` for the title alone.
+    /// The icon of the button; `nil` for the title alone.
     public var icon: Icon?
-    /// Where the button asks for text.
+    /// The text field of a button that asks for text.
     public var textInput: TextInput?
 
     /// Makes a button; without `textInput` it asks for no text.
@@ -98,11 +98,11 @@ public struct NotificationActionDescription: Codable, Hashable, Sendable {
         }
     }
 
-    /// What stands around the field for the text.
+    /// The labels of the text field.
     public struct TextInput: Codable, Hashable, Sendable {
-        /// What the button says that sends the text.
+        /// The title of the button that sends the text.
         public var buttonTitle: String
-        /// What stands in the field while it is empty.
+        /// The text that the field shows while it is empty.
         public var placeholder: String
 
         /// Makes the texts around the field; both may be empty.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a notification says: Apple's `UNNotificationContent` as agent and apps exchange it.
+/// The content of a notification: Apple's `UNNotificationContent` as agent and apps exchange it.
 ///
 /// In JSON every member may be absent; then it has the value that the initializer gives it.
 public struct NotificationContent: Hashable, Sendable {
@@ -23,29 +23,29 @@ public struct NotificationContent: Hashable, Sendable {
     public var sound: NotificationSound?
     /// Kept for the app, and without an effect.
     public var launchImageName = ""
-    /// What the app keeps in it for itself; an empty object for nothing.
+    /// The app's own data; an empty object for none.
     public var userInfo = UserInfo.json("{}")
-    /// Its files, the one to show first in front.
+    /// The attached files; the one to show comes first.
     public var attachments: [NotificationAttachment] = []
-    /// Which of the app's categories it belongs to; empty for none.
+    /// The identifier of the app's category that the notification belongs to; empty for none.
     public var categoryIdentifier = ""
-    /// Which thread of the app's it belongs to; empty for none.
+    /// The identifier of the app's thread that the notification belongs to; empty for none.
     public var threadIdentifier = ""
-    /// Which of the app's scenes it is for; kept for the app.
+    /// The identifier of the app's scene that the notification is for; kept for the app.
     public var targetContentIdentifier: String?
     /// How much it may interrupt the person.
     public var interruptionLevel = InterruptionLevel.active
     /// How it ranks among the app's notifications, 0 to 1.
     public var relevanceScore = 0.0
-    /// What a Focus filters by; kept for the app, and without an effect.
+    /// The criterion by which a Focus filters; kept for the app, and without an effect.
     public var filterCriteria: String?
     /// The buttons that the payload brings (`actions` inside `alert`, an old form). They replace those of its
     /// category.
     public var actions: [NotificationActionDescription] = []
-    /// What the button that opens the notification says (`action-loc-key`).
+    /// The title of the button that opens the notification (`action-loc-key`).
     public var openTitle: Localization?
 
-    /// Content that says nothing: every member has its plain value.
+    /// Empty content: every member has its default value.
     public init() {}
 
     /// Whether there is text to put on the screen.
@@ -57,7 +57,7 @@ public struct NotificationContent: Hashable, Sendable {
 
     /// The same content with every localization replaced by its text.
     ///
-    /// - Parameter text: What a key says with its arguments; `nil` when no table has it.
+    /// - Parameter text: Returns the text of a key with its arguments; `nil` when no table has it.
     public func localized(_ text: (Localization) -> String?) -> NotificationContent {
         var content = self
         content.title = titleLocalization.flatMap(text) ?? shownTitle
@@ -78,7 +78,7 @@ public struct NotificationContent: Hashable, Sendable {
     public struct Localization: Codable, Hashable, Sendable {
         /// The key in the table.
         public var key: String
-        /// What is put in for `%@` and `%1$@`, in their order.
+        /// The arguments that replace `%@` and `%1$@`, in their order.
         public var arguments: [String]
 
         /// Names a text of the app's tables.
@@ -95,7 +95,7 @@ public struct NotificationContent: Hashable, Sendable {
         }
     }
 
-    /// What the app keeps in a notification for itself.
+    /// The data that an app keeps in a notification for itself.
     public enum UserInfo: Hashable, Sendable {
         /// The text of a JSON object.
         case json(String)
@@ -142,7 +142,7 @@ public struct NotificationSound: Codable, Hashable, Sendable {
 
 /// A file that belongs to a notification.
 public struct NotificationAttachment: Codable, Hashable, Sendable {
-    /// What the app names the attachment by; unique within its notification.
+    /// The app's identifier of the attachment; unique within its notification.
     public var identifier: String
     /// An absolute path.
     public var path: String
@@ -152,10 +152,10 @@ public struct NotificationAttachment: Codable, Hashable, Sendable {
     public var hidesThumbnail: Bool?
     /// x, y, width and height of the part that is shown small, each 0 to 1.
     public var thumbnailClippingRect: [Double]?
-    /// Which frame is shown small: a number of an animation, seconds of a movie.
+    /// The frame used as the thumbnail: a number of an animation, seconds of a movie.
     public var thumbnailTime: Double?
 
-    /// Names a file. The agent looks, when it takes the file, whether it is there and is what `type` says.
+    /// Names a file. The agent checks, when it takes the file, whether it exists and has the type `type`.
     public init(
         identifier: String, path: String, type: String, hidesThumbnail: Bool? = nil,
         thumbnailClippingRect: [Double]? = nil, thumbnailTime: Double? = nil

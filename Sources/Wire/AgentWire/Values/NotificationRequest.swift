@@ -4,7 +4,7 @@ import Foundation
 public struct NotificationRequest: Codable, Hashable, Sendable {
     /// A later request of the same app with the same identifier replaces an earlier one.
     public var identifier: String { didSet { text = nil } }
-    /// What the notification will say.
+    /// The content of the notification.
     public var content: NotificationContent { didSet { text = nil } }
     /// `nil` for "at once".
     public var trigger: NotificationTrigger? { didSet { text = nil } }
@@ -33,7 +33,7 @@ public struct NotificationRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// What makes a requested notification appear.
+/// The trigger of a requested notification.
 public enum NotificationTrigger: Hashable, Sendable {
     /// So many seconds after it was asked for.
     case timeInterval(seconds: Double, repeats: Bool)
@@ -44,7 +44,7 @@ public enum NotificationTrigger: Hashable, Sendable {
 
     /// A circle on the earth.
     public struct Region: Codable, Hashable, Sendable {
-        /// What the app names the circle by.
+        /// The app's identifier of the region.
         public var identifier: String
         /// The centre's degrees north of the equator, -90 to 90.
         public var latitude: Double
@@ -74,7 +74,7 @@ public enum NotificationTrigger: Hashable, Sendable {
 extension NotificationTrigger: Codable {
     private enum Key: String, CodingKey { case type, seconds, components, region, repeats }
 
-    /// What Foundation traps on where it does not fit into 32 bits.
+    /// The calendar members on which Foundation traps where they do not fit into 32 bits.
     private struct Weeks: Decodable {
         struct Calendar: Decodable {
             var firstWeekday: Int32?

@@ -6,7 +6,7 @@ public struct NotificationThread: Codable, Hashable, Sendable {
     public var count: Int
     /// The one that came last.
     public var newest: ListedNotification
-    /// What is said of the others; `nil` where there are none.
+    /// The summary of the others; `nil` where there are none.
     public var others: String?
 
     /// Sums a thread up.

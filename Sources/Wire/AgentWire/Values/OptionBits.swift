@@ -1,4 +1,4 @@
-/// The bits by which an app says what it asks to be allowed: Apple's `UNAuthorizationOptions`.
+/// The options for which an app requests authorization: Apple's `UNAuthorizationOptions`.
 public enum AuthorizationOption {
     /// To put a number on its icon.
     public static let badge: UInt = 1 << 0
@@ -20,11 +20,12 @@ public enum AuthorizationOption {
     public static let timeSensitive: UInt = 1 << 8
 }
 
-/// The bits by which an app in front says how a notification is shown: Apple's `UNNotificationPresentationOptions`.
+/// The options by which an app in front chooses how a notification is shown: Apple's
+/// `UNNotificationPresentationOptions`.
 public enum PresentationOption {
-    /// Its number on the app's icon.
+    /// Sets the number on the app's icon.
     public static let badge: UInt = 1 << 0
-    /// Its sound.
+    /// Plays the sound.
     public static let sound: UInt = 1 << 1
     /// On the screen and in the list.
     public static let alert: UInt = 1 << 2

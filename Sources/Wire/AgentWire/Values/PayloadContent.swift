@@ -1,7 +1,7 @@
 import Foundation
 
 extension NotificationContent {
-    /// What a remote notification's payload says, by Apple's page "Generating a remote notification".
+    /// Reads the content of a remote notification's payload, by Apple's page "Generating a remote notification".
     ///
     /// A member of another type or out of its range counts as absent: a provider's mistake costs that member, never
     /// the notification. `userInfo` is the whole payload.
@@ -89,9 +89,9 @@ extension NotificationContent {
     }
 }
 
-/// How a remote notification reaches an app, and what it says: its payload, read once.
+/// The delivery of a remote notification to an app, and its content: its payload, read once.
 public struct PayloadDelivery: Hashable, Sendable {
-    /// What ``NotificationContent/init(payload:)`` says.
+    /// The result of ``NotificationContent/init(payload:)``.
     public let content: NotificationContent
     /// `content-available`.
     public let wakesInBackground: Bool

@@ -4,7 +4,7 @@ public struct PendingNotification: Codable, Hashable, Sendable {
     public var app: BundleID
     /// The name of the app that people see.
     public var appName: String
-    /// What it will say, with every text looked up.
+    /// The content to be shown, with every text looked up.
     public var content: NotificationContent
     /// The request's identifier, by which it can be cancelled.
     public var identifier: String
@@ -12,7 +12,7 @@ public struct PendingNotification: Codable, Hashable, Sendable {
     public var times: [Int64]
     /// How many seconds east of UTC the clocks of the request's zone are at each of the times.
     public var offsets: [Int]
-    /// What makes it fire, in words.
+    /// The trigger, in words.
     public var reason: String
     /// How often it has fired.
     public var fired: Int64
@@ -34,14 +34,14 @@ public struct PendingNotification: Codable, Hashable, Sendable {
     }
 }
 
-/// Where in the order of all that waits something stands.
+/// The position of a request in the order of all pending ones.
 public struct PendingTurn: Codable, Hashable, Sendable {
     /// When it is due, in milliseconds since 1970; `nil` for what waits for no time, which comes last.
     public var deadline: Int64?
     /// The agent's number of the request; it orders those that are due at the same time.
     public var key: Int64
 
-    /// The turn of this key, due then.
+    /// The position of the request with this key and deadline.
     public init(deadline: Int64?, key: Int64) {
         self.deadline = deadline
         self.key = key

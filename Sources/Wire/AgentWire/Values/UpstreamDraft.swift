@@ -4,7 +4,7 @@ public struct UpstreamDraft: Codable, Hashable, Sendable {
     public var id: String
     /// To whom it goes: `SENDER@gcm.googleapis.com`, or a team.
     public var to: String
-    /// What it says.
+    /// The message's data.
     public var data: [String: String]
     /// For how many seconds it is worth sending; 0 for now or never.
     public var timeToLive: Int64
@@ -28,13 +28,13 @@ public struct UpstreamDraft: Codable, Hashable, Sendable {
     public var size: Int { data.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } }
 }
 
-/// Why something of the direct channel failed: the codes that the agent tells apps.
+/// The codes of the direct channel's failures, as the agent sends them to apps.
 public enum ChannelFault {
     /// A message to the provider was not sent before its time was over.
     public static let expired = "TtlExceeded"
-    /// A message says more than ``UpstreamDraft/sizeLimit``.
+    /// A message is larger than ``UpstreamDraft/sizeLimit``.
     public static let tooBig = "MessageTooBig"
-    /// As many messages as may wait do so already.
+    /// The queue of messages is full.
     public static let tooMany = "TooManyMessages"
     /// A name or number in a request is none that is allowed.
     public static let invalid = "InvalidParameters"
