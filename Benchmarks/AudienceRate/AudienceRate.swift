@@ -1,7 +1,6 @@
-import Audience
 import Foundation
-import HubWire
-import PushModel
+import HubProtocol
+import PushCore
 
 /// The audiences of a hub in memory: how long they take to build and to ask, and how much room they need.
 ///

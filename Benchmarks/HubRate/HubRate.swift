@@ -1,20 +1,14 @@
-import APNsWire
-import Fanout
+import APNsProtocol
 import Foundation
 import GRDB
-import Hub
-import HubGateway
-import HubWire
+import HubProtocol
+import HubServer
 import Logging
-import Mailbox
 import NIOPosix
-import PushModel
-import RegisterCore
-import ServerCore
-import StoreHub
-import StoreSQLite
+import PushCore
+import PushServer
+import SQLiteStore
 import Synchronization
-import Topics
 
 /// A campaign to every installation of a hub, some of them on connected devices: how long it takes until it is accepted, until
 /// it is with the gateway, and at which rate the connected ones get it. Connections are counters in this process: what a socket

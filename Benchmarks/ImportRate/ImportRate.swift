@@ -1,7 +1,7 @@
 import Foundation
-import HubWire
-import PushModel
-import StoreHub
+import HubProtocol
+import HubServer
+import PushCore
 
 /// The rate at which a hub takes installations from JSON Lines: reading alone, and with the store, in slices of the size of
 /// `aldaba hub import`, each one transaction. Then the same lines once more, which are all known by then.

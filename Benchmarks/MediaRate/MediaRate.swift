@@ -1,10 +1,9 @@
-import AgentWire
-import ConnectionAdmission
+import AgentEngine
+import AgentProtocol
 import Foundation
-import MediaFetching
 import NIOCore
 import NIOPosix
-import OutboundAddresses
+import Networking
 
 /// Devices that are told at the same moment to fetch one picture: `MediaRate URL DEVICES SPREAD`. Each has the fetching of an
 /// agent, with a folder and nothing else of its own. Prints a JSON object when all have an answer.

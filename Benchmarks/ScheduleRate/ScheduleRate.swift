@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
-import LocalSchedule
-import LocalZones
+import Scheduling
 import Timestamps
 import UserNotifications
 

@@ -1,7 +1,7 @@
 import Foundation
-import PushModel
-import ServerCore
-import StoreSQLite
+import PushCore
+import PushServer
+import SQLiteStore
 
 /// The store's own rate for the rows of an acceptance: batches of 512, each synced, to 2,000 devices, on one thread. Then
 /// the rate at which they are pruned, with two lines of a timeline each, in slices of 2,000.

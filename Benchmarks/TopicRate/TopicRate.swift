@@ -1,15 +1,11 @@
-import Fanout
 import Foundation
 import GRDB
 import Logging
-import Mailbox
 import NIOPosix
-import PushModel
-import RegisterCore
-import ServerCore
-import StoreSQLite
+import PushCore
+import PushServer
+import SQLiteStore
 import Synchronization
-import Topics
 
 /// A topic with many subscribers, of whom some are connected: how long a send takes to be accepted, and at which rate the
 /// connected ones get it. Connections are counters in this process: what a socket and TLS cost is not in it.

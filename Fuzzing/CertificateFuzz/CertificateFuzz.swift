@@ -1,7 +1,7 @@
-import APNsWire
+import APNsProtocol
 import Foundation
 import FuzzDriver
-import PushModel
+import PushCore
 
 /// Certificates of providers and authorities, as peers show them; one that can be read must also be judged without a trap.
 @main

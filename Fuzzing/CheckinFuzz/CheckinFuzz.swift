@@ -1,7 +1,7 @@
+import DeviceChannel
 import Foundation
 import FuzzDriver
-import MCSWire
-import PushModel
+import PushCore
 
 /// What a device and a server say to each other at a checkin, through what reads it on both sides.
 ///

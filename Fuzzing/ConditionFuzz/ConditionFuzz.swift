@@ -1,6 +1,6 @@
-import Fanout
 import Foundation
 import FuzzDriver
+import PushServer
 
 /// Conditions over topics: none may trap, what cannot be read is pointed at within the text, and what a store keeps of a
 /// condition means the same.

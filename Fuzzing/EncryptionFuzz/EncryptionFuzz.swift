@@ -1,6 +1,6 @@
 import Foundation
 import FuzzDriver
-import PushEncryption
+import PushCore
 
 /// Encrypted payloads: none may trap its reading, with a key that fits or without; and what was sealed is what is opened.
 @main

@@ -1,7 +1,7 @@
-import FCMWire
+import FCMProtocol
 import Foundation
 import FuzzDriver
-import PushModel
+import PushCore
 
 /// Requests of FCM's API, assertions and access tokens. A message that is read must become content that is one JSON object.
 @main

@@ -1,4 +1,4 @@
-import FlutterWire
+import Flutter
 import Foundation
 import FuzzDriver
 

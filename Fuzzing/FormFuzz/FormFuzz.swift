@@ -1,9 +1,8 @@
-import ConnectionAdmission
-import ControlHTTP
 import Foundation
 import FuzzDriver
 import NIOCore
-import UpstreamDelivery
+import Networking
+import PushServer
 
 /// Forms, and addresses that are set by whoever manages an app: none may trap; a form's values have their lengths, a webhook's
 /// address reads the same again, and a range of addresses has a beginning.

@@ -1,7 +1,7 @@
-import APNsWire
+import APNsProtocol
 import Foundation
 import FuzzDriver
-import HTTPWire
+import PushCore
 
 /// The header fields of a request: lines of `name: value`, checked in every step.
 @main

@@ -1,8 +1,6 @@
-import Audience
 import Foundation
 import FuzzDriver
-import HubWire
-import XMLWire
+import HubProtocol
 
 /// What clients of a hub can send: expressions, templates, documents, patches, registrations, batches, signatures; and what the
 /// store holds of audiences. The first byte says which.

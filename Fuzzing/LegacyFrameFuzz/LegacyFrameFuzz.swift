@@ -1,6 +1,6 @@
+import APNsProtocol
 import Foundation
 import FuzzDriver
-import LegacyAPNsWire
 
 /// What an old provider can send, in pieces and whole: both must be read alike.
 ///

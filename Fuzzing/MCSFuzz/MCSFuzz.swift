@@ -1,7 +1,7 @@
+import DeviceChannel
 import Foundation
 import FuzzDriver
-import MCSWire
-import PushModel
+import PushCore
 
 /// What a peer can send, through everything that reads it: frames in pieces, stanzas, receipts, acknowledgements.
 ///

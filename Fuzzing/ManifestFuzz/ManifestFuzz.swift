@@ -1,7 +1,6 @@
-import DeviceModel
+import AgentEngine
 import Foundation
 import FuzzDriver
-import InstalledApps
 
 /// What apps bring along: manifests, formats of texts with the arguments of a payload, spans of the day, names on the bus. None may
 /// trap; a manifest that is read is written and read again as the same.

@@ -1,7 +1,7 @@
-import AgentWire
+import AgentEngine
+import AgentProtocol
 import Foundation
 import FuzzDriver
-import MediaFetching
 import NIOCore
 
 /// What hosts and senders say: the first line is an address, the second a redirect, the rest a file. None may trap. An address

@@ -1,7 +1,7 @@
+import AgentProtocol
 import Foundation
 import FuzzDriver
-import HTTPWire
-import MediaFormat
+import PushCore
 
 /// First bytes of files, and the fields by which parts of them are asked for: none may trap, what is known depends on the
 /// first bytes alone, and what is sent lies within the file.

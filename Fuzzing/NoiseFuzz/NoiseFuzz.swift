@@ -1,9 +1,8 @@
 import Crypto
 import Foundation
 import FuzzDriver
-import NoiseSession
-import RelayTrust
-import RelayWire
+import RelayAgent
+import RelayProtocol
 
 /// Messages of handshakes, sealed content and letters from other devices: none may trap, none that was not sealed for this device is
 /// opened, and what is refused changes nothing.

@@ -1,7 +1,7 @@
 import Foundation
 import Timestamps
 
-@testable import LocalSchedule
+@testable import Scheduling
 
 /// Whether fields match at a moment, by what Foundation says of it.
 struct PatternCheck {

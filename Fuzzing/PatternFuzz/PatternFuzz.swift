@@ -1,7 +1,7 @@
 import Foundation
 import FuzzDriver
 
-@testable import LocalSchedule
+@testable import Scheduling
 
 /// Fields of a calendar, as apps send them and as no app would: none may trap or take long; what is found is later than what
 /// was asked from, nothing is before it, and it shows the fields; and what shows them is found.

@@ -1,8 +1,8 @@
-import AgentWire
+import AgentProtocol
 import Foundation
 import Timestamps
 
-@testable import LocalSchedule
+@testable import Scheduling
 
 /// A fuzzer's bytes, taken from the front as what is asked of fields; where they have ended everything is 0.
 struct PatternInput {

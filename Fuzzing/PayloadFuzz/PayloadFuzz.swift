@@ -1,4 +1,4 @@
-import APNsWire
+import APNsProtocol
 import Foundation
 import FuzzDriver
 

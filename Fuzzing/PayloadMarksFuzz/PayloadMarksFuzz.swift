@@ -1,6 +1,6 @@
 import Foundation
 import FuzzDriver
-import Reports
+import PushServer
 
 /// What a payload says for reports: no payload may trap its reading, and what is found stays within its bounds.
 @main

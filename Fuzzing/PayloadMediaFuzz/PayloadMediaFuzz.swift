@@ -1,4 +1,4 @@
-import AgentWire
+import AgentProtocol
 import AldabaRichPush
 import Foundation
 import FuzzDriver

@@ -1,7 +1,7 @@
 import Foundation
 import FuzzDriver
-import HubSenders
-import HubWire
+import HubProtocol
+import HubServer
 
 /// What managers of a hub write beside contents: plans of campaigns, tags, versions, properties of a template send, and Google's service
 /// accounts. None may trap; a plan, a tag and a version that are read are written so that they read the same.

@@ -1,6 +1,6 @@
 import Foundation
 import FuzzDriver
-import Positions
+import LinuxDesktop
 
 /// Lines that may be positions: none may trap, what is read is on the earth, and what is refused is not repeated.
 @main

@@ -1,8 +1,8 @@
-import APNsWire
+import APNsProtocol
 import Crypto
 import Foundation
 import FuzzDriver
-import PushModel
+import PushCore
 
 /// Provider tokens, from the header's value on; one that parses must also be judged without a trap.
 @main

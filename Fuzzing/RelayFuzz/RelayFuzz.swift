@@ -1,6 +1,6 @@
 import Foundation
 import FuzzDriver
-import RelayWire
+import RelayProtocol
 
 /// Bytes from other devices: none may trap, and what is read is written again with the same bytes.
 @main

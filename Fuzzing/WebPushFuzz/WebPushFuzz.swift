@@ -1,9 +1,8 @@
+import DeviceChannel
+import FCMProtocol
 import Foundation
 import FuzzDriver
-import MCSWire
-import PushEncryption
-import PushModel
-import WebPushWire
+import PushCore
 
 /// What clients say at their registration, what senders say, and what is written to clients: no subtype, envelope or payload may trap, and an
 /// envelope is read back as it was written.

@@ -1,6 +1,6 @@
 import Foundation
 import FuzzDriver
-import LocalSchedule
+import Scheduling
 import Timestamps
 
 /// Zone files and TZ strings: none may trap, and whatever was read answers at any time, in order.

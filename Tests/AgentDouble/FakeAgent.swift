@@ -1,4 +1,4 @@
-import AgentWire
+import AgentProtocol
 import Foundation
 import Synchronization
 

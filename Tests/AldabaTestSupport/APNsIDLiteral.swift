@@ -1,4 +1,4 @@
-import PushModel
+import PushCore
 
 /// Tests write an `apns-id` as the text that it is.
 extension APNsID: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {

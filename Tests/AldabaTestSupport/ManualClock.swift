@@ -1,4 +1,4 @@
-import PushModel
+import PushCore
 import Synchronization
 
 /// A clock that a test moves.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The example in a room's page, and the file by which the room's tests compile it.
+/// The example in the page of a target, and the file by which the tests of the target compile it.
 public struct PageExample {
     /// Why there is no example to compare.
     public struct Missing: Error, CustomStringConvertible {
@@ -14,23 +14,26 @@ public struct PageExample {
     /// The text of the file.
     public let compiled: String
 
-    /// Reads the page `Sources/FLOOR/ROOM/README.md`, and the file of that name in `Tests/FLOOR/ROOMTests/Examples`.
+    /// Reads the page `Sources/SYSTEM/TARGET/README.md`, and the file of that name in the folder `Examples` beside the test.
     ///
     /// - Parameters:
     ///   - name: The file's name.
-    ///   - test: The path of a file in `Tests/FLOOR/ROOMTests`: the one that asks.
+    ///   - test: The path of the calling test, in `Tests/SYSTEM/TARGETTests`.
     public init(_ name: String, test: String = #filePath) throws {
         let tests = URL(fileURLWithPath: test).deletingLastPathComponent()
-        let floor = tests.deletingLastPathComponent()
-        let room = tests.lastPathComponent.replacing(/Tests$/, with: "")
-        let page = floor.appendingPathComponent("../../Sources/\(floor.lastPathComponent)/\(room)/README.md")
-        try self.init(name, page: page, tests: tests)
+        var target = tests
+        while !target.lastPathComponent.hasSuffix("Tests") && target.pathComponents.count > 1 {
+            target.deleteLastPathComponent()
+        }
+        let system = target.deletingLastPathComponent().lastPathComponent
+        let page = "Sources/\(system)/\(target.lastPathComponent.dropLast("Tests".count))/README.md"
+        try self.init(name, page: Repository.root.appendingPathComponent(page), tests: tests)
     }
 
     /// Reads a guide, such as `Docs/show-a-picture.md`, and the file of that name beside the test.
     public init(_ name: String, guide: String, test: String = #filePath) throws {
         let tests = URL(fileURLWithPath: test).deletingLastPathComponent()
-        try self.init(name, page: tests.appendingPathComponent("../../../\(guide)"), tests: tests)
+        try self.init(name, page: Repository.root.appendingPathComponent(guide), tests: tests)
     }
 
     private init(_ name: String, page: URL, tests: URL) throws {

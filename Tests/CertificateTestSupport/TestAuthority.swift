@@ -1,7 +1,7 @@
-import APNsWire
+import APNsProtocol
 import Crypto
 import Foundation
-import PushModel
+import PushCore
 import SwiftASN1
 import X509
 

@@ -1,7 +1,7 @@
+import AgentEngine
 import AldabaTestSupport
-import DeviceModel
-import Machine
-import PushModel
+import Platform
+import PushCore
 import Testing
 
 /// When the tests' notifications were accepted.

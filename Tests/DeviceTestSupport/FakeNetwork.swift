@@ -1,4 +1,4 @@
-import DeviceLink
+import AgentRuntime
 import Synchronization
 
 /// A network that comes back when the test says so.

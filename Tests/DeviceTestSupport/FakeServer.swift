@@ -1,8 +1,7 @@
+import AgentEngine
+import AgentRuntime
 import AldabaTestSupport
-import DeviceLink
-import DeviceModel
-import PushEncryption
-import PushModel
+import PushCore
 import Synchronization
 
 /// A server of the test's: gives ids and tokens, and lets the test play the sessions.

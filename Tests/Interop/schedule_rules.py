@@ -1,4 +1,4 @@
-"""When fields of a calendar match: the rules of Sources/Engine/LocalSchedule/README.md by brute force over Python's zoneinfo.
+"""When fields of a calendar match: the rules of Sources/Agent/Scheduling/README.md by brute force over Python's zoneinfo.
 
 Nothing here is clever: days are looked through one by one in a table of their fields, and each local time is asked of
 zoneinfo, which says whether clocks show it once, twice or never.

@@ -133,7 +133,7 @@ def test_a_full_quota_is_told_and_a_deletion_makes_room(server, session):
     first = session.post(session.base, data=b"\0\0\1\xba" + bytes(20 << 20)).json()
     full = session.post(session.base, data=b"GIF89a" + bytes(6 << 20))
     assert (full.status_code, full.json()["code"]) == (507, "teamQuotaFull")
-    assert f"{first['bytes']} of the {QUOTA_MIB << 20} bytes" in full.json()["message"]
+    assert f"{first['bytes']} of the {QUOTA_MIB << 20} bytes" in full.json()["detail"]
     found = server.aldaba("doctor", f"--media-quota={QUOTA_MIB}", "--apns-port=0", "--device-port=0", "--control-port=0",
                           "--http-port=0", "--metrics-port=0", check=False).stdout
     assert f"media: {first['bytes']} of {QUOTA_MIB << 20} bytes used" in found

@@ -37,9 +37,9 @@ EXTENSIONS = {
         lambda url: {"data": {"attachment-url": url}}),
 }
 OWN = {"TodoService": (REPOSITORY / "Examples/TodoService/NotificationService.swift", EXTENSIONS["HelloSwift"][1])}
-# What apps import, and what stands below it.
-MODULES = ["AgentWire", "AppHost", "CoreLocation", "LocalSchedule", "LocalZones", "Machine", "MediaFormat",
-           "MobileCoreServices", "Timestamps", "UIKit", "UserNotifications"]
+# What apps import, and what that needs.
+MODULES = ["AgentProtocol", "AppHost", "CoreLocation", "MobileCoreServices", "Platform", "Scheduling", "Timestamps", "UIKit",
+           "UserNotifications"]
 
 
 def text(name):

@@ -1,5 +1,5 @@
-import Mailbox
-import PushModel
+import PushCore
+import PushServer
 
 /// What the device does in a history, and how it ends.
 extension History {

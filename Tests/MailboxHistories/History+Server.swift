@@ -1,5 +1,5 @@
-import Mailbox
-import PushModel
+import PushCore
+import PushServer
 
 /// What the server does in a history.
 extension History {

@@ -1,6 +1,6 @@
 import AldabaTestSupport
-import Mailbox
-import PushModel
+import PushCore
+import PushServer
 
 /// One random life of a mailbox between a provider and a device: a server that crashes and whose commits fail, two
 /// connections that race, acknowledgements that are lost or come twice, and a clock that jumps.

@@ -1,8 +1,6 @@
-import Mailbox
-import PushModel
-import RegisterCore
+import PushCore
+import PushServer
 import Testing
-import UpstreamDelivery
 
 /// What every ``AppMessageStore`` must do; a store's test suite runs each rule against a fresh store.
 package struct AppMessageStoreContract {

@@ -1,10 +1,7 @@
-import APNsWire
+import APNsProtocol
 import CertificateTestSupport
-import Mailbox
-import MemberCentre
-import PushModel
-import RegisterCore
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 extension RegisterStoreContract {

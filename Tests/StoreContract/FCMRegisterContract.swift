@@ -1,9 +1,7 @@
-import Mailbox
-import PushEncryption
-import PushModel
-import RegisterCore
+import FCMProtocol
+import PushCore
+import PushServer
 import Testing
-import WebPushWire
 
 /// What every store must do for FCM's enrolment and for the keys of enrolment.
 extension RegisterStoreContract {

@@ -1,7 +1,7 @@
 import AldabaTestSupport
 import Dispatch
-import PushModel
-import ServerCore
+import PushCore
+import PushServer
 import Synchronization
 
 /// A store whose commits a test lets fail, or holds back.

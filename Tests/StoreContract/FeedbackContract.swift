@@ -1,7 +1,5 @@
-import Mailbox
-import PushModel
-import RegisterCore
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 /// What every ``FeedbackStore`` must do, over the registrations that the same store keeps.

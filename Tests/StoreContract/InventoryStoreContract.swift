@@ -1,8 +1,5 @@
-import Inventory
-import Mailbox
-import PushModel
-import RegisterCore
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 /// What every ``InventoryStore`` must do; a store's test suite runs each rule against a fresh store.

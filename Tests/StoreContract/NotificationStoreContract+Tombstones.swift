@@ -1,6 +1,5 @@
-import Mailbox
-import PushModel
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 /// What a store must do with what devices are told was cleared.

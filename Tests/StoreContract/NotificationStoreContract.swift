@@ -1,8 +1,6 @@
 import AldabaTestSupport
-import Mailbox
-import PushModel
-import RegisterCore
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 /// What every ``NotificationStore`` must do; a store's test suite runs each rule against a fresh store.

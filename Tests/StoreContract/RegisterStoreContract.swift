@@ -1,9 +1,5 @@
-import Mailbox
-import MemberCentre
-import PushEncryption
-import PushModel
-import RegisterCore
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 /// All ports of the register.

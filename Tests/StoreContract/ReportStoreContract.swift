@@ -1,12 +1,7 @@
 import AldabaTestSupport
-import Fanout
-import Mailbox
-import PushModel
-import RegisterCore
-import Reports
-import ServerCore
+import PushCore
+import PushServer
 import Testing
-import Topics
 
 /// What every ``ReportStore`` must do; a store's test suite runs each rule against a fresh store.
 package struct ReportStoreContract<Store: ReportStore & NotificationStore & RegisterStore & TopicStore> {

@@ -1,6 +1,5 @@
-import MemberCentre
-import PushModel
-import RegisterCore
+import PushCore
+import PushServer
 import Testing
 
 extension RegisterStoreContract {

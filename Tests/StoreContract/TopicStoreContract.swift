@@ -1,11 +1,7 @@
 import AldabaTestSupport
-import Fanout
-import Mailbox
-import PushModel
-import RegisterCore
-import ServerCore
+import PushCore
+import PushServer
 import Testing
-import Topics
 
 /// What every ``TopicStore`` must do, together with the writer's part of a ``NotificationStore``.
 public struct TopicStoreContract<Store: TopicStore & NotificationStore & RegisterStore> {

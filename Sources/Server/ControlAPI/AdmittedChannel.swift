@@ -1,8 +1,8 @@
-import ConnectionAdmission
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOSSL
+import Networking
 
 /// HTTP/1.1 on the connections that are admitted, over TLS where the interface has it.
 struct AdmittedChannel: ServerChildChannel {

@@ -1,13 +1,10 @@
-import ControlHTTP
-import DeviceEnrolment
+import DeviceChannel
 import Foundation
 import HTTPTypes
 import Hummingbird
-import MCSWire
 import NIOCore
-import PushModel
-import RegisterCore
-import ServerCore
+import PushCore
+import PushServer
 import SwiftProtobuf
 
 /// The route `POST /checkin`: returns an id and a secret for a new device, and a known device's own.

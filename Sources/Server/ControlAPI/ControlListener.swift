@@ -1,11 +1,10 @@
-import ConnectionAdmission
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
 import NIOSSL
-import Observability
-import ServerCore
+import Networking
+import PushServer
 import ServiceLifecycle
 import Synchronization
 

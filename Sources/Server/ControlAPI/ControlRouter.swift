@@ -1,10 +1,6 @@
-import ConnectionAdmission
-import ControlHTTP
-import DeviceEnrolment
 import Hummingbird
-import Observability
-import RegisterCore
-import ServerCore
+import Networking
+import PushServer
 
 /// The routes of each interface.
 enum ControlRouter {

@@ -1,9 +1,6 @@
-import ControlHTTP
-import DeviceEnrolment
-import FCMEnrolment
-import PushModel
-import RegisterCore
-import ServerCore
+import FCMFrontend
+import PushCore
+import PushServer
 
 /// The services of the control API, and the checks of access to them.
 public struct ControlServices: Sendable {

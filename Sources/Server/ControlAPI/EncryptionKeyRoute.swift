@@ -1,8 +1,7 @@
-import ControlHTTP
 import HTTPTypes
 import Hummingbird
-import PushEncryption
-import ServerCore
+import PushCore
+import PushServer
 
 /// The route `GET /v1/registrations/{token}/encryption-key`: the public key to which a sender encrypts for a device
 /// token.

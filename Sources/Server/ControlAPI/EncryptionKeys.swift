@@ -1,7 +1,6 @@
-import APNsWire
-import PushEncryption
-import PushModel
-import RegisterCore
+import APNsProtocol
+import PushCore
+import PushServer
 
 /// Look-up of the public keys to which senders encrypt.
 public protocol EncryptionKeyService: Sendable {

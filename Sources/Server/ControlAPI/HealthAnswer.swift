@@ -1,6 +1,5 @@
-import ControlHTTP
 import Hummingbird
-import ServerCore
+import PushServer
 
 /// The response of `/health`, whether notifications can be made durable, and of `/ready`, whether to send requests
 /// here.

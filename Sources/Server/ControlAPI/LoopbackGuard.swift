@@ -1,6 +1,6 @@
-import ControlHTTP
 import HTTPTypes
 import Hummingbird
+import PushServer
 
 /// Protects plain listeners on loopback from web pages. A page in a browser can send requests there under a name that
 /// its owner resolves to 127.0.0.1, but not with our Host and without its Origin.

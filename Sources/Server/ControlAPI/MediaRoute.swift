@@ -1,12 +1,10 @@
-import ControlHTTP
 import Foundation
 import HTTPTypes
 import Hummingbird
-import MediaStore
 import NIOCore
 import NIOPosix
-import PushModel
-import ServerCore
+import PushCore
+import PushServer
 
 /// The routes `/v1/media`: providers upload the files of their notifications (`POST`), list them (`GET`), and delete
 /// them (`DELETE …/NAME`). A provider's access is limited to its team.

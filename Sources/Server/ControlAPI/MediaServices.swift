@@ -1,4 +1,4 @@
-import MediaStore
+import PushServer
 
 /// The services of the control API for uploading and serving the files of notifications.
 public struct MediaServices: Sendable {

@@ -1,9 +1,8 @@
-import ControlHTTP
 import HTTPTypes
-import HTTPWire
 import Hummingbird
-import MediaStore
 import NIOCore
+import PushCore
+import PushServer
 
 /// The route `GET /media/NAME.ENDING`: a stored file for clients that know its name, whole, in part, or not modified
 /// (RFC 9110, sections 13 and 14).

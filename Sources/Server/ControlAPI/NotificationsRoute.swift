@@ -1,8 +1,7 @@
-import ControlHTTP
 import HTTPTypes
 import Hummingbird
-import PushModel
-import ServerCore
+import PushCore
+import PushServer
 
 /// The routes `GET /v1/notifications/{id}` and `DELETE`. `GET` returns the notifications with an internal id, an
 /// `apns-id` or FCM's name of a message, with their timelines; `DELETE` withdraws them.

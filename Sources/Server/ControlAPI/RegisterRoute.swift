@@ -1,15 +1,11 @@
-import ControlHTTP
-import DeviceEnrolment
-import FCMEnrolment
+import FCMFrontend
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import Observability
-import PushEncryption
-import PushModel
-import RegisterCore
-import ServerCore
+import Networking
+import PushCore
+import PushServer
 
 /// The route `POST /c2dm/register3`: an app on a device gets its device token, or returns it (`delete=true`).
 ///

@@ -1,4 +1,4 @@
-import ServerCore
+import PushServer
 
 /// A program's status for `/health` and `/ready`.
 public struct ServerStatus: Sendable {

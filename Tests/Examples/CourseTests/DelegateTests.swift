@@ -1,4 +1,4 @@
-import AgentWire
+import AgentProtocol
 import AppHost
 import Foundation
 import Testing

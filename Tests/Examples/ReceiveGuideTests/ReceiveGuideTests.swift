@@ -1,5 +1,5 @@
 import AgentDouble
-import AgentWire
+import AgentProtocol
 import AldabaTestSupport
 import AppHost
 import FirebaseCore
@@ -107,7 +107,7 @@ final class ReceiveGuideTests {
 
     @Test(arguments: ["AppDelegate", "DataOnly", "Foreground", "Tapped", "Background", "Deleted", "Upstream"])
     func `the page shows the code that is tested here`(file: String) throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+        let root = Repository.root
         let page = try String(
             contentsOf: root.appendingPathComponent("Docs/receive-with-firebase.md"), encoding: .utf8)
         let code = try String(

@@ -1,17 +1,16 @@
-import ControlHTTP
+import DeviceChannel
 import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
-import MCSWire
-import Observability
-import PushModel
+import Networking
+import PushCore
 import SwiftProtobuf
 import Synchronization
 import Testing
 
 @testable import ControlAPI
-@testable import ServerCore
+@testable import PushServer
 
 private let server = FakeServer()
 

@@ -1,16 +1,12 @@
-import APNsWire
-import ControlHTTP
+import APNsProtocol
 import HTTPTypes
 import Hummingbird
-import Mailbox
-import PushEncryption
-import PushModel
-import RegisterCore
+import PushCore
 import StoreMemory
 import Testing
 
 @testable import ControlAPI
-@testable import ServerCore
+@testable import PushServer
 
 /// The public keys of registrations, as devices publish them and senders ask for them.
 @Suite struct EncryptionKeyTests {

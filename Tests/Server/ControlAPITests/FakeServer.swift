@@ -1,13 +1,10 @@
 import AldabaTestSupport
 import AsyncHTTPClient
-import DeviceEnrolment
 import Logging
 import NIOCore
-import Observability
-import PushEncryption
-import PushModel
-import RegisterCore
-import ServerCore
+import Networking
+import PushCore
+import PushServer
 
 @testable import ControlAPI
 

@@ -1,12 +1,10 @@
 import AldabaTestSupport
-import ControlHTTP
 import Foundation
 import HTTPTypes
 import Hummingbird
-import MediaStore
 import NIOCore
-import PushModel
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 @testable import ControlAPI

@@ -1,4 +1,4 @@
-import Observability
+import Networking
 import Testing
 
 @testable import ControlAPI

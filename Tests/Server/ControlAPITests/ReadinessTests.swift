@@ -1,6 +1,6 @@
 import ControlAPI
 import CoreMetrics
-import Observability
+import Networking
 import Synchronization
 import Testing
 

@@ -1,9 +1,8 @@
 import AldabaTestSupport
 import ControlAPI
-import DeviceEnrolment
 import Logging
-import PushModel
-import ServerCore
+import PushCore
+import PushServer
 import Testing
 
 @Test func `the enrolment key is shown neither with the access, nor the services, nor the listener`() {

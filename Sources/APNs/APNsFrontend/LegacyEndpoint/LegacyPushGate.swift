@@ -1,0 +1,114 @@
+import APNsProtocol
+import PushCore
+import PushServer
+
+/// The checks of one push, in order: certificate, app, payload, token, token and app.
+struct LegacyPushGate: Sendable {
+    let certificates: any CertificateAuthentication
+    let apps: AppDirectory
+    let tokens: TokenDirectory
+    /// The environment that this endpoint serves.
+    let environment: PushEnvironment
+
+    /// The decision on a push.
+    enum Decision: Sendable {
+        case accept(Acceptance)
+        /// The token is not active: the provider is notified by the feedback service.
+        case dead(APNsRefusal, CertificateOwner)
+        /// The connection ends; a timeline is written for the owner where one is known.
+        case refuse(LegacyStatus, APNsRefusal, CertificateOwner?)
+    }
+
+    /// The reason why a push is refused.
+    private struct Refused: Error {
+        var status: LegacyStatus
+        var refusal: APNsRefusal
+        var owner: CertificateOwner?
+    }
+
+    /// The app that a certificate sends to.
+    ///
+    /// - Throws: An error when the register cannot be read.
+    func app(of certificate: [UInt8]) async throws -> Result<RegisteredApp, APNsRefusal> {
+        do { return .success(try await addressee(certificate).app) } catch let refused as Refused {
+            return .failure(refused.refusal)
+        }
+    }
+
+    /// Checks a push.
+    ///
+    /// - Parameter ticket: A number that is returned with the result of an accepted push.
+    /// - Throws: An error when the register cannot be read.
+    func decide(_ push: LegacyPush, certificate: [UInt8], ticket: Int32) async throws -> Decision {
+        do { return try await judge(push, certificate, ticket) } catch let refused as Refused {
+            return .refuse(refused.status, refused.refusal, refused.owner)
+        }
+    }
+
+    private func addressee(_ certificate: [UInt8]) async throws -> (app: RegisteredApp, owner: CertificateOwner) {
+        let owner: CertificateOwner
+        switch try await certificates.verdict(on: certificate, in: environment) {
+        case .owner(let known): owner = known
+        case .refused(let refusal, let owner): throw Refused(status: .unknown, refusal: refusal, owner: owner)
+        }
+        guard let app = try await apps.find(owner.topic), app.team == owner.team else {
+            throw Refused(
+                status: .missingTopic,
+                refusal: APNsRefusal(
+                    .topicDisallowed, note: "the certificate's topic \(owner.topic) is no app of team \(owner.team)"),
+                owner: owner)
+        }
+        guard app.isPushEnabled else {
+            throw Refused(
+                status: .missingTopic,
+                refusal: APNsRefusal(
+                    .topicDisallowed, note: "\(app.topic) does not have the capability of push notifications"),
+                owner: owner)
+        }
+        return (app, owner)
+    }
+
+    private func judge(_ push: LegacyPush, _ certificate: [UInt8], _ ticket: Int32) async throws -> Decision {
+        let (app, owner) = try await addressee(certificate)
+        func refused(_ status: LegacyStatus, _ reason: APNsReason, _ note: String) -> Refused {
+            Refused(status: status, refusal: APNsRefusal(reason, note: note), owner: owner)
+        }
+        let survey = JSONScanner.survey(ofObject: push.payload)
+        if let fault = survey.fault {
+            throw refused(.unknown, .payloadEmpty, "the payload is not a JSON object: \(fault)")
+        }
+        guard let token = DeviceToken(bytes: push.token) else {
+            throw refused(.invalidTokenSize, .badDeviceToken, "the device token has not 32 bytes")
+        }
+        switch try await resolution(of: token) {
+        case .bad, .needsLookUp: throw refused(.invalidToken, .badDeviceToken, "the device token was not made here")
+        case .ended(let instant):
+            return .dead(
+                APNsRefusal(
+                    .unregistered, note: "the device token is no longer active", timestamp: instant.rawValue), owner)
+        case .active(let subject):
+            guard subject.environment == environment else {
+                throw refused(
+                    .invalidToken, .badDeviceToken,
+                    "the device token is of the \(subject.environment) environment, this is \(environment)")
+            }
+            guard subject.app == app.id else {
+                throw refused(
+                    .invalidToken, .deviceTokenNotForTopic, "the device token is not one of \(app.topic)")
+            }
+            return .accept(
+                Acceptance(
+                    app: app, subject: subject,
+                    notification: Notification(
+                        topic: app.topic, priority: push.priority ?? .immediate, expiry: push.expiry,
+                        content: .apns(push.payload)), ticket: ticket,
+                    note: PayloadDiagnosis.note(on: survey, pushType: nil)))
+        }
+    }
+
+    private func resolution(of token: DeviceToken) async throws -> TokenDirectory.Resolution {
+        let known = tokens.known(token)
+        guard case .needsLookUp = known else { return known }
+        return try await tokens.find(token)
+    }
+}

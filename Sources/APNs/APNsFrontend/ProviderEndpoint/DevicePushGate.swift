@@ -1,0 +1,250 @@
+import APNsProtocol
+import PushCore
+import PushServer
+
+/// The checks of a device push, in the order that this module's README specifies.
+struct DevicePushGate: Sendable {
+    let credentials: CredentialDirectory
+    let certificates: CertificateDirectory
+    let apps: AppDirectory
+    let tokens: TokenDirectory
+    /// The environment that this endpoint serves.
+    let environment: PushEnvironment
+
+    /// The decision on a request.
+    enum Decision {
+        case accept(Acceptance)
+        case refuse(APNsRefusal, of: Requester?)
+        /// The credential is not valid; with the key of its token, or the certificate, where the register has it.
+        case refuseCredential(APNsRefusal, CredentialDirectory.KnownKey?)
+        /// Something must be read from the store first; the caller then decides again.
+        case lookUp(LookUp)
+    }
+
+    /// The known sender of a refused request, for the refusal's timeline.
+    struct Requester: Sendable {
+        var team: TeamID
+        var topic: String
+        var apnsID: APNsID?
+    }
+
+    /// The data that must be read first.
+    enum LookUp: Sendable {
+        case credential([UInt8])
+        case certificate([UInt8])
+        case topic(Topic)
+        case token(DeviceToken)
+    }
+
+    /// The result of a look-up, which replaces the directories' cached result where they could not cache it.
+    enum Found: Sendable {
+        case credential(CredentialDirectory.Knowledge)
+        case certificate(CertificateDirectory.Knowledge)
+        case topic(AppDirectory.Knowledge)
+        case token(TokenDirectory.Resolution)
+    }
+
+    /// The reason why there is no body to check.
+    enum MissingBodyReason {
+        case tooLarge
+        /// The body did not end in time.
+        case late
+    }
+
+    /// The cache of a connection between its requests.
+    struct Memory {
+        var credential = CredentialDirectory.Memory()
+        /// The certificate that the provider presented, if any: then it is the credential, and no token is.
+        var certificate: CertificateDirectory.Memory?
+        var app = AppDirectory.Memory()
+    }
+
+    /// Decides on a request. Takes ownership of the body only when it accepts.
+    func decide(
+        _ head: APNsRequestHead, body: [UInt8], fault: MissingBodyReason?, found: Found?, memory: inout Memory,
+        ticket: Int32
+    ) -> Decision {
+        guard head.isPost else { return .refuse(APNsRefusal(.methodNotAllowed), of: nil) }
+        let path = head.path
+        if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
+        let sender: Sender
+        switch self.sender(head, found: found, memory: &memory) {
+        case .known(let known): sender = known
+        case .refused(let refusal, let key): return .refuseCredential(refusal, key)
+        case .lookUp(let lookUp): return .lookUp(lookUp)
+        }
+        do throws(APNsRefusal) {
+            return try decide(
+                head, path, sender, body: body, fault: fault, found: found, memory: &memory,
+                ticket: ticket)
+        } catch {
+            let topic = try? sender.topic(of: head)
+            return .refuse(
+                error,
+                of: Requester(
+                    team: sender.team, topic: topic.map { String(decoding: $0, as: UTF8.self) } ?? "",
+                    apnsID: head.validAPNsID))
+        }
+    }
+
+    /// The sender of a request: a team, by a provider token or by a certificate.
+    private struct Sender {
+        var team: TeamID
+        /// The certificate; `nil` where there is a token.
+        var certificate: CertificateDirectory.Credential?
+
+        /// The topic of a request. A certificate may imply it, and limits it.
+        func topic(of head: APNsRequestHead) throws(APNsRefusal) -> ArraySlice<UInt8> {
+            guard let certificate else { return try head.topic() }
+            guard head.hasTopic else { return ArraySlice(try certificate.topic(nil).rawValue.utf8) }
+            let topic = try head.topic()
+            _ = try certificate.topic(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
+            return topic
+        }
+
+        func check(_ type: PushType?) throws(APNsRefusal) {
+            guard certificate != nil, let type, !CertificateDirectory.Credential.allows(type) else { return }
+            throw APNsRefusal(
+                .topicDisallowed, note: "apns-push-type \(type.rawValue) takes a provider token, not a certificate")
+        }
+    }
+
+    private enum SenderKnowledge {
+        case known(Sender)
+        case refused(APNsRefusal, CredentialDirectory.KnownKey?)
+        case lookUp(LookUp)
+    }
+
+    /// The sender of a request. With both a certificate and a token APNs uses the certificate.
+    private func sender(_ head: APNsRequestHead, found: Found?, memory: inout Memory) -> SenderKnowledge {
+        guard var shown = memory.certificate else { return sender(byToken: head, found: found, memory: &memory) }
+        var knowledge = certificates.known(&shown, in: environment)
+        memory.certificate = shown
+        if case .needsLookUp = knowledge, case .certificate(let found)? = found { knowledge = found }
+        switch knowledge {
+        case .credential(let credential): return .known(Sender(team: credential.team, certificate: credential))
+        case .refused(let refusal, let key): return .refused(refusal, key)
+        case .needsLookUp: return .lookUp(.certificate(shown.der))
+        }
+    }
+
+    private func sender(
+        byToken head: APNsRequestHead, found: Found?, memory: inout Memory
+    ) -> SenderKnowledge {
+        var credential = credentials.known(head.authorization, &memory.credential)
+        if case .needsLookUp = credential, case .credential(let found)? = found { credential = found }
+        switch credential {
+        case .credential(let credential): return .known(Sender(team: credential.team))
+        case .refused(let refusal, let key): return .refused(refusal, key)
+        case .needsLookUp: return .lookUp(.credential(Array(head.authorization ?? [])))
+        }
+    }
+
+    /// The checks after the credential.
+    private func decide(
+        _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ sender: Sender, body: [UInt8],
+        fault: MissingBodyReason?,
+        found: Found?, memory: inout Memory, ticket: Int32
+    ) throws(APNsRefusal) -> Decision {
+        if let refusal = head.duplicateRefusal { throw refusal }
+        let fields = try head.fields()
+        let app: RegisteredApp
+        let pushType: PushType?
+        switch try addressee(try sender.topic(of: head), fields.pushType, found: found, memory: &memory) {
+        case .app(let known, let type): (app, pushType) = (known, type)
+        case .lookUp(let topic): return .lookUp(.topic(topic))
+        }
+        guard app.team == sender.team else {
+            throw APNsRefusal(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(sender.team)")
+        }
+        guard app.isPushEnabled else {
+            throw APNsRefusal(.topicDisallowed, note: "\(app.topic) does not have the capability of push notifications")
+        }
+        try sender.check(pushType)
+        let note = try checkPayload(body, fault, pushType)
+        guard case .device(let digits) = path else {
+            throw APNsRefusal(.missingDeviceToken, note: "the path ends before the device token")
+        }
+        guard let token = DeviceToken(hexadecimal: digits) else {
+            throw APNsRefusal(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
+        }
+        var resolution = tokens.known(token)
+        if case .needsLookUp = resolution, case .token(let found)? = found { resolution = found }
+        switch resolution {
+        case .needsLookUp: return .lookUp(.token(token))
+        case .bad: throw APNsRefusal(.badDeviceToken, note: "the device token was not made here")
+        case .ended(let instant):
+            throw APNsRefusal(
+                .unregistered, note: "the device token is no longer active", timestamp: instant.rawValue)
+        case .active(let subject):
+            try check(subject, app)
+            return .accept(
+                Acceptance(
+                    app: app, subject: subject,
+                    notification: Notification(
+                        apnsID: fields.apnsID, topic: app.topic, pushType: pushType,
+                        priority: fields.priority, expiry: fields.expiry, collapseID: fields.collapseID,
+                        content: .apns(body)), ticket: ticket, note: note))
+        }
+    }
+
+    /// The app that a notification is for, with its push type.
+    private enum Addressee {
+        case app(RegisteredApp, PushType?)
+        case lookUp(Topic)
+    }
+
+    private func addressee(
+        _ topic: ArraySlice<UInt8>, _ type: PushType?, found: Found?, memory: inout Memory
+    ) throws(APNsRefusal) -> Addressee {
+        func named(_ topic: ArraySlice<UInt8>) -> Topic { Topic(rawValue: String(decoding: topic, as: UTF8.self)) }
+        let addressed = try AddressedTopic(topic: topic, pushType: type)
+        var knowledge = apps.known(addressed.topic, &memory.app)
+        if case .needsLookUp = knowledge, case .topic(let found)? = found { knowledge = found }
+        switch knowledge {
+        case .app(let app): return .app(app, type)
+        case .needsLookUp: return .lookUp(named(addressed.topic))
+        case .unknownTopic: break
+        }
+        if let (topic, implied) = try addressed.withoutSuffix() {
+            switch apps.known(named(topic)) {
+            case .app(let app): return .app(app, implied)
+            case .needsLookUp: return .lookUp(named(topic))
+            case .unknownTopic: break
+            }
+        }
+        throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
+    }
+
+    /// - Returns: The timeline's note on the payload; `nil` for most.
+    private func checkPayload(
+        _ body: [UInt8], _ fault: MissingBodyReason?, _ type: PushType?
+    ) throws(APNsRefusal) -> String? {
+        let limit = APNsPayloadLimit.bytes(for: type)
+        func tooLarge(_ count: String) -> APNsRefusal {
+            APNsRefusal(.payloadTooLarge, note: "the payload has \(count) bytes, at most \(limit) are allowed")
+        }
+        switch fault {
+        case .late: throw APNsRefusal(.idleTimeout, note: "the payload did not end in time")
+        case .tooLarge: throw tooLarge("far more")
+        case nil: break
+        }
+        guard body.count <= limit else { throw tooLarge(String(body.count)) }
+        let survey = JSONScanner.survey(ofObject: body)
+        if let fault = survey.fault {
+            throw APNsRefusal(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")
+        }
+        return PayloadDiagnosis.note(on: survey, pushType: type)
+    }
+
+    private func check(_ subject: TokenSubject, _ app: RegisteredApp) throws(APNsRefusal) {
+        guard subject.environment == environment else {
+            throw APNsRefusal(
+                .badDeviceToken,
+                note: "the device token is of the \(subject.environment.rawValue) environment, this is \(environment)")
+        }
+        guard subject.app == app.id else {
+            throw APNsRefusal(.deviceTokenNotForTopic, note: "the device token is not one of \(app.topic)")
+        }
+    }
+}

@@ -1,0 +1,220 @@
+import APNsProtocol
+import Foundation
+import Logging
+import Metrics
+import NIOCore
+import Networking
+import PushCore
+import PushServer
+
+/// A provider's connection. Confined to its event loop, to which its sink forwards results.
+final class ProviderConnection: HTTP2RequestHandler {
+    private let gate: DevicePushGate
+    private let acceptor: any NotificationAcceptor
+    private let metrics: ProviderMetrics
+    private let refusedTokens: RefusedTokenReport
+    private let sink: ProviderSink
+    /// A header block that every response reuses, so that none allocates a block of its own.
+    private var answer = HeaderBlock()
+    private var memory = DevicePushGate.Memory()
+    /// Whether the connection's certificate was read, which it has once its first request is received.
+    private var isIdentified = false
+
+    init(
+        gate: DevicePushGate, acceptor: any NotificationAcceptor, metrics: ProviderMetrics,
+        refusedTokens: RefusedTokenReport,
+        connection: HTTP2ServerConnection
+    ) {
+        self.refusedTokens = refusedTokens
+        self.gate = gate
+        self.acceptor = acceptor
+        self.metrics = metrics
+        sink = ProviderSink(loop: connection.eventLoop)
+        sink.attach(self, connection)
+    }
+
+    func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
+        handle(
+            request.headers, body: request.body,
+            fault: request.bodyIsTooLarge ? .tooLarge : request.bodyIsLate ? .late : nil, stream: request.stream,
+            found: nil, round: 0, on: connection)
+    }
+
+    func connectionClosed(_ connection: HTTP2ServerConnection) { sink.detach() }
+
+    private func handle(
+        _ headers: HeaderBlock, body: [UInt8], fault: DevicePushGate.MissingBodyReason?, stream: Int32,
+        found: DevicePushGate.Found?, round: Int, on connection: HTTP2ServerConnection
+    ) {
+        if !isIdentified {
+            isIdentified = true
+            memory.certificate = connection.peerCertificate.map(CertificateDirectory.Memory.init)
+        }
+        let head = APNsRequestHead(headers)
+        let decision = gate.decide(
+            head, body: body, fault: fault, found: found, memory: &memory,
+            ticket: stream)
+        switch decision {
+        case .accept(let acceptance):
+            connection.prove()
+            accept(acceptance, on: connection)
+        case .refuse(let refusal, let requester):
+            if requester != nil { connection.prove() }
+            refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
+        case .refuseCredential(let refusal, let key):
+            var requester: DevicePushGate.Requester?
+            if let key, refusedTokens.report(refusal, of: key, from: connection.remoteAddress) {
+                requester = DevicePushGate.Requester(
+                    team: key.team, topic: head.topicText,
+                    apnsID: head.validAPNsID)
+            }
+            refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
+        case .lookUp(let lookUp):
+            guard round < 4 else {
+                // A directory that immediately evicts what it has just read would cause an endless loop.
+                return refuse(APNsRefusal(.internalServerError), nil, sentID: head.validID, stream, on: connection)
+            }
+            wait(for: lookUp, on: connection) { [weak self] found in
+                self?.handle(
+                    headers, body: body, fault: fault, stream: stream, found: found, round: round + 1,
+                    on: connection)
+                connection.flush()
+            } orFail: { [weak self] in
+                self?.refuse(
+                    APNsRefusal(.serviceUnavailable), nil, sentID: head.validID, stream, on: connection)
+                connection.flush()
+            }
+        }
+    }
+
+    private func accept(_ acceptance: Acceptance, on connection: HTTP2ServerConnection) {
+        guard !acceptor.accept(acceptance, sink: sink) else { return }
+        refuse(
+            APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID?.rawValue.utf8[...],
+            acceptance.ticket, on: connection)
+    }
+
+    /// Responds to completed requests; the caller flushes.
+    func completed(_ results: [AcceptanceResult], on connection: HTTP2ServerConnection) {
+        for result in results {
+            if let id = result.id {
+                succeed(id, result.apnsID, result.ticket, on: connection)
+            } else {
+                refuse(
+                    APNsRefusal(.serviceUnavailable), nil, sentID: result.apnsID?.rawValue.utf8[...],
+                    result.ticket, on: connection)
+            }
+        }
+    }
+
+    private func succeed(
+        _ id: NotificationID, _ apnsID: APNsID?, _ stream: Int32, on connection: HTTP2ServerConnection
+    ) {
+        answer.removeAll()
+        answer.append(":status", bytes: StaticBytes.ok)
+        if let apnsID {
+            answer.append("apns-id", bytes: apnsID.rawValue.utf8)
+        } else {
+            answer.append("apns-id", bytes: ServerAPNsID.bytes(of: id))
+        }
+        if gate.environment == .sandbox { answer.append("apns-unique-id", bytes: ServerAPNsID.bytes(of: id)) }
+        connection.respond(stream, headers: answer)
+        metrics.accepted.increment()
+    }
+
+    private func refuse(
+        _ refusal: APNsRefusal, _ requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
+        _ stream: Int32, hasBody: Bool = true, on connection: HTTP2ServerConnection
+    ) {
+        metrics.refused(refusal.reason)
+        var id = sentID.map { Array($0) }
+        if let requester {
+            let made = acceptor.noteRefusal(
+                refusal, team: requester.team, topic: requester.topic, apnsID: requester.apnsID)
+            if id == nil, let made { id = ServerAPNsID.bytes(of: made) }
+        }
+        answer.removeAll()
+        answer.append(":status", bytes: Array(String(refusal.reason.status).utf8))
+        answer.append("apns-id", bytes: id ?? StaticBytes.randomID())
+        answer.append("content-type", bytes: StaticBytes.json)
+        if refusal.reason == .methodNotAllowed { answer.append("allow", bytes: StaticBytes.post) }
+        if refusal.reason == .serviceUnavailable { answer.append("retry-after", bytes: StaticBytes.retryAfter) }
+        // The response to HEAD has only the fields (RFC 9110, section 9.3.2).
+        connection.respond(stream, headers: answer, body: hasBody ? refusal.body : [])
+    }
+
+    // MARK: Look-ups
+
+    private func wait(
+        for lookUp: DevicePushGate.LookUp, on connection: HTTP2ServerConnection,
+        then go: @escaping (DevicePushGate.Found) -> Void, orFail fail: @escaping () -> Void
+    ) {
+        let loop = connection.eventLoop
+        let gate = self.gate
+        let bound = NIOLoopBound((go, fail), eventLoop: loop)
+        loop.makeFutureWithTask { try await gate.found(lookUp) }.whenComplete { result in
+            switch result {
+            case .success(let found): bound.value.0(found)
+            case .failure: bound.value.1()
+            }
+        }
+    }
+}
+
+extension DevicePushGate {
+    /// Reads from the store the data that a decision lacked.
+    func found(_ lookUp: LookUp) async throws -> Found {
+        switch lookUp {
+        case .credential(let bytes):
+            return .credential(try await credentials.find(bytes[...]))
+        case .certificate(let der):
+            return .certificate(try await certificates.find(der, in: environment))
+        case .topic(let topic):
+            return .topic(try await apps.find(topic).map { .app($0) } ?? .unknownTopic)
+        case .token(let token):
+            return .token(try await tokens.find(token))
+        }
+    }
+}
+
+/// Byte strings of responses, made once.
+private enum StaticBytes {
+    static let ok: [UInt8] = Array("200".utf8)
+    static let post: [UInt8] = Array("POST".utf8)
+    static let json: [UInt8] = Array("application/json".utf8)
+    /// The seconds after which a failed request may be repeated: a store that failed is tried again by then.
+    static let retryAfter: [UInt8] = Array("5".utf8)
+
+    /// A random id for a response without a known team, under which nothing is recorded.
+    static func randomID() -> [UInt8] { Array(UUID().uuidString.lowercased().utf8) }
+}
+
+/// Forwards results from any thread to a connection's event loop.
+final class ProviderSink: AcceptanceSink {
+    private let loop: any EventLoop
+    private let target: NIOLoopBoundBox<(connection: ProviderConnection, stream: HTTP2ServerConnection)?>
+
+    init(loop: any EventLoop) {
+        self.loop = loop
+        target = NIOLoopBoundBox(nil, eventLoop: loop)
+    }
+
+    func attach(_ connection: ProviderConnection, _ stream: HTTP2ServerConnection) {
+        target.value = (connection, stream)
+    }
+
+    func detach() { target.value = nil }
+
+    func completed(_ results: [AcceptanceResult]) {
+        // An attempt (TTL 0) is completed while its request is processed: responses to requests of one read are flushed
+        // together.
+        if loop.inEventLoop { return answer(results) { _ in } }
+        loop.execute { self.answer(results) { $0.flush() } }
+    }
+
+    private func answer(_ results: [AcceptanceResult], then finish: (HTTP2ServerConnection) -> Void) {
+        guard let target = target.value else { return }
+        target.connection.completed(results, on: target.stream)
+        finish(target.stream)
+    }
+}

@@ -1,0 +1,44 @@
+import NIOCore
+import NIOSSL
+import Networking
+import PushCore
+import PushServer
+
+/// The listener of the provider API.
+public final class ProviderEndpoint: Sendable {
+    private let listener: HTTP2Listener
+
+    private init(listener: HTTP2Listener) { self.listener = listener }
+
+    /// The port of the listener.
+    public var port: Int { listener.port }
+
+    /// Binds and begins to accept.
+    ///
+    /// - Parameter environment: The environment that this listener serves; tokens of the other are `BadDeviceToken`.
+    /// - Throws: The socket's error, such as `EADDRINUSE`.
+    public static func bind(
+        _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
+        certificates: CertificateDirectory, apps: AppDirectory, tokens: TokenDirectory,
+        acceptor: any NotificationAcceptor, on group: any EventLoopGroup
+    ) async throws -> ProviderEndpoint {
+        let gate = DevicePushGate(
+            credentials: credentials, certificates: certificates, apps: apps, tokens: tokens, environment: environment)
+        let metrics = ProviderMetrics()
+        var configuration = configuration
+        configuration.leavesCertificatesToHandler = true
+        let refusedTokens = RefusedTokenReport(logger: configuration.logger, clock: { acceptor.now })
+        let listener = try await HTTP2Listener.bind(configuration, on: group) { connection in
+            ProviderConnection(
+                gate: gate, acceptor: acceptor, metrics: metrics, refusedTokens: refusedTokens,
+                connection: connection)
+        }
+        let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        configuration.logger.info(
+            "listening for providers", metadata: [LogKey.address: "\(address):\(listener.port)"])
+        return ProviderEndpoint(listener: listener)
+    }
+
+    /// Stops accepting, responds to open requests, then closes.
+    public func shutDown() async { await listener.shutDown() }
+}

@@ -1,0 +1,158 @@
+import AgentProtocol
+import Logging
+import PushCore
+import Scheduling
+
+/// The state of an agent outside its store, and all its decisions: a value. Events enter as calls; the actions that
+/// follow come out as ``Effect``s, in order.
+///
+/// It combines the other engines: apps (`AppRegistry`), the schedule, questions to the person, terminals that wait,
+/// presentations, and the batch of changes. Guarantees: no I/O, and no clock; an error of the store becomes the effect
+/// ``Effect/storeFailed(_:)``.
+package struct AgentEngine: Sendable {
+    /// The settings that stay the same as long as an agent runs.
+    package struct Settings: Sendable {
+        /// How long it waits, and how much it keeps.
+        package var timing: AgentTiming
+        /// The environment of the apps' device tokens.
+        package var environment: PushEnvironment
+        /// Whether there is a server.
+        package var hasServer: Bool
+        /// Whether there is a session bus that starts apps.
+        package var hasActivator: Bool
+        /// The rules of a time zone; `nil` for one that is not known here.
+        package var zones: @Sendable (ZoneChoice) -> ZoneRules?
+
+        /// The settings of one agent. Each parameter is the property of its name.
+        package init(
+            timing: AgentTiming = AgentTiming(), environment: PushEnvironment, hasServer: Bool, hasActivator: Bool,
+            zones: @escaping @Sendable (ZoneChoice) -> ZoneRules?
+        ) {
+            self.timing = timing
+            self.environment = environment
+            self.hasServer = hasServer
+            self.hasActivator = hasActivator
+            self.zones = zones
+        }
+    }
+
+    /// The time, the store, the session and the screen at the moment of an event.
+    package struct Context {
+        /// The time.
+        package var now: Timestamp
+        /// The reading of the machine's clocks.
+        package var clock: ClockReading
+        /// The store, as the last commit left it.
+        package var store: any AgentEngineStore
+        /// The number of the session with the server; `nil` without one.
+        package var session: Int?
+        /// Whether the server took the login of that session.
+        package var isConnected: Bool
+        /// Whether there is a screen.
+        package var hasScreen: Bool
+
+        /// The context of one event. Each parameter is the property of its name.
+        package init(
+            now: Timestamp, clock: ClockReading, store: any AgentEngineStore, session: Int? = nil,
+            isConnected: Bool = false, hasScreen: Bool = true
+        ) {
+            self.now = now
+            self.clock = clock
+            self.store = store
+            self.session = session
+            self.isConnected = isConnected
+            self.hasScreen = hasScreen
+        }
+    }
+
+    let settings: Settings
+    /// The installed apps, and whose their connections are.
+    package var registry = AppRegistry()
+    /// The lock of the screen, and the quiet hours.
+    package var surroundings: Surroundings
+    /// The changes that are committed next.
+    package var batch = ChangeBatch<Confirmation>()
+    /// Requests that wait for their time or place.
+    package var schedule = RequestSchedule()
+    /// The open questions whether apps may send notifications.
+    package var questions = AuthorizationQuestions<Confirmation>()
+    /// The terminals that wait for what a person does.
+    package var terminals = TerminalWaiters<Confirmation>()
+    /// The connections that wait for answers to requests of the direct channel.
+    var channelWaiters = ChannelWaiters<Confirmation>()
+    /// When data messages that have expired are ended next.
+    var expiry = ExpiryWatch()
+    var presentations: PresentationFlow
+    var pruning = PruningTrigger()
+    /// How many events of the presenter wait for the store to be readable again.
+    var waitingEvents = 0
+    private var effects: [Effect] = []
+
+    /// An engine that knows no apps.
+    ///
+    /// - Parameters:
+    ///   - inherited: The notifications whose presentation an earlier run requested without getting the outcome.
+    ///   - quietHours: The hours in which only urgent notifications appear on the screen; `nil` for none.
+    package init(settings: Settings, inherited: Set<NotificationID> = [], quietHours: QuietHours? = nil) {
+        self.settings = settings
+        surroundings = Surroundings(quietHours: quietHours)
+        presentations = PresentationFlow(inherited: inherited)
+    }
+
+    /// Installed apps by bundle id.
+    package var apps: [BundleID: InstalledApp] {
+        get { registry.apps }
+        _modify { yield &registry.apps }
+    }
+
+    var timing: AgentTiming { settings.timing }
+
+    // MARK: Effects
+
+    /// Returns what is to be done, in order; it is asked for once.
+    package mutating func takeEffects() -> [Effect] {
+        defer { effects = [] }
+        return effects
+    }
+
+    mutating func emit(_ effect: Effect) { effects.append(effect) }
+
+    /// Adds a change to the batch, which is committed after the work that is on the event loop already.
+    package mutating func enqueue(_ change: StoreChange) {
+        if batch.add(change) { emit(.commit) }
+    }
+
+    mutating func send(_ messages: [AgentMessage], to connection: AppConnection, _ step: AgentStep? = nil) {
+        if !messages.isEmpty { emit(.send(messages, connection, step)) }
+    }
+
+    /// Sends messages to an app, where it is connected.
+    mutating func tell(_ app: BundleID, _ messages: [AgentMessage], _ step: AgentStep? = nil) {
+        if let connection = apps[app]?.connection { send(messages, to: connection, step) }
+    }
+
+    mutating func refuse(_ connection: AppConnection, code: String, _ message: String) {
+        emit(.refuse(connection, code: code, message: message))
+    }
+
+    mutating func fail(_ error: any Error) { emit(.storeFailed(error)) }
+
+    mutating func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata = [:]) {
+        emit(.log(level, message, metadata))
+    }
+
+    // MARK: Confirmations
+
+    /// Confirms a command once it is durable; at once where nothing waits for a commit.
+    package mutating func confirm(_ confirmation: Confirmation) {
+        batch.wait(confirmation)
+        if batch.isEmpty { sendConfirmations() }
+    }
+
+    /// Confirms the commands that are durable now.
+    mutating func sendConfirmations() {
+        for waiting in batch.takeWaiting() {
+            send([.centerAnswered(request: waiting.request, .done)], to: waiting.connection, .answerRequest)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import AgentProtocol
+
+/// In whose name a connection is, and as what.
+package struct AppRole: Sendable, Hashable {
+    /// The app's bundle id.
+    package var app: BundleID
+    /// The kind of process that connects in the app's name.
+    package var role: ConnectionRole
+
+    /// A role that may be taken by one connection.
+    ///
+    /// - Parameters:
+    ///   - app: The app's bundle id.
+    ///   - role: The kind of process that connects in its name.
+    package init(app: BundleID, role: ConnectionRole) {
+        self.app = app
+        self.role = role
+    }
+}

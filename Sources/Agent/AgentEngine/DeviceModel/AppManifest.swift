@@ -1,0 +1,208 @@
+import AgentProtocol
+import Foundation
+import PushCore
+
+/// The manifest of an installed app: a JSON file in the agent's apps folder.
+public struct AppManifest: Codable, Hashable, Sendable {
+    /// The bundle id, which is the app's topic.
+    public var id: BundleID
+    /// The name that people see.
+    public var name: String
+    /// The team that owns the app, ten characters.
+    public var team: String
+    /// The absolute path of the program; a process that claims to be this app must run it.
+    public var executable: String
+    /// The program's arguments when the agent starts it.
+    public var arguments: [String]
+    /// Variables that are set when the agent starts the app.
+    public var environment: [String: String]
+    /// An icon's name or absolute path.
+    public var icon: String?
+    /// The name of the app's desktop file without `.desktop`; the id where it is absent.
+    public var desktopEntry: String?
+    /// Whether the session bus starts the app when a person taps (`DBusActivatable` of its desktop file).
+    public var dbusActivatable = false
+    /// Absolute path of the folder with the app's string tables and sounds.
+    public var resources: String?
+    /// Whether a process proves that it is this app by the secret beside its manifest, and not by the program that it
+    /// runs: for scripts, whose program is an interpreter.
+    public var provesBySecret = false
+    /// The authorization for notifications: the person's choice, unless the manifest fixes it.
+    public var authorization: Authorization
+    /// The condition under which a connected app counts as active; as the app declares, unless the manifest sets
+    /// another.
+    public var lifecycle: Lifecycle
+    /// The process that opens payloads encrypted to the app on this device; the agent, unless the manifest names
+    /// another.
+    public var encryptedPayloads = EncryptedPayloads.agent
+    /// The reasons for which the app may be woken; ``remoteNotifications`` is the only mode there is.
+    public var backgroundModes: [String]
+    /// The program that changes its notifications before they are shown; `nil` where there is none.
+    public var serviceExtension: ServiceExtensionManifest?
+    /// The groups whose folders the app and its extension share, such as `group.com.example.todo`.
+    public var applicationGroups: [String] = []
+    /// Whether files for its notifications may also be fetched by `http`, which others can read and change in transit.
+    public var allowsHTTP = false
+
+    /// Whether the app may show notifications.
+    public enum Authorization: String, Codable, Sendable, CaseIterable {
+        /// The person is asked, once.
+        case ask
+        /// A policy, for kiosks: the app may notify, and the person is not asked.
+        case granted
+        /// A policy: the app shows nothing, and the person is not asked.
+        case denied
+    }
+
+    /// When a connected app counts as active.
+    public enum Lifecycle: String, Codable, Sendable, CaseIterable {
+        /// When a person or a tap started it, and from then on as it declares. In the background when it was started
+        /// for a notification without visible content.
+        case declared
+        /// Whenever it is connected: for kiosks.
+        case always
+        /// While a window of its process, or of one that it started, has the focus; the app's own declaration counts
+        /// until the focus next changes.
+        case focus
+    }
+
+    /// The process that opens encrypted payloads.
+    public enum EncryptedPayloads: String, Codable, Sendable, CaseIterable {
+        /// The agent, before anything is shown. It makes the keys, and its registration publishes them.
+        case agent
+        /// The app's service extension, with keys of its own: the agent publishes none and passes payloads on as they
+        /// are.
+        case `extension`
+    }
+
+    /// The background mode of apps that are woken for notifications without visible content (`content-available`).
+    package static let remoteNotifications = "remote-notification"
+
+    /// The app under whose name the terminal's own notifications appear.
+    package static let terminalID: BundleID = "aldaba.notify"
+
+    /// Takes the values as they are; ``read(_:)`` is what checks them.
+    public init(
+        id: BundleID, name: String, team: String, executable: String, arguments: [String] = [],
+        environment: [String: String] = [:], icon: String? = nil, authorization: Authorization = .ask,
+        lifecycle: Lifecycle = .declared, backgroundModes: [String] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.team = team
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+        self.icon = icon
+        self.authorization = authorization
+        self.lifecycle = lifecycle
+        self.backgroundModes = backgroundModes
+    }
+
+    /// The name that the app owns on the session bus where it is ``dbusActivatable``: that of its desktop file.
+    public var busName: String { desktopEntry ?? id.rawValue }
+
+    private enum Key: String, CodingKey, CaseIterable {
+        case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
+        case authorization, lifecycle, backgroundModes, dbusActivatable, encryptedPayloads
+        case serviceExtension, applicationGroups, allowsHTTP
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        id = try members.decode(BundleID.self, forKey: .id)
+        name = try members.decodeIfPresent(String.self, forKey: .name) ?? id.rawValue
+        team = try members.decode(String.self, forKey: .team)
+        executable = try members.decode(String.self, forKey: .executable)
+        arguments = try members.decodeIfPresent([String].self, forKey: .arguments) ?? []
+        environment = try members.decodeIfPresent([String: String].self, forKey: .environment) ?? [:]
+        icon = try members.decodeIfPresent(String.self, forKey: .icon)
+        desktopEntry = try members.decodeIfPresent(String.self, forKey: .desktopEntry)
+        dbusActivatable = try members.decodeIfPresent(Bool.self, forKey: .dbusActivatable) ?? false
+        resources = try members.decodeIfPresent(String.self, forKey: .resources)
+        provesBySecret = try members.decodeIfPresent(Bool.self, forKey: .provesBySecret) ?? false
+        authorization = try members.decodeIfPresent(Authorization.self, forKey: .authorization) ?? .ask
+        lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .declared
+        encryptedPayloads =
+            try members.decodeIfPresent(EncryptedPayloads.self, forKey: .encryptedPayloads) ?? .agent
+        backgroundModes = try members.decodeIfPresent([String].self, forKey: .backgroundModes) ?? []
+        serviceExtension = try members.decodeIfPresent(ServiceExtensionManifest.self, forKey: .serviceExtension)
+        applicationGroups = try members.decodeIfPresent([String].self, forKey: .applicationGroups) ?? []
+        allowsHTTP = try members.decodeIfPresent(Bool.self, forKey: .allowsHTTP) ?? false
+    }
+
+    /// Reads and checks a manifest's JSON text.
+    ///
+    /// - Throws: ``AppManifestFault``, which names the key, what is wrong with it and what would be right.
+    public static func read(_ text: Data) throws(AppManifestFault) -> AppManifest {
+        try checkKeys(of: text)
+        let manifest: AppManifest
+        do {
+            manifest = try JSONDecoder().decode(AppManifest.self, from: text)
+        } catch let error as DecodingError {
+            throw AppManifestFault(error)
+        } catch {
+            throw AppManifestFault(key: "", problem: "it cannot be read as JSON")
+        }
+        try manifest.check()
+        return manifest
+    }
+
+    private static func checkKeys(of text: Data) throws(AppManifestFault) {
+        guard let members = try? JSONSerialization.jsonObject(with: text) as? [String: Any] else { return }
+        if let unknown = members.keys.sorted().first(where: { Key(rawValue: $0) == nil }) {
+            let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
+            throw AppManifestFault(key: unknown, problem: "there is no such key; there are: \(known)")
+        }
+        guard let own = members[Key.serviceExtension.rawValue] as? [String: Any],
+            let unknown = ServiceExtensionManifest.unknownKey(in: own)
+        else { return }
+        throw AppManifestFault(
+            key: "serviceExtension.\(unknown)",
+            problem: "there is no such key; there are: \(ServiceExtensionManifest.keys)")
+    }
+
+    private func check() throws(AppManifestFault) {
+        guard Topic.hasShape(id.rawValue) else {
+            throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
+        }
+        guard !Topic.isReserved(id.rawValue) else {
+            throw AppManifestFault(
+                key: "id",
+                problem:
+                    "\(id) cannot name an app, since names that begin with `aldaba.` are the program's own; take one "
+                    + "such as com.example.todo")
+        }
+        guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications }) else {
+            throw AppManifestFault(
+                key: "backgroundModes", problem: "the only mode there is is \(Self.remoteNotifications)")
+        }
+        if let fault = serviceExtension?.fault(in: id) { throw fault }
+        guard applicationGroups.allSatisfy(ApplicationGroup.hasShape) else {
+            throw AppManifestFault(
+                key: "applicationGroups", problem: "each must be `group.` and a bundle id: group.com.example.todo")
+        }
+        guard TeamID.hasShape(team) else {
+            throw AppManifestFault(key: "team", problem: "it must be ten characters A-Z and 0-9")
+        }
+        guard executable.hasPrefix("/"), !executable.utf8.contains(0) else {
+            throw AppManifestFault(key: "executable", problem: "it must be an absolute path")
+        }
+        guard resources?.hasPrefix("/") ?? true else {
+            throw AppManifestFault(key: "resources", problem: "it must be an absolute path")
+        }
+        guard !dbusActivatable || BusName.isValid(busName) else {
+            let key = desktopEntry == nil ? "id" : "desktopEntry"
+            throw AppManifestFault(
+                key: key,
+                problem: "with dbusActivatable it must be a bus name: two or more words of A-Z, a-z, 0-9, _ and -, "
+                    + "none beginning with a digit, with dots between them")
+        }
+        guard environment.keys.allSatisfy({ !$0.isEmpty && !$0.contains("=") }),
+            (Array(environment.keys) + Array(environment.values) + arguments).allSatisfy({ !$0.utf8.contains(0) })
+        else {
+            throw AppManifestFault(
+                key: "environment", problem: "names must not be empty nor contain =, and nothing may contain NUL")
+        }
+    }
+}

@@ -1,0 +1,5 @@
+import AgentProtocol
+import GRDB
+
+/// In the agent's store a bundle id is a text.
+extension BundleID: DatabaseValueConvertible {}

@@ -1,0 +1,5 @@
+import GRDB
+import Scheduling
+
+/// In the agent's store a key is an integer.
+extension RequestKey: DatabaseValueConvertible {}

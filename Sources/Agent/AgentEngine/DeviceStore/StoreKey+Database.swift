@@ -1,0 +1,4 @@
+import GRDB
+
+/// In the agent's store a key is an integer.
+extension StoreKey: DatabaseValueConvertible {}

@@ -1,0 +1,194 @@
+import AgentProtocol
+import PushCore
+
+/// Decides which notifications and responses one app gets, and when: a value, events in and directives out.
+///
+/// Guarantees: nothing is handed over before the app is ready. Notifications go in the order of arrival, at most
+/// ``window`` of them unanswered. An id is handed over once per connection, and again on the next one unless it has
+/// been handled. The same holds for responses, which go before the queued notifications.
+package struct AppDelivery: Sendable {
+    /// The most notifications that the app may handle at once.
+    package static let window = 64
+    /// The most responses that the app may handle at once.
+    package static let responseWindow = 16
+
+    /// An event of the app, its connection or its store.
+    package enum Event: Sendable {
+        /// A connection of the app was accepted; an earlier one is closed by it.
+        case connected
+        /// The app takes notifications from now on; counts once a connection.
+        case ready
+        /// The app's connection is over: notifications that it did not handle wait again.
+        case disconnected
+        /// Something was stored for the app.
+        case stored
+        /// A response was stored for the app.
+        case responded
+        /// The answer to ``Directive/read(after:limit:)``.
+        case page([WaitingNotification], limit: Int)
+        /// The answer to ``Directive/readResponses(after:limit:)``.
+        case responsePage([WaitingResponse], limit: Int)
+        /// The app's handler returned for this notification, with what is to be shown of it.
+        case handled(NotificationID, HandledOutcome)
+        /// The app's handler returned for the response of this sequence.
+        case responseHandled(WaitingResponse.Place)
+        /// The time limit for an answer has passed, since it last passed or since a notification was handed to the app.
+        case answersDue
+    }
+
+    /// An action for the agent; directives are performed in order.
+    package enum Directive: Sendable, Hashable {
+        /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
+        case read(after: WaitingNotification.Place, limit: Int)
+        /// Read the responses that wait after this place, and answer with ``Event/responsePage(_:limit:)``.
+        case readResponses(after: WaitingResponse.Place, limit: Int)
+        /// Give the app a notification, for the handlers of this kind.
+        case deliver(WaitingNotification, DeliveryKind)
+        /// Give the app a response.
+        case respond(WaitingResponse)
+        /// Store that it was handled, then confirm it to the app.
+        case record(NotificationID, shows: PresentationOptions, setsBadge: Bool)
+        /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
+        case appear(WaitingNotification, isForApp: Bool)
+        /// Store that the response of this sequence was handled, then confirm it to the app.
+        case recordResponse(WaitingResponse.Place)
+    }
+
+    private enum Connection { case none, starting, ready }
+
+    /// Whether the app may show notifications.
+    package var mayShow: Bool
+    /// Whether the app is in front of the person; else it gets what it is to get in the background.
+    package var isInFront = true
+    private var connection = Connection.none
+    private var inHand: [NotificationID: InHand] = [:]
+    /// How often answers were due.
+    private var round = 0
+
+    private struct InHand: Sendable {
+        var notification: WaitingNotification
+        var kind: DeliveryKind
+        var round: Int
+    }
+
+    /// Whether an answer is awaited.
+    package var awaitsAnswers: Bool { !inHand.isEmpty }
+    private var place: WaitingNotification.Place = 0
+    private var mayHaveMore = false
+    private var responsesInHand: Set<WaitingResponse.Place> = []
+    private var responsePlace: WaitingResponse.Place = 0
+    private var mayHaveMoreResponses = false
+
+    /// For an app without a connection.
+    ///
+    /// - Parameter mayShow: Whether it is allowed to show notifications; else everything is for the background.
+    package init(mayShow: Bool) { self.mayShow = mayShow }
+
+    /// Takes an event.
+    ///
+    /// - Returns: The directives that follow; empty for an event that comes too late.
+    package mutating func handle(_ event: Event) -> [Directive] {
+        switch event {
+        case .connected: start(.starting)
+        case .disconnected: start(.none)
+        case .ready:
+            guard connection == .starting else { return [] }
+            connection = .ready
+            return nextResponses() + next()
+        case .stored:
+            mayHaveMore = true
+            return next()
+        case .responded:
+            mayHaveMoreResponses = true
+            return nextResponses()
+        case .page(let page, let limit): return hand(page, limit: limit)
+        case .responsePage(let page, let limit): return respond(page, limit: limit)
+        case .handled(let id, let outcome):
+            inHand[id] = nil
+            return [
+                .record(
+                    id, shows: mayShow ? Self.showing(outcome) : .nothing, setsBadge: mayShow && Self.setsBadge(outcome)
+                )
+            ] + next()
+        case .responseHandled(let response):
+            responsesInHand.remove(response)
+            return [.recordResponse(response)] + nextResponses()
+        case .answersDue: return appearOverdue()
+        }
+        return []
+    }
+
+    private mutating func start(_ state: Connection) {
+        let isInFront = isInFront
+        self = AppDelivery(mayShow: mayShow)
+        self.isInFront = isInFront
+        connection = state
+        mayHaveMore = true
+        mayHaveMoreResponses = true
+    }
+
+    private func next() -> [Directive] {
+        // Half a window at a time, so that a long queue is not read one by one.
+        guard connection == .ready, mayHaveMore, inHand.count <= Self.window / 2 else { return [] }
+        return [.read(after: place, limit: Self.window - inHand.count)]
+    }
+
+    private func nextResponses() -> [Directive] {
+        guard connection == .ready, mayHaveMoreResponses, responsesInHand.count < Self.responseWindow else {
+            return []
+        }
+        return [.readResponses(after: responsePlace, limit: Self.responseWindow - responsesInHand.count)]
+    }
+
+    private mutating func hand(_ page: [WaitingNotification], limit: Int) -> [Directive] {
+        guard connection == .ready else { return [] }
+        mayHaveMore = page.count >= limit
+        place = page.last?.sequence ?? place
+        return page.flatMap { deliver($0) }
+    }
+
+    /// Only an app in front is asked; in the background it gets what is meant for that.
+    private mutating func deliver(_ notification: WaitingNotification) -> [Directive] {
+        let kind = notification.kind
+        if mayShow, !isInFront, kind != .background {
+            guard kind == .foregroundAndBackground else { return [.appear(notification, isForApp: false)] }
+            keep(notification, .background)
+            return [.appear(notification, isForApp: true), .deliver(notification, .background)]
+        }
+        keep(notification, mayShow ? kind : .background)
+        return [.deliver(notification, mayShow ? kind : .background)]
+    }
+
+    private mutating func keep(_ notification: WaitingNotification, _ kind: DeliveryKind) {
+        inHand[notification.id] = InHand(notification: notification, kind: kind, round: round)
+    }
+
+    /// Shows overdue notifications without the answer of their app, which is in the foreground; the app keeps them.
+    private mutating func appearOverdue() -> [Directive] {
+        defer { round += 1 }
+        let overdue = inHand.values.filter { $0.round < round && $0.kind != .background }
+        return overdue.sorted { $0.notification.sequence < $1.notification.sequence }.map { late in
+            inHand[late.notification.id]?.kind = .background
+            return .appear(late.notification, isForApp: true)
+        }
+    }
+
+    private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {
+        guard connection == .ready else { return [] }
+        mayHaveMoreResponses = page.count >= limit
+        responsePlace = page.last?.sequence ?? responsePlace
+        responsesInHand.formUnion(page.map(\.sequence))
+        return page.map { .respond($0) }
+    }
+
+    private static func setsBadge(_ outcome: HandledOutcome) -> Bool {
+        guard case .presented(let options) = outcome else { return false }
+        return options & PresentationOption.badge != 0
+    }
+
+    private static func showing(_ outcome: HandledOutcome) -> PresentationOptions {
+        guard case .presented(let options) = outcome else { return .nothing }
+        let asked = PresentationOptions(rawValue: Int64(truncatingIfNeeded: options)).intersection(.all)
+        return options & PresentationOption.alert == 0 ? asked : asked.union([.screen, .list])
+    }
+}

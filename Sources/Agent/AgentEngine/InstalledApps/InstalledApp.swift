@@ -1,0 +1,88 @@
+import AgentProtocol
+import Foundation
+
+/// An app of this device.
+package struct InstalledApp: Sendable {
+    /// The manifest, as it was last read.
+    package var manifest: AppManifest
+    /// The stored authorization, settings and categories.
+    package var record: AppNotificationRecord
+    /// The file of its manifest.
+    package var file: String?
+    /// The app's texts in the person's language; `nil` where its manifest names no resources.
+    package var strings: AppStrings?
+    /// The delivery of notifications and responses to the app.
+    package var delivery: AppDelivery
+    /// The delivery of data messages over the app's direct channel.
+    package var channel = ChannelDelivery()
+    /// The start, wakes and state of the app.
+    package var supervisor: AppSupervisor<AppConnection>
+    /// The connections of companions in the app's name, by their roles; none of them is the app.
+    package var companions: [ConnectionRole: AppConnection] = [:]
+    /// The app's requests for its device token.
+    package var tokens = DeviceTokenRequests()
+    /// Whether its answers are waited for.
+    package var isWatched = false
+    /// An app that does not run, as far as the agent knows, unless one of the same name did. Reads its string tables.
+    package init(manifest: AppManifest, record: AppNotificationRecord, replacing known: InstalledApp? = nil) {
+        self.manifest = manifest
+        self.record = record
+        supervisor = AppSupervisor(replacing: known?.supervisor)
+        strings = manifest.resources.map {
+            AppStrings(folder: $0, languages: AppStrings.languages(ProcessInfo.processInfo.environment))
+        }
+        delivery = AppDelivery(mayShow: record.authorization(under: manifest.authorization).allows)
+    }
+
+    /// The app's own connection; `nil` while it is not connected.
+    package var connection: AppConnection? { supervisor.run.connection }
+
+    /// The number on its icon, as far as the person lets it be seen.
+    package var shownBadge: Int { delivery.mayShow && record.settings.badges ? record.badge : 0 }
+
+    /// The app's own connection and those of its companions.
+    package var allConnections: [AppConnection] { [connection].compactMap(\.self) + companions.values }
+
+    /// Whether it is connected and in front of the person: then it is asked before something is shown.
+    package var isInFront: Bool { supervisor.isInFront(manifest.lifecycle) }
+
+    /// Whether the app is handed everything when it next connects, even after an absence: kiosks miss nothing.
+    package var takesEverything: Bool { manifest.lifecycle == .always }
+
+    /// The connection that has this role.
+    package subscript(role: ConnectionRole) -> AppConnection? { role == .app ? connection : companions[role] }
+
+    /// Takes a manifest that has changed, where who proved to be the app is it still.
+    package mutating func takes(_ new: AppManifest) -> Bool {
+        guard new.executable == manifest.executable, new.provesBySecret == manifest.provesBySecret,
+            new.team == manifest.team
+        else { return false }
+        self = InstalledApp(self, manifest: new)
+        return true
+    }
+
+    private init(_ known: InstalledApp, manifest: AppManifest) {
+        self = known
+        self.manifest = manifest
+        strings = InstalledApp(manifest: manifest, record: record).strings
+        refreshAuthorization()
+        delivery.isInFront = isInFront
+    }
+
+    /// The app has another state now; its deliveries follow.
+    package mutating func enter(_ new: AppState) {
+        supervisor.enter(new)
+        delivery.isInFront = isInFront
+    }
+
+    /// The app has connected. The focus decides its state, else the reason for which it was started.
+    package mutating func enterFirst(byFocus: AppState?) {
+        supervisor.enterFirst(byFocus: byFocus)
+        delivery.isInFront = isInFront
+    }
+
+    /// The hand-over follows what was settled.
+    package mutating func refreshAuthorization() {
+        delivery.mayShow = record.authorization(under: manifest.authorization).allows
+    }
+}

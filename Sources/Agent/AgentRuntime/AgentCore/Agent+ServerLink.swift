@@ -1,0 +1,128 @@
+import AgentEngine
+import AgentProtocol
+import Logging
+import Networking
+import PushCore
+
+/// Delegate calls of the link to the server. The link runs on the agent's event loop, and calls the agent on it.
+extension Agent: ServerLinkDelegate, AppRequestDelegate {
+    /// Calls the link, which runs on the agent's event loop; `nil` without a server.
+    @discardableResult func onLink<Value: Sendable>(_ body: (isolated ServerLink) -> Value) -> Value? {
+        link?.assumeIsolated(body)
+    }
+
+    func callLink(_ call: AgentEngine.LinkCall) {
+        onLink { link in
+            switch call {
+            case .stored(let ids, let session): link.stored(ids, in: session)
+            case .receiptsCommitted: link.receiptsCommitted()
+            case .upstreamCommitted: link.upstreamCommitted()
+            case .topicsCommitted: link.topicsCommitted()
+            case .appInstalled(let app, let team): link.appInstalled(app, team: team)
+            case .requestToken(let app): link.requestToken(app)
+            case .requestTokenEnd(let app): link.requestTokenEnd(app)
+            case .closeSession: link.closeSession()
+            }
+        }
+    }
+
+    // MARK: The session
+
+    /// Reports that the device has its id (``AgentEvent/enrolled(_:)``).
+    package nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
+    /// Reports that the server accepted the login (``AgentEvent/sessionOpened``).
+    package nonisolated func sessionOpened() {
+        assumeIsolated { agent in
+            agent.onRelay { $0.sessionOpened() }
+            agent.decide { $0.sessionChanged($1) }
+        }
+        events(.sessionOpened)
+    }
+    /// Reports that a session was lost or could not be opened (``AgentEvent/sessionClosed(reason:)``).
+    package nonisolated func sessionClosed(reason: String) {
+        events(.sessionClosed(reason: reason))
+        assumeIsolated { $0.decide { $0.sessionChanged($1) } }
+    }
+
+    /// Plans the notifications and has them stored; the link acknowledges them after the commit.
+    package nonisolated func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int) {
+        assumeIsolated { $0.decide { $0.arrived(notifications, in: session, $1) } }
+    }
+
+    /// Has the ids of notifications deleted whose acks the server has confirmed.
+    package nonisolated func confirmed(_ ids: [NotificationID]) { assumeIsolated { $0.enqueue(.confirmed(ids)) } }
+
+    /// Has receipts deleted that the server has; first and last place in the outbox.
+    package nonisolated func receiptsConfirmed(_ places: ClosedRange<OutboxPlace>) {
+        assumeIsolated { $0.enqueue(.receiptsConfirmed(places)) }
+    }
+
+    /// Commits the batch of changes now.
+    package nonisolated func commitWrites() { assumeIsolated { _ = $0.flush() } }
+    /// Treats the error as any failure of the store: all connections are reopened.
+    package nonisolated func storeUnusable(_ error: any Error) { assumeIsolated { $0.storeFailed(error) } }
+
+    // MARK: Device tokens
+
+    /// Sends the app its device token, where it asked for one or has another.
+    package nonisolated func tokenReceived(_ token: String, app: BundleID) {
+        assumeIsolated {
+            $0.noteKeyPublished(of: app)
+            $0.decide { engine, _ in engine.tokenReceived(token, app: app) }
+        }
+    }
+    /// Notes that the app's device token has ended: it may ask for a new one.
+    package nonisolated func tokenEnded(app: BundleID) {
+        assumeIsolated { $0.decide { engine, _ in engine.tokenEnded(app: app) } }
+    }
+    /// Answers the app's requests to end its device token: the server's code, or `nil` where it could not be asked.
+    package nonisolated func tokenNotEnded(app: BundleID, code: String?) {
+        assumeIsolated { $0.decide { engine, _ in engine.tokenNotEnded(app: app, code: code) } }
+    }
+    /// Answers the app's requests for a device token with the server's code.
+    package nonisolated func tokenRefused(app: BundleID, code: String) {
+        assumeIsolated {
+            $0.decide { engine, _ in
+                engine.tokenRefused(app: app, code: code, isUnknown: code == ServerLink.unknownApp)
+            }
+        }
+    }
+
+    /// The public key of the app's newest key pair. A new pair is made where there is none yet, or the newest has been
+    /// in use for long.
+    package nonisolated func keyToPublish(app: BundleID) throws -> RecipientPublicKey? {
+        try assumeIsolated { agent in
+            guard agent.apps[app]?.manifest.encryptedPayloads == .agent else { return nil }
+            let key = try agent.store.keyToPublish(
+                app: app, environment: agent.configuration.environment, now: agent.parts.now())
+            // With the key's id a person can compare it with the one that the server publishes to senders.
+            agent.logger.info(
+                "An app publishes its encryption key.",
+                metadata: [LogKey.topic: "\(app)", LogKey.key: "\(key.id)"])
+            return key
+        }
+    }
+
+    /// The server has answered to the registration that published the app's newest key.
+    private func noteKeyPublished(of app: BundleID) {
+        guard apps[app]?.manifest.encryptedPayloads == .agent else { return }
+        do {
+            try store.keyPublished(app: app, environment: configuration.environment, now: parts.now())
+        } catch {
+            // The key opens messages all the same, and the next registration publishes it again.
+            logger.error("That a key is published could not be stored.", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+
+    // MARK: Requests of apps to their server
+
+    /// Stores the outcome of a message, and notifies its app.
+    package nonisolated func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?) {
+        assumeIsolated { $0.enqueue(.upstreamEnded(sequence, code: code)) }
+    }
+
+    /// Answers who waits for a topic, and forgets the wish.
+    package nonisolated func topicAnswered(_ wish: TopicWish, code: String?) {
+        assumeIsolated { $0.decide { engine, _ in engine.topicAnswered(wish, code: code) } }
+    }
+}

@@ -1,0 +1,158 @@
+import AgentEngine
+import AsyncHTTPClient
+import DeviceChannel
+import Foundation
+import NIOCore
+import NIOSSL
+import PushCore
+
+/// Enrolment over HTTPS: `POST /checkin` (protobuf) and `POST /c2dm/register3` (form), as the device protocol's own
+/// clients do it.
+package struct HTTPEnrolmentClient: EnrolmentClient {
+    /// Nothing that the server answers here is longer.
+    private static let answerLimit = 64 << 10
+    private static let patience = TimeAmount.seconds(15)
+
+    private let client: HTTPClient
+    private let url: String
+    @Secret private var enrolmentKey: String?
+
+    /// Connects to nothing yet; ends with ``close()``.
+    ///
+    /// - Parameters:
+    ///   - controlURL: The control API's base URL, without a slash at its end.
+    ///   - certificateAuthorityFile: A PEM file of the authorities that may sign the server's certificate; `nil` trusts
+    ///     the system's.
+    ///   - enrolmentKey: Shown to the server when this device enrols.
+    /// - Throws: when the authorities' file cannot be read.
+    package init(controlURL: String, certificateAuthorityFile: String?, enrolmentKey: String?) throws {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let file = certificateAuthorityFile {
+            // Read here, so that a missing file is reported at the start and not at the first connection.
+            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
+        }
+        var settings = HTTPClient.Configuration(tlsConfiguration: tls)
+        settings.redirectConfiguration = .disallow
+        // The agent's own back-off decides when to try again.
+        settings.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+        url = controlURL
+        self.enrolmentKey = enrolmentKey
+    }
+
+    /// Ends the client's connections; must be called before it goes.
+    package func close() async { try? await client.shutdown() }
+
+    /// `POST /checkin`. A new device shows its enrolment key; a known one that is not known there is
+    /// ``EnrolmentFailure/notAuthenticated``.
+    package func checkIn(known: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity {
+        var message = MCSCheckinRequest()
+        message.version = 3
+        message.userSerialNumber = 0
+        if let known {
+            message.id = Int64(known.device.rawValue)
+            message.securityToken = known.secret
+        }
+        guard let body: [UInt8] = try? message.serializedBytes() else {
+            throw .unavailable("the request could not be written")
+        }
+        var request = HTTPClientRequest(url: url + "/checkin")
+        request.headers.add(name: "content-type", value: "application/x-protobuffer")
+        if let enrolmentKey { request.headers.add(name: "authorization", value: "Enrol \(enrolmentKey)") }
+        request.body = .bytes(body)
+        let (status, answer) = try await send(request)
+        // 400 and 401 both mean that this id is of no use here, as to every client of the protocol.
+        if status == 401 || status == 400 && known != nil { throw .notAuthenticated }
+        guard status == 200 else { throw .unavailable("the server answered \(status) to the check-in") }
+        guard let answered = try? MCSCheckinResponse(serializedBytes: answer),
+            let device = DeviceID(answered.androidID),
+            answered.securityToken != 0
+        else { throw .unavailable("the server's answer to the check-in has no id and secret") }
+        return DeviceIdentity(device: device, secret: answered.securityToken)
+    }
+
+    /// `POST /c2dm/register3`. An answer without a token of 64 hexadecimal digits is
+    /// ``EnrolmentFailure/unavailable(_:)``.
+    package func register(
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
+        encryptionKey: RecipientPublicKey?
+    ) async throws(EnrolmentFailure) -> String {
+        let published = encryptionKey.map { "&X-p256dh=\($0.p256dh)&X-auth=\($0.auth)" }
+        let answer = try await postForm(identity, topic, team, environment, further: published ?? "")
+        guard let token = answer["token"], token.utf8.count == 64, token.allSatisfy(\.isHexDigit) else {
+            throw .unavailable("the server's answer holds no device token")
+        }
+        return token
+    }
+
+    /// `POST /c2dm/register3` with `delete=true`.
+    package func unregister(
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
+    ) async throws(EnrolmentFailure) {
+        _ = try await postForm(identity, topic, team, environment, further: "&delete=true")
+    }
+
+    /// `POST /c2dm/register3` with `X-gcm.topic`, and `delete=true` to leave.
+    package func changeTopic(
+        _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
+    ) async throws(EnrolmentFailure) {
+        // Of the characters that a topic may have, only `%` means something in a form.
+        let path = "%2Ftopics%2F" + name.replacing("%", with: "%25")
+        let form =
+            "app=\(topic)&sender=\(token)&device=\(identity.device)&X-gcm.topic=\(path)&X-scope=\(path)"
+            + (joins ? "" : "&delete=true")
+        _ = try await post(form, as: identity)
+    }
+
+    /// Posts a registration's form and reads the answer's `name=value` lines.
+    private func postForm(
+        _ identity: DeviceIdentity, _ topic: Topic, _ team: TeamID, _ environment: PushEnvironment, further: String
+    ) async throws(EnrolmentFailure) -> [String: String] {
+        // Topics, teams, numbers and base64url need no escaping in a form.
+        let form =
+            "app=\(topic)&sender=\(team)&device=\(identity.device)&X-environment=\(environment.rawValue)" + further
+        return try await post(form, as: identity)
+    }
+
+    private func post(
+        _ form: String, as identity: DeviceIdentity
+    ) async throws(EnrolmentFailure) -> [String: String] {
+        var request = HTTPClientRequest(url: url + "/c2dm/register3")
+        request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
+        request.headers.add(name: "authorization", value: "AidLogin \(identity.device):\(identity.secret)")
+        request.body = .bytes(Array(form.utf8))
+        let (status, body) = try await send(request)
+        var answer: [String: String] = [:]
+        for line in String(decoding: body, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { answer[String(parts[0])] = String(parts[1]) }
+        }
+        try check(status, answer["Error"])
+        return answer
+    }
+
+    /// Maps the server's answer to a failure. Errors are retried where the protocol's own clients retry them.
+    private func check(_ status: Int, _ error: String?) throws(EnrolmentFailure) {
+        switch error {
+        case "AUTHENTICATION_FAILED": throw .notAuthenticated
+        case "PHONE_REGISTRATION_ERROR", "InternalServerError", "SERVICE_NOT_AVAILABLE":
+            throw .unavailable("the server answered \(error ?? "")")
+        case let code?: throw .refused(String(code.prefix(64)))
+        case nil where status == 401: throw .notAuthenticated
+        case nil where status == 200: break
+        case nil: throw .unavailable("the server answered \(status) to the registration")
+        }
+    }
+
+    private func send(_ request: HTTPClientRequest) async throws(EnrolmentFailure) -> (Int, [UInt8]) {
+        var request = request
+        request.method = .POST
+        do {
+            let response = try await client.execute(request, timeout: Self.patience)
+            let body = try await response.body.collect(upTo: Self.answerLimit)
+            return (Int(response.status.code), Array(body.readableBytesView))
+        } catch {
+            throw .unavailable("\(url): \(error)")
+        }
+    }
+}

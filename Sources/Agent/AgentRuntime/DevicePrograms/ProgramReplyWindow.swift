@@ -1,0 +1,80 @@
+import AgentEngine
+import Foundation
+import Platform
+import TextDirection
+
+/// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
+///
+/// Guarantees: the program's arguments, which every user of the machine can read, contain nothing of a notification's
+/// text. None of the three programs has another way to show a text beside its field. A handful of windows at a time,
+/// each for ten minutes, and a text of at most 64 KiB.
+package final class ProgramReplyWindow: ReplyWindow {
+    private static let windowLimit = 8
+    private static let patience = Duration.seconds(600)
+    private static let textLimit = 64 << 10
+
+    /// Pixels: a sentence of some sixty characters can be seen while it is typed.
+    private static let width = 560
+
+    private let environment: [String: String]
+    private let threads = BoundedThreads("aldaba-reply", limit: windowLimit)
+
+    /// Creates a window, which looks for a helper program with each question.
+    ///
+    /// - Parameter environment: The agent's own; the helper program inherits it without the agent's settings.
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+    }
+
+    /// The answer is `unavailable` at once without a display, without a helper program, and while eight windows are
+    /// open; closing the window or ten minutes of silence is `cancelled`.
+    package func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void) {
+        guard environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil else {
+            return complete(.unavailable("there is no display: neither DISPLAY nor WAYLAND_DISPLAY is set"))
+        }
+        guard let (program, arguments) = command(for: question) else {
+            return complete(.unavailable("none of zenity, yad and kdialog is installed"))
+        }
+        let isBegun = threads.begin({ [self] in run(program, arguments) }, then: complete)
+        if !isBegun { complete(.unavailable("\(Self.windowLimit) reply windows are open already")) }
+    }
+
+    /// The program to run for a question; `nil` when there is none.
+    package func command(for question: ReplyQuestion) -> (program: String, arguments: [String])? {
+        func find(_ name: String) -> String? { ChildProgram.find(name, environment: environment) }
+        let appName = DirectionControls.removed(from: question.appName)
+        let title = "Reply to \(appName)"
+        let text = "Your reply to \(appName):"
+        if let zenity = find("zenity") {
+            return (
+                zenity,
+                [
+                    "--entry", "--width=\(Self.width)", "--title=\(title)", "--text=\(Self.withoutMnemonics(text))",
+                    "--ok-label=Send",
+                ]
+            )
+        }
+        if let yad = find("yad") {
+            return (yad, ["--entry", "--width=\(Self.width)", "--no-markup", "--title=\(title)", "--text=\(text)"])
+        }
+        return find("kdialog").map { ($0, ["--geometry", "\(Self.width)x150", "--title", title, "--inputbox", text]) }
+    }
+
+    /// zenity reads an underscore as the mark of a shortcut, and a backslash as the beginning of an escape.
+    private static func withoutMnemonics(_ text: String) -> String {
+        text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "_", with: "__")
+    }
+
+    private func run(_ program: String, _ arguments: [String]) -> ReplyAnswer {
+        let window = ChildProgram(path: program, arguments: arguments, environment: environment)
+        do throws(MachineFailure) {
+            guard let bytes = try window.run(outputLimit: Self.textLimit, patience: Self.patience) else {
+                return .cancelled
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            return .text(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        } catch {
+            return .unavailable(error.description)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Platform
+
+/// Why a lock of a data folder was not taken, and what to do.
+public struct DataFolderRefusal: Error, CustomStringConvertible {
+    let path: String
+    let refusal: FolderLock.Refusal
+
+    /// The fault and the remedy.
+    public var description: String {
+        switch refusal {
+        case .inUse(let process):
+            "the data folder is in use by \(process.map { "pid \($0)" } ?? "another process") (\(path)); "
+                + "stop that one, or choose another folder with --data"
+        case .unusable(let action, let reason):
+            "cannot \(action) \(path): \(reason); choose another folder with --data, or change its owner"
+        }
+    }
+}
+
+extension DataFolder {
+    /// Takes one of the locks, at once or not at all; it is kept as long as what this returns.
+    ///
+    /// - Parameter path: Such as ``upLock``.
+    package static func lock(_ path: String) throws(DataFolderRefusal) -> FolderLock {
+        do {
+            return try FolderLock(path: path)
+        } catch {
+            throw DataFolderRefusal(path: path, refusal: error)
+        }
+    }
+
+    /// Whether a running program holds one of the locks, such as ``serveLock``. Changes nothing.
+    package static func isLocked(_ path: String) -> Bool {
+        if case .inUse = FolderLock.refusal(path: path) { true } else { false }
+    }
+
+    /// Checks whether any process holds one of the locks, and changes nothing.
+    ///
+    /// - Returns: The refusal that an attempt to take it would return; `nil` when it is free.
+    static func refusal(ofLock path: String) -> DataFolderRefusal? {
+        FolderLock.refusal(path: path).map { DataFolderRefusal(path: path, refusal: $0) }
+    }
+}

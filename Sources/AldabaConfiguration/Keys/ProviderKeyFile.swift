@@ -1,0 +1,62 @@
+import Crypto
+import Foundation
+import Glibc
+import PushCore
+
+/// A provider's signing key as Apple hands them out: `AuthKey_KEYID.p8`, PKCS#8 PEM, P-256.
+public struct ProviderKeyFile: Sendable {
+    /// Ten characters `A-Z0-9`; the `kid` of the tokens it signs.
+    public let keyID: KeyID
+    /// The private key that signs provider tokens.
+    public let key: P256.Signing.PrivateKey
+
+    /// A fault in a key file.
+    public struct Unreadable: Error, CustomStringConvertible {
+        /// The file that was to be read.
+        public var path: String
+        /// The fault, in words; never the key.
+        public var reason: String
+
+        /// The file, what is wrong with it, and what would be right.
+        public var description: String {
+            "\(path): \(reason); a provider key is a file AuthKey_KEYID.p8 that `aldaba key create` makes"
+        }
+    }
+
+    /// Makes a new key with a random id.
+    public static func make() -> ProviderKeyFile {
+        ProviderKeyFile(keyID: KeyID(rawValue: RegisterID.random()), key: P256.Signing.PrivateKey())
+    }
+
+    private init(keyID: KeyID, key: P256.Signing.PrivateKey) {
+        self.keyID = keyID
+        self.key = key
+    }
+
+    /// Reads a key; its id is in the file's name.
+    public init(path: String) throws {
+        let name = URL(fileURLWithPath: path).lastPathComponent
+        let id = String(name.dropFirst(8).dropLast(3))
+        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8"), KeyID.hasShape(id)
+        else { throw Unreadable(path: path, reason: "its name does not tell the key's id") }
+        guard let text = try PrivateFile.secret(path, limit: 65_536)?.wrappedValue else {
+            throw Unreadable(path: path, reason: "there is no such file")
+        }
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: text) else {
+            throw Unreadable(path: path, reason: "it holds no P-256 private key in PEM")
+        }
+        self.init(keyID: KeyID(rawValue: id), key: key)
+    }
+
+    /// The name that the file should have.
+    public var fileName: String { "AuthKey_\(keyID).p8" }
+
+    /// Writes the key into a folder, 0600.
+    ///
+    /// - Returns: The file's path.
+    public func write(folder: String) throws -> String {
+        let path = "\(folder)/\(fileName)"
+        try PrivateFile.write(Array((key.pemRepresentation + "\n").utf8), to: path)
+        return path
+    }
+}

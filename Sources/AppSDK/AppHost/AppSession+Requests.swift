@@ -1,0 +1,78 @@
+import AgentProtocol
+
+// Requests, which are asked again on every connection until they are answered, and the wish for a device token.
+
+extension AppSession {
+    mutating func ask(_ request: Int64, _ message: AppMessage, size: Int = 0) {
+        let waiting = requests.reduce(0) { $0 + $1.size }
+        guard app != nil, !isSuperseded, requests.count < Self.requestLimit, size <= Self.requestSizeLimit - waiting
+        else {
+            return directives.append(.failRequest(request: request))
+        }
+        requests.append((request, message, size))
+        send(message)
+    }
+
+    /// Whether the request waits for an answer, and is one to end the token.
+    func isEnd(_ request: Int64) -> Bool { requests.contains { $0.request == request && $0.message.endsToken } }
+
+    /// Whether the request waited for this answer; answers that are sent again are dropped.
+    mutating func answered(_ request: Int64) -> Bool {
+        guard let place = requests.firstIndex(where: { $0.request == request }) else { return false }
+        requests.remove(at: place)
+        return true
+    }
+
+    mutating func register(_ request: Int64) {
+        guard app != nil else {
+            return directives.append(
+                .announceRegistrationFailure(code: "noAppID", message: "this app has no id; set ALDABA_APP_ID"))
+        }
+        guard !isSuperseded else {
+            return directives.append(
+                .announceRegistrationFailure(
+                    code: AgentMessage.superseded, message: "another process of this app took its place"))
+        }
+        registration = .wanted(request: request)
+        tokenIsAwaited = true
+        send(.registerForRemoteNotifications(request: request))
+    }
+
+    mutating func unregister(_ request: Int64) {
+        registration = .unwanted(request: request)
+        tokenIsAwaited = false
+        token = nil
+        send(.unregisterForRemoteNotifications(request: request))
+    }
+
+    mutating func endToken(_ request: Int64) {
+        registration = .untouched
+        tokenIsAwaited = false
+        token = nil
+        ask(request, .unregisterForRemoteNotifications(request: request))
+    }
+
+    /// The token could not be ended yet: the wish is repeated on later connections, unless another one took its place.
+    mutating func endIsDelayed(_ request: Int64) {
+        if case .untouched = registration { registration = .unwanted(request: request) }
+    }
+
+    mutating func registered(_ request: Int64?, _ token: String) {
+        guard case .wanted(let wanted) = registration, request == nil || request == wanted else { return }
+        guard tokenIsAwaited || token != self.token else { return }
+        tokenIsAwaited = false
+        self.token = token
+        directives.append(.announceToken(token))
+    }
+
+    mutating func registrationFailed(_ request: Int64, _ code: String, _ message: String) {
+        guard tokenIsAwaited, case .wanted(request) = registration else { return }
+        tokenIsAwaited = false
+        directives.append(.announceRegistrationFailure(code: code, message: message))
+    }
+}
+
+extension AppMessage {
+    /// Whether it gives the device token back.
+    var endsToken: Bool { if case .unregisterForRemoteNotifications = self { true } else { false } }
+}

@@ -1,0 +1,110 @@
+import AgentProtocol
+import AppHost
+import Foundation
+import UserNotifications
+
+/// Passes the host's events to the application's delegate.
+@MainActor
+final class LifeCycle: ApplicationReceiver {
+    private unowned let application: UIApplication
+    private unowned let host: AppHost
+
+    init(application: UIApplication, host: AppHost) {
+        self.application = application
+        self.host = host
+    }
+
+    func launch(state: AppState, notification: DeliveredNotification?) {
+        application.applicationState = state == .background ? .background : .inactive
+        var options: [UIApplication.LaunchOptionsKey: Any]?
+        if let notification, notification.isRemote {
+            options = [.remoteNotification: UNNotification.userInfo(of: notification)]
+        }
+        _ = application.delegate?.application(application, willFinishLaunchingWithOptions: options)
+        _ = application.delegate?.application(application, didFinishLaunchingWithOptions: options)
+        application.post(
+            UIApplication.didFinishLaunchingNotification,
+            options.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.key.rawValue, $0.value) }) })
+        host.finishLaunch()
+    }
+
+    /// Goes from one state to another, through `inactive` where that is between, and notifies the delegate of each
+    /// step.
+    func enter(_ state: AppState) {
+        let delegate = application.delegate
+        if application.applicationState == .background, state != .background {
+            application.applicationState = .inactive
+            delegate?.applicationWillEnterForeground(application)
+            application.post(UIApplication.willEnterForegroundNotification)
+        }
+        if application.applicationState == .active, state != .active {
+            delegate?.applicationWillResignActive(application)
+            application.post(UIApplication.willResignActiveNotification)
+            application.applicationState = .inactive
+        }
+        switch (application.applicationState, state) {
+        case (.inactive, .active):
+            application.applicationState = .active
+            delegate?.applicationDidBecomeActive(application)
+            application.post(UIApplication.didBecomeActiveNotification)
+        case (.inactive, .background):
+            application.applicationState = .background
+            delegate?.applicationDidEnterBackground(application)
+            application.post(UIApplication.didEnterBackgroundNotification)
+        default: break
+        }
+    }
+
+    func receiveInBackground(
+        _ notification: DeliveredNotification, answer: @escaping @Sendable (BackgroundResult) -> Void
+    ) {
+        guard let delegate = application.delegate else { return answer(.noData) }
+        OldForm.$isCalled.withValue(application.applicationState != .background) {
+            delegate.application(
+                application, didReceiveRemoteNotification: UNNotification.userInfo(of: notification)
+            ) { result in
+                switch result {
+                case .newData: answer(.newData)
+                case .noData: answer(.noData)
+                case .failed: answer(.failed)
+                }
+            }
+        }
+    }
+
+    func receiveOpening(_ notification: DeliveredNotification, answer: @escaping @Sendable (Bool) -> Void) {
+        guard let delegate = application.delegate else { return answer(false) }
+        OptionalCall.make { call in
+            delegate.application(
+                application, didReceiveRemoteNotification: UNNotification.userInfo(of: notification)
+            ) { _ in answer(call.isImplemented) }
+        }
+    }
+
+    func registered(token: String) {
+        guard let bytes = Self.bytes(hex: token) else {
+            return registrationFailed(code: "badToken", message: "the agent gave a device token that is not hex")
+        }
+        application.isRegisteredForRemoteNotifications = true
+        application.delegate?.application(application, didRegisterForRemoteNotificationsWithDeviceToken: bytes)
+    }
+
+    func registrationFailed(code: String, message: String) {
+        let error = NSError(
+            domain: "AldabaRegistrationErrorDomain", code: 1,
+            userInfo: [NSLocalizedDescriptionKey: "\(message) (\(code))"])
+        application.delegate?.application(application, didFailToRegisterForRemoteNotificationsWithError: error)
+    }
+
+    /// The bytes of a text of hex digits; `nil` for any other text, and for none.
+    static func bytes(hex: String) -> Data? {
+        let digits = hex.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
+        guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
+        var bytes = Data(capacity: digits.count / 2)
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[place], let low = digits[place + 1] else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return bytes
+    }
+}

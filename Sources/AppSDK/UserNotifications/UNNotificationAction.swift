@@ -1,0 +1,142 @@
+import AgentProtocol
+import Foundation
+
+/// A button of a notification. Immutable.
+///
+/// Sendable is unchecked because the class is open. It and its subclass have only constants, of value types or of
+/// immutable classes. A subclass with variables of its own must ensure that it is safe.
+open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    let wire: NotificationActionDescription
+
+    init(_ wire: NotificationActionDescription) { self.wire = wire }
+
+    /// A button with a text.
+    public convenience init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
+        self.init(NotificationActionDescription(identifier: identifier, title: title, options: options.rawValue))
+    }
+
+    /// A button with a text and an icon.
+    public convenience init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?
+    ) {
+        self.init(
+            NotificationActionDescription(
+                identifier: identifier, title: title, options: options.rawValue, icon: icon?.wire))
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let wire = WireCoding.decode(NotificationActionDescription.self, with: coder) else { return nil }
+        self.wire = wire
+    }
+
+    /// Archives it.
+    open func encode(with coder: NSCoder) { WireCoding.encode(wire, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// The identifier that a response to the action carries.
+    open var identifier: String { wire.identifier }
+    /// The button's title.
+    open var title: String { wire.title }
+    /// The button's options.
+    open var options: UNNotificationActionOptions { UNNotificationActionOptions(rawValue: wire.options) }
+    /// The picture on the button. It is kept and not shown: desktops show icons only instead of text.
+    open var icon: UNNotificationActionIcon? { wire.icon.map { UNNotificationActionIcon($0) } }
+
+    /// The action for a description from the agent.
+    static func made(of wire: NotificationActionDescription) -> UNNotificationAction {
+        wire.textInput == nil ? UNNotificationAction(wire) : UNTextInputNotificationAction(wire)
+    }
+
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether the other is the same button.
+    open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationAction)?.wire == wire }
+    /// The same for equal actions.
+    open override var hash: Int { wire.hashValue }
+    /// The object's class, address and values.
+    open override var description: String {
+        describing(["identifier": identifier, "title": title, "options": options.rawValue, "icon": icon])
+    }
+}
+
+/// A button that asks for text. Immutable.
+///
+/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
+open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Sendable {
+    override init(_ wire: NotificationActionDescription) { super.init(wire) }
+
+    /// A button that asks for text.
+    public convenience init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
+        textInputPlaceholder: String
+    ) {
+        self.init(
+            identifier: identifier, title: title, options: options, icon: nil,
+            textInputButtonTitle: textInputButtonTitle, textInputPlaceholder: textInputPlaceholder)
+    }
+
+    /// A button with an icon that asks for text.
+    public convenience init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?,
+        textInputButtonTitle: String, textInputPlaceholder: String
+    ) {
+        self.init(
+            NotificationActionDescription(
+                identifier: identifier, title: title, options: options.rawValue, icon: icon?.wire,
+                textInput: .init(buttonTitle: textInputButtonTitle, placeholder: textInputPlaceholder)))
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    /// The title of the button that sends the text.
+    open var textInputButtonTitle: String { wire.textInput?.buttonTitle ?? "" }
+    /// The placeholder of the empty field.
+    open var textInputPlaceholder: String { wire.textInput?.placeholder ?? "" }
+}
+
+/// A picture on a button. Immutable.
+///
+/// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
+/// subclass with variables of its own must ensure that it is safe.
+open class UNNotificationActionIcon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    let wire: NotificationActionDescription.Icon
+
+    init(_ wire: NotificationActionDescription.Icon) { self.wire = wire }
+
+    /// A picture of the app's own, by its name.
+    public convenience init(templateImageName: String) {
+        self.init(NotificationActionDescription.Icon(name: templateImageName, isTemplate: true))
+    }
+
+    /// A picture of the system's, by its name.
+    public convenience init(systemImageName: String) {
+        self.init(NotificationActionDescription.Icon(name: systemImageName, isTemplate: false))
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let wire = WireCoding.decode(NotificationActionDescription.Icon.self, with: coder) else { return nil }
+        self.wire = wire
+    }
+
+    /// Archives its name.
+    open func encode(with coder: NSCoder) { WireCoding.encode(wire, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether the other is the same picture.
+    open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationActionIcon)?.wire == wire }
+    /// The same for equal pictures.
+    open override var hash: Int { wire.hashValue }
+    /// The object's class, address and values.
+    open override var description: String {
+        describing(["name": wire.name, "isTemplate": wire.isTemplate])
+    }
+}

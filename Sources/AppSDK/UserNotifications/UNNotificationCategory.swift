@@ -1,0 +1,86 @@
+import AgentProtocol
+import Foundation
+
+/// A kind of notification with its buttons. Immutable.
+///
+/// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
+/// subclass with variables of its own must ensure that it is safe.
+open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    let wire: NotificationCategory
+
+    init(_ wire: NotificationCategory) { self.wire = wire }
+
+    /// A kind of notification with these buttons.
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        options: UNNotificationCategoryOptions = []
+    ) {
+        self.init(
+            identifier: identifier, actions: actions, intentIdentifiers: intentIdentifiers,
+            hiddenPreviewsBodyPlaceholder: nil, categorySummaryFormat: nil, options: options)
+    }
+
+    /// Creates a category with a placeholder for hidden previews.
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        hiddenPreviewsBodyPlaceholder: String, options: UNNotificationCategoryOptions = []
+    ) {
+        self.init(
+            identifier: identifier, actions: actions, intentIdentifiers: intentIdentifiers,
+            hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder, categorySummaryFormat: nil,
+            options: options)
+    }
+
+    /// A kind of notification of which several are summed up by a text.
+    public convenience init(
+        identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
+        hiddenPreviewsBodyPlaceholder: String?, categorySummaryFormat: String?,
+        options: UNNotificationCategoryOptions = []
+    ) {
+        self.init(
+            NotificationCategory(
+                identifier: identifier, actions: actions.map(\.wire), intentIdentifiers: intentIdentifiers,
+                options: options.rawValue, hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder,
+                categorySummaryFormat: categorySummaryFormat))
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) {
+        guard let wire = WireCoding.decode(NotificationCategory.self, with: coder) else { return nil }
+        self.wire = wire
+    }
+
+    /// Archives it.
+    open func encode(with coder: NSCoder) { WireCoding.encode(wire, with: coder) }
+
+    /// Always true.
+    public class var supportsSecureCoding: Bool { true }
+
+    /// The identifier that a notification's `categoryIdentifier` names.
+    open var identifier: String { wire.identifier }
+    /// The buttons, in their order.
+    open var actions: [UNNotificationAction] { wire.actions.map { UNNotificationAction.made(of: $0) } }
+    /// Kept, and without effect: there are no intents on Linux.
+    open var intentIdentifiers: [String] { wire.intentIdentifiers }
+    /// How its notifications behave.
+    open var options: UNNotificationCategoryOptions { UNNotificationCategoryOptions(rawValue: wire.options) }
+    /// The text that replaces the body where previews are hidden; empty for the agent's own text.
+    open var hiddenPreviewsBodyPlaceholder: String { wire.hiddenPreviewsBodyPlaceholder ?? "" }
+    /// The format of a summary of several notifications.
+    open var categorySummaryFormat: String { wire.categorySummaryFormat ?? "" }
+
+    /// Itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    /// Whether the other is the same in everything.
+    open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationCategory)?.wire == wire }
+    /// The same for equal categories.
+    open override var hash: Int { wire.identifier.hashValue }
+    /// The object's class, address and values.
+    open override var description: String {
+        describing([
+            "identifier": identifier, "actions": actions, "intentIdentifiers": intentIdentifiers,
+            "options": options.rawValue, "hiddenPreviewsBodyPlaceholder": hiddenPreviewsBodyPlaceholder,
+            "categorySummaryFormat": categorySummaryFormat,
+        ])
+    }
+}

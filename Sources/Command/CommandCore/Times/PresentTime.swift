@@ -1,5 +1,0 @@
-import Machine
-import PushModel
-
-/// The present, as stores and tokens take it.
-package func presentTime() -> Timestamp { Timestamp(rawValue: MachineClock.wall) }

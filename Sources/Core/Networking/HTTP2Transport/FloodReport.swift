@@ -1,0 +1,37 @@
+import Logging
+import Metrics
+import NIOCore
+import Synchronization
+
+/// Counts the connections that were closed for too many frames without work, and says so in the log at most once in ten
+/// seconds. Thread-safe.
+final class FloodReport: Sendable {
+    private static let silence = TimeAmount.seconds(10)
+
+    private let counters: [FrameBudget.Kind: Counter]
+    private let logger: Logger
+    private let silentUntil = Mutex(NIODeadline.uptimeNanoseconds(0))
+
+    /// Makes the report of one listener.
+    init(logger: Logger) {
+        self.logger = logger
+        counters = Dictionary(
+            uniqueKeysWithValues: FrameBudget.Kind.allCases.map {
+                ($0, Counter(label: "aldaba_http2_floods_total", dimensions: [("kind", $0.rawValue)]))
+            })
+    }
+
+    /// A connection is closed, since no token was left for a frame of that kind.
+    func closed(_ kind: FrameBudget.Kind, from peer: SocketAddress?, at now: NIODeadline) {
+        counters[kind]?.increment()
+        let isDue = silentUntil.withLock { until in
+            guard now >= until else { return false }
+            until = now + Self.silence
+            return true
+        }
+        guard isDue else { return }
+        logger.warning(
+            "a connection is closed, since it sends too many frames that complete no request, at last \(kind.rawValue)",
+            metadata: [LogKey.address: "\(peer.map(\.description) ?? "unknown")"])
+    }
+}

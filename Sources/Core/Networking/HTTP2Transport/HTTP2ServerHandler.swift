@@ -1,0 +1,276 @@
+import CNghttp2
+import NIOCore
+import NIOSSL
+import PushCore
+
+/// The handler of one connection's requests; called on its event loop.
+public protocol HTTP2RequestHandler: AnyObject {
+    /// Handles a request that is complete, or whose body never will be. Respond with
+    /// ``HTTP2ServerConnection/respond(_:headers:body:)``, now or later.
+    func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
+    /// Handles the end of the connection; responses to its open streams are discarded.
+    func connectionClosed(_ connection: HTTP2ServerConnection)
+}
+
+/// A complete request. Its header block belongs to the connection and is reused after the handler returns.
+public struct HTTP2Request {
+    /// The stream of the response, for ``HTTP2ServerConnection/respond(_:headers:body:)``.
+    public let stream: Int32
+    /// The header fields, pseudo-header fields first; no trailers.
+    public let headers: HeaderBlock
+    /// The whole body; empty where there is none, or where it was discarded.
+    public let body: [UInt8]
+    /// Whether the body exceeded the limit and was discarded.
+    public let bodyIsTooLarge: Bool
+    /// Whether the body did not end in time and was discarded.
+    public let bodyIsLate: Bool
+}
+
+/// The server's end of one HTTP/2 connection. Confined to its event loop.
+public final class HTTP2ServerConnection {
+    fileprivate let session: HTTP2Session
+    fileprivate weak var handler: HTTP2ServerHandler?
+    /// The event loop of this connection.
+    public let eventLoop: any EventLoop
+    private var isProven = false
+
+    fileprivate init(session: HTTP2Session, eventLoop: any EventLoop) {
+        self.session = session
+        self.eventLoop = eventLoop
+    }
+
+    /// The peer's address.
+    public var remoteAddress: SocketAddress? { handler?.remoteAddress }
+
+    /// The bytes of the certificate that the peer presented in the TLS handshake; `nil` where it presented none.
+    public var peerCertificate: [UInt8]? { handler?.peerCertificate }
+
+    /// Queues the response of a stream; it is written with the batch it belongs to, see ``flush()``.
+    ///
+    /// - Parameters:
+    ///   - headers: The fields, `:status` first.
+    ///   - body: The body, empty for none; otherwise it is sent as one DATA frame (up to the peer's window and frame
+    ///     size).
+    /// - Returns: `false` when the stream is closed.
+    @discardableResult
+    public func respond(_ stream: Int32, headers: HeaderBlock, body: [UInt8] = []) -> Bool {
+        session.submitResponse(stream, headers: headers, body: body)
+    }
+
+    /// Marks the connection as proven, since the peer has presented a valid credential: no other connection replaces
+    /// it.
+    public func prove() {
+        guard !isProven else { return }
+        isProven = true
+        handler?.prove()
+    }
+
+    /// Writes queued responses. Those queued inside `requestReceived` are written without it.
+    public func flush() { handler?.flush() }
+
+    /// Sends GOAWAY and closes once all open streams have a response.
+    public func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
+}
+
+/// Transfers bytes between a channel and a server session. One per connection.
+final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let limits: HTTP2Limits
+    private let makeRequestHandler: (HTTP2ServerConnection) -> any HTTP2RequestHandler
+    private var connection: HTTP2ServerConnection?
+    private var requestHandler: (any HTTP2RequestHandler)?
+    private var context: ChannelHandlerContext?
+    private var isReading = false
+    private var isShuttingDown = false
+    /// Whether the peer violated the protocol: the connection is closing, and further bytes are not read.
+    private var isBroken = false
+    private let registry: HTTP2ConnectionRegistry?
+    private let limiter: ConnectionLimiter?
+    private let floods: FloodReport?
+    private let openingTimeout: TimeAmount
+    private let requestTimeout: TimeAmount
+    /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
+    private var opening: Scheduled<Void>?
+    /// Checks whether a request has been awaited for too long; may be set without an awaited request.
+    private var awaiting: Scheduled<Void>?
+
+    /// The number of bytes taken from the session at once; more wait in it until the channel is writable again.
+    private static let writeSlice = 64 << 10
+
+    init(
+        limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil, limiter: ConnectionLimiter? = nil,
+        floods: FloodReport? = nil,
+        openingTimeout: TimeAmount = .seconds(30),
+        requestTimeout: TimeAmount = .seconds(60),
+        makeRequestHandler: @escaping (HTTP2ServerConnection) -> any HTTP2RequestHandler
+    ) {
+        self.limits = limits
+        self.registry = registry
+        self.limiter = limiter
+        self.floods = floods
+        self.openingTimeout = openingTimeout
+        self.requestTimeout = requestTimeout
+        self.makeRequestHandler = makeRequestHandler
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        do {
+            let session = try HTTP2Session(role: .server, limits: limits)
+            session.owner = self
+            let connection = HTTP2ServerConnection(session: session, eventLoop: context.eventLoop)
+            connection.handler = self
+            self.connection = connection
+            requestHandler = makeRequestHandler(connection)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        registry?.opened(self, on: context.eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        opening = context.eventLoop.scheduleTask(in: openingTimeout) { handler.value.close() }
+        flush()
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        registry?.closed(self, on: context.eventLoop)
+        opening?.cancel()
+        awaiting?.cancel()
+        if let connection { requestHandler?.connectionClosed(connection) }
+        self.context = nil
+        requestHandler = nil
+        connection = nil
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let buffer = unwrapInboundIn(data)
+        guard !isBroken, let session = connection?.session else { return }
+        isReading = true
+        do {
+            try buffer.withUnsafeReadableBytes { try session.receive($0, at: context.eventLoop.now) }
+        } catch {
+            if case HTTP2SessionError.tooManyFrames(let kind) = error {
+                floods?.closed(kind, from: context.remoteAddress, at: context.eventLoop.now)
+            }
+            isBroken = true
+            isReading = false
+            flush()
+            context.close(promise: nil)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        isReading = false
+        flush()
+        watchRequests()
+        context.fireChannelReadComplete()
+    }
+
+    /// Sets the timer for the request that has been awaited the longest. A request that arrives whole in one read,
+    /// as most do, sets none.
+    private func watchRequests() {
+        guard awaiting == nil, let context, let session = connection?.session, session.awaitedRequests > 0,
+            let oldest = session.oldestAwaited
+        else { return }
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        awaiting = context.eventLoop.scheduleTask(deadline: oldest + requestTimeout) {
+            handler.value.giveUpOverdueRequests()
+        }
+    }
+
+    private func giveUpOverdueRequests() {
+        awaiting = nil
+        guard let context, let session = connection?.session else { return }
+        session.giveUpRequests(begunBy: context.eventLoop.now - requestTimeout)
+        flush()
+        watchRequests()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if context.channel.isWritable { flush() }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case let idle as IdleStateHandler.IdleStateEvent where idle == .all:
+            // The connection is idle again after GOAWAY: open streams will not end by themselves.
+            if isShuttingDown { return close() }
+            shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
+        case is AdmissionHandler.Overdue: shutDown(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8))
+        case ChannelEvent.inputClosed:
+            context.close(promise: nil)
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A broken TLS handshake or a reset socket concerns this connection alone.
+        context.close(promise: nil)
+    }
+
+    fileprivate var remoteAddress: SocketAddress? { context?.remoteAddress }
+
+    fileprivate var peerCertificate: [UInt8]? {
+        // Without TLS there is no such handler, and no certificate.
+        let handler = try? context?.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+        return try? handler?.peerCertificate?.toDERBytes()
+    }
+
+    fileprivate func prove() {
+        if let context { limiter?.proven(context.channel) }
+    }
+
+    /// Writes the session's bytes while the channel is writable.
+    func flush() {
+        guard !isReading, let context, let session = connection?.session else { return }
+        do {
+            while session.wantsWrite && context.channel.isWritable {
+                var buffer = context.channel.allocator.buffer(capacity: 4096)
+                let more = try session.write(into: &buffer, limit: Self.writeSlice)
+                if buffer.readableBytes > 0 { context.writeAndFlush(wrapOutboundOut(buffer), promise: nil) }
+                if !more { break }
+            }
+            if session.isFinished || (isShuttingDown && session.openStreams == 0 && !session.wantsWrite) {
+                context.close(promise: nil)
+            }
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    /// Refuses new streams; the connection closes after the last open one has a response.
+    func shutDown(debugData: [UInt8]) {
+        guard !isShuttingDown, let session = connection?.session else { return }
+        isShuttingDown = true
+        session.submitGoAway(code: 0, debugData: debugData)
+        flush()
+    }
+
+    /// Closes at once; open requests get no response.
+    func close() { context?.close(promise: nil) }
+
+    // MARK: HTTP2SessionOwner
+
+    func messageReceived(_ stream: HTTP2Stream) {
+        guard let connection, let requestHandler else { return }
+        let request = HTTP2Request(
+            stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge,
+            bodyIsLate: stream.bodyIsLate)
+        connection.session.dropBody(of: stream)
+        requestHandler.requestReceived(request, on: connection)
+    }
+
+    func streamClosed(_ stream: HTTP2Stream, code: UInt32) {}
+
+    func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8]) { isShuttingDown = true }
+
+    func settingsReceived() { opening?.cancel() }
+}

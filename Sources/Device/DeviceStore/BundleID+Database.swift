@@ -1,5 +1,0 @@
-import AgentWire
-import GRDB
-
-/// In the agent's store a bundle id is a text.
-extension BundleID: DatabaseValueConvertible {}

@@ -1,5 +1,0 @@
-import DeviceModel
-import GRDB
-
-/// In the agent's store a key is an integer.
-extension StoreKey: DatabaseValueConvertible {}

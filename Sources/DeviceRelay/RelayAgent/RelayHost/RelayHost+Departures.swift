@@ -1,0 +1,47 @@
+import Foundation
+import RelayProtocol
+
+/// Commands that leave, at once or when others have ended.
+extension RelayHost {
+    /// The frame by which a command is sent.
+    enum Departure {
+        case route(RelayRoute)
+        /// To be kept until its deadline.
+        case letter(RelayLetter)
+    }
+
+    /// A command leaves.
+    mutating func send(_ departure: Departure, _ now: Int64) {
+        switch departure {
+        case .letter(let letter):
+            sentLetters[letter.id] = letter.deadline
+            directives.append(.send(.letter(letter)))
+            ledger.sent(letter.id)
+        case .route(let route):
+            if let connection = ledger[route.id]?.connection {
+                if ask(route, over: connection, now) { return }
+                if lines[connection].map({ $0.lostAt != nil }) ?? true {
+                    let detail = "too much waits for the device to come back"
+                    return end(route.id, RelayOutcome(.resourceLimits, detail: detail), now)
+                }
+            }
+            // It is offered when the device is back.
+            if outgoing[route.id]?.isAway == true { return }
+            appStreams[route.id]?.heardAt = now
+            directives.append(.send(.route(route)))
+            ledger.sent(route.id)
+        }
+    }
+
+    /// Sends queued commands as far as the limits allow.
+    mutating func sendWaiting(_ now: Int64) {
+        for id in unaskable {
+            end(id, RelayOutcome(.connectionClosed, detail: "the connection was closed before it was asked"), now)
+        }
+        unaskable = []
+        while let id = ledger.next() {
+            guard let departure = departures.removeValue(forKey: id) else { continue }
+            send(departure, now)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import FCMProtocol
+import Hummingbird
+import PushServer
+
+/// FCM's routes for providers, in addition to those of the control API.
+package struct FCMInterface: ControlInterface {
+    private let services: FCMServices
+    private let quotas: SendQuotas
+    private let throttles: DeviceThrottles
+    private let metrics = FCMMetrics()
+
+    /// Creates the interface; its listeners share one quota.
+    package init(_ services: FCMServices) {
+        self.services = services
+        quotas = SendQuotas(perMinute: services.messagesPerMinute)
+        throttles = DeviceThrottles(perMinute: services.messagesPerDevice)
+    }
+
+    /// Adds the routes. Each requires its credential, on the development listener too.
+    package func add(to router: Router<ControlContext>, isSecured: Bool) {
+        let access = services.access
+        let gate = MessageGate(
+            apps: services.apps, tokens: services.tokens, groups: services.groups, register: services.web?.register)
+        let tokens = TokenRoute(access: access, names: services.names)
+        let messages = MessageRoute(
+            access: access, gate: gate, quotas: quotas, throttles: throttles, acceptor: services.acceptor,
+            audiences: services.audiences, metrics: metrics)
+        let groups = DeviceGroupRoute(access: access, gate: gate, groups: services.groups, acceptor: services.acceptor)
+        router.post("token") { request, context in await tokens.respond(request, logger: context.logger) }
+        router.post("v1/projects/:project/messages:send") { request, context in
+            await messages.respond(
+                request, project: try context.parameters.require("project"), logger: context.logger)
+        }
+        router.post("fcm/notification") { request, context in await groups.change(request, logger: context.logger) }
+        router.get("fcm/notification") { request, context in await groups.find(request, logger: context.logger) }
+        if let web = services.web { add(web, to: router) }
+    }
+
+    /// Adds the URLs of browsers' subscriptions, in Chromium's form and in a shorter one.
+    private func add(_ web: WebPushServices, to router: Router<ControlContext>) {
+        let route = WebPushRoute(
+            services: web, apps: services.apps, tokens: services.tokens, quotas: quotas, acceptor: services.acceptor,
+            names: services.names, metrics: metrics)
+        for path: RouterPath in ["wp/:token", "fcm/send/:token"] {
+            router.post(path) { request, context in
+                await route.send(
+                    request, token: try context.parameters.require("token"), logger: context.logger)
+            }
+        }
+        router.delete("wp/:token/messages/:id") { request, context in
+            await route.withdraw(
+                request, token: try context.parameters.require("token"), id: try context.parameters.require("id"),
+                logger: context.logger)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import FCMProtocol
+import Hummingbird
+import Logging
+import PushCore
+import PushServer
+
+/// The route `POST /v1/projects/{project}/messages:send`.
+struct MessageRoute: Sendable {
+    let access: FCMAccess
+    let gate: MessageGate
+    let quotas: SendQuotas
+    let throttles: DeviceThrottles
+    let acceptor: any NotificationAcceptor
+    let audiences: (any AudienceSender)?
+    let metrics: FCMMetrics
+
+    func respond(_ request: Request, project: String, logger: Logger) async -> Response {
+        let team: TeamID
+        do { team = try await access.account(request).team } catch {
+            let refusal = FCMRefusal.of(error, logger: logger)
+            metrics.refused(refusal)
+            return .fcm(refusal)
+        }
+        do {
+            let name = try await send(request, project: project, team: team)
+            return .fcm(JSONValue.object([.init("name", .string(name))]).bytes)
+        } catch let refused as MessageGate.Refused {
+            metrics.refused(refused.refusal)
+            return .fcm(refused.refusal, noted: note(refused, team))
+        } catch {
+            let refusal = FCMRefusal.of(error, logger: logger)
+            metrics.refused(refusal)
+            // A failure of the server is no refusal of the message: it is sent again.
+            guard refusal.status != .unavailable else { return .fcm(refusal) }
+            return .fcm(refusal, noted: note(MessageGate.Refused(refusal: refusal), team))
+        }
+    }
+
+    private func note(_ refused: MessageGate.Refused, _ team: TeamID) -> String? {
+        acceptor.noteRefusal(
+            code: refused.refusal.timelineCode, note: refused.refusal.note, team: team, topic: refused.topic,
+            apnsID: nil)?.description
+    }
+
+    /// - Returns: The message's name.
+    private func send(_ request: Request, project: String, team: TeamID) async throws -> String {
+        guard ProjectName.names(project, team) else {
+            throw FCMRefusal(
+                .permissionDenied,
+                "the service account sends for project \(ProjectName.id(of: team)), not for \(project.prefix(64))",
+                reason: "IAM_PERMISSION_DENIED")
+        }
+        if let seconds = quotas.take(team, at: acceptor.now) {
+            throw FCMRefusal(
+                .quotaExceeded,
+                "the project has sent its messages of this minute; send again after the time of Retry-After",
+                retryAfter: seconds)
+        }
+        let body = try await request.wholeBody()
+        let asked = try FCMRequest(body: Array(buffer: body))
+        let message = asked.message
+        let content = try message.content()
+        let (addressees, refused): ([MessageGate.Addressee], [MessageGate.Refused])
+        switch message.target {
+        case .token(let token): (addressees, refused) = try await gate.addressees(of: token, team: team)
+        case .fid(let id): (addressees, refused) = (try await gate.addressees(ofInstallation: id, team: team), [])
+        case .topic, .condition:
+            guard message.apns?.isForLiveActivity != true else {
+                throw FCMRefusal.invalid(
+                    Self.activityField, "a Live Activity is one device's; the message must name a device, not a topic")
+            }
+            guard let audiences else {
+                throw FCMRefusal.invalid("message", "this server sends to tokens and device groups alone")
+            }
+            let app = try await onlyApp(of: message, team: team)
+            return name(of: try await audiences.send(message, of: app, team: team, isDryRun: asked.isDryRun), team)
+        }
+        if let package = message.android?.package {
+            for addressee in addressees where addressee.app.topic.rawValue != package {
+                throw MessageGate.Refused(
+                    refusal: .invalid(Self.packageField, "the registration token is not one of this app"),
+                    topic: addressee.app.topic.rawValue)
+            }
+        }
+        guard !asked.isDryRun else { return name(of: nil, team) }
+        var acceptances: [Acceptance] = []
+        var left: [NotificationID] = []
+        for addressee in addressees {
+            if message.apns?.isForLiveActivity == true, try await gate.isAgent(addressee) {
+                left.append(try leave(addressee, message, team))
+                continue
+            }
+            // Most messages have no part for browsers: nothing is looked up for those.
+            let isBrowser = try await (message.webpush == nil ? false : gate.isBrowser(addressee))
+            let readers: FCMReaders = isBrowser ? .browsers : .agents
+            let delivery = FCMDelivery(message, isShown: content.isShown, now: acceptor.now, readers: readers)
+            let bytes = content.bytes(team: team, delivery: delivery, readers: readers)
+            acceptances.append(acceptance(addressee, delivery, bytes))
+        }
+        try throttle(acceptances)
+        for each in refused { _ = note(each, team) }
+        if acceptances.isEmpty, let first = left.first { return name(of: first, team) }
+        let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
+        guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRefusal.notNow }
+        // Some members have the message: after a refusal the library would send it again, and they would have it twice.
+        for (each, id) in zip(acceptances, ids) where id == nil {
+            _ = note(MessageGate.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
+        }
+        return name(of: first, team)
+    }
+
+    /// Sends nothing to an agent for a message to a Live Activity, and records the reason in a timeline.
+    private func leave(
+        _ addressee: MessageGate.Addressee, _ message: FCMMessage, _ team: TeamID
+    ) throws -> NotificationID {
+        let noted = acceptor.noteRefusal(
+            code: "NO_LIVE_ACTIVITIES",
+            note: "\(Self.activityField): the device has no Live Activities, and the app's own token was not meant",
+            team: team, topic: addressee.app.topic.rawValue, apnsID: message.apns?.id.map(APNsID.init(rawValue:)))
+        guard let noted else { throw FCMRefusal.notNow }
+        return noted
+    }
+
+    private static let activityField = "message.apns.live_activity_token"
+
+    private static let notStored = FCMRefusal(
+        .unavailable, "the message was stored for other devices of those that it names, and could not be for this one")
+
+    private static let packageField = "message.android.restricted_package_name"
+
+    /// The only app to which a message for many may go; `nil` where it specifies none.
+    private func onlyApp(of message: FCMMessage, team: TeamID) async throws -> AppID? {
+        guard let package = message.android?.package else { return nil }
+        guard let app = try await gate.apps.find(Topic(rawValue: package)), app.team == team else {
+            throw FCMRefusal.invalid(Self.packageField, "the project has no app of this name")
+        }
+        return app.id
+    }
+
+    private func throttle(_ acceptances: [Acceptance]) throws {
+        let full = throttles.take(
+            acceptances.map { ($0.subject, $0.notification.collapseID != nil) }, at: acceptor.now)
+        guard let full else { return }
+        throw MessageGate.Refused(
+            refusal: FCMRefusal(
+                .quotaExceeded, "the device was sent too many messages; send again after the time of Retry-After",
+                retryAfter: full.seconds), topic: acceptances[full.place].app.topic.rawValue)
+    }
+
+    /// Counts an accepted message, and returns its name.
+    ///
+    /// - Parameter id: `nil` for one that was only checked, which gets FCM's name for such messages.
+    private func name(of id: NotificationID?, _ team: TeamID) -> String {
+        guard let id else {
+            metrics.checked.increment()
+            return "projects/\(ProjectName.id(of: team))/messages/fake_message_id"
+        }
+        metrics.accepted.increment()
+        return ProjectName.message(id, of: team)
+    }
+
+    private func acceptance(
+        _ addressee: MessageGate.Addressee, _ delivery: FCMDelivery, _ content: [UInt8]
+    ) -> Acceptance {
+        var acceptance = Acceptance(
+            app: addressee.app, subject: addressee.subject,
+            notification: Notification(
+                apnsID: delivery.apnsID, topic: addressee.app.topic, pushType: delivery.pushType,
+                priority: delivery.priority, expiry: delivery.expiry, collapseID: delivery.collapseID,
+                content: .fcm(content)), ticket: 0,
+            note: addressee.group.map { "to the device group \($0)" })
+        acceptance.namesItself = true
+        return acceptance
+    }
+}

@@ -1,0 +1,184 @@
+import APNsProtocol
+import FCMProtocol
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Networking
+import PushCore
+import PushServer
+
+/// The additional services for sending to browsers' subscriptions.
+package struct WebPushServices: Sendable {
+    /// The register of browsers' registrations.
+    package var register: any RegisterStore & FCMRegister
+    /// The service that withdraws messages.
+    package var withdrawal: any NotificationWithdrawal
+
+    /// Creates an instance from its properties.
+    package init(register: any RegisterStore & FCMRegister, withdrawal: any NotificationWithdrawal) {
+        self.register = register
+        self.withdrawal = withdrawal
+    }
+}
+
+/// The routes `POST /wp/{token}` and `POST /fcm/send/{token}`: a push message for a browser's subscription (RFC 8030),
+/// whose URL is the credential. A subscription with its application server's key accepts only that server's messages
+/// (RFC 8292).
+struct WebPushRoute: Sendable {
+    let services: WebPushServices
+    let apps: AppDirectory
+    let tokens: TokenDirectory
+    let quotas: SendQuotas
+    let acceptor: any NotificationAcceptor
+    let names: @Sendable () -> ServerNames
+    let metrics: FCMMetrics
+
+    private struct Subscription {
+        var app: RegisteredApp
+        var subject: TokenSubject
+        var registration: WebRegistration
+    }
+
+    func send(_ request: Request, token: String, logger: Logger) async -> Response {
+        await answer(logger) {
+            let subscription = try await subscription(of: token)
+            try await prove(request, for: subscription)
+            if let seconds = quotas.take(subscription.app.team, at: acceptor.now) {
+                throw Self.later(.tooManyRequests, after: seconds)
+            }
+            let body = Array(buffer: try await request.wholeBody())
+            guard body.count <= WebPushRequest.largestBody else {
+                throw Self.refusal(.contentTooLarge, "the body has \(body.count) bytes, at most 4096 are allowed")
+            }
+            let asked: WebPushRequest
+            do throws(WebPushRequest.Fault) {
+                asked = try WebPushRequest(body: body) { name in
+                    HTTPField.Name(name).flatMap { request.headers[$0] }
+                }
+            } catch { throw Self.refusal(.badRequest, error.reason) }
+            var acceptance = Acceptance(
+                app: subscription.app, subject: subscription.subject,
+                notification: Notification(
+                    apnsID: nil, topic: subscription.app.topic, pushType: nil, priority: asked.urgency.priority,
+                    expiry: asked.timeToLive == 0 ? .once : .until(acceptor.now + .seconds(asked.timeToLive)),
+                    collapseID: asked.topic, content: .fcm(asked.envelope.bytes)), ticket: 0)
+            acceptance.note = "by Web Push"
+            guard let id = await AcceptanceAnswers.of([acceptance], by: acceptor).first, let id else {
+                throw Self.later(.serviceUnavailable, after: 5)
+            }
+            metrics.accepted.increment()
+            let headers: HTTPFields = [.location: "/wp/\(token)/messages/\(id)", Self.ttl: String(asked.timeToLive)]
+            return Response(status: .created, headers: headers)
+        }
+    }
+
+    /// The route `DELETE /wp/{token}/messages/{id}`: withdraws a message that was not delivered yet (RFC 8030, section
+    /// 6.4).
+    func withdraw(_ request: Request, token: String, id: String, logger: Logger) async -> Response {
+        await answer(logger) {
+            let subscription = try await subscription(of: token)
+            try await prove(request, for: subscription)
+            guard let id = NotificationID(text: id) else { throw ControlError.notFound }
+            let outcome = await withCheckedContinuation { continuation in
+                services.withdrawal.withdraw(id, of: subscription.subject.device) { continuation.resume(returning: $0) }
+            }
+            switch outcome {
+            case .withdrawn, .mayHaveArrived: return Response(status: .noContent)
+            case .ended, .unknown: throw ControlError.notFound
+            case .failed: throw ControlError.unavailable
+            }
+        }
+    }
+
+    private static let ttl = HTTPField.Name("TTL") ?? .retryAfter
+
+    private static let failure = RepeatedMessage("a push message could not be answered")
+
+    private func answer(_ logger: Logger, _ body: () async throws -> Response) async -> Response {
+        do { return try await body() } catch let error as ControlError {
+            return error.response
+        } catch let error as Later {
+            var response = Self.refusal(error.status, "send again after the time of Retry-After").response
+            response.headers[.retryAfter] = String(error.seconds)
+            return response
+        } catch let error as any HTTPResponseError {
+            return Self.refusal(error.status, "the body cannot be read").response
+        } catch {
+            Self.failure.log(error, to: logger)
+            return ControlError.unavailable.response
+        }
+    }
+
+    private struct Later: Error {
+        var status: HTTPResponse.Status
+        var seconds: Int
+    }
+
+    private static func later(_ status: HTTPResponse.Status, after seconds: Int) -> Later {
+        Later(status: status, seconds: seconds)
+    }
+
+    private static func refusal(_ status: HTTPResponse.Status, _ message: String) -> ControlError {
+        ControlError(status: status, code: "refused", message: message)
+    }
+
+    /// The browser's subscription of a URL.
+    private func subscription(of text: String) async throws -> Subscription {
+        let missing = Self.refusal(.notFound, "there is no subscription of this address; delete it")
+        guard let token = DeviceToken(text: text) else { throw missing }
+        var resolution = tokens.known(token)
+        if case .needsLookUp = resolution { resolution = try await tokens.find(token) }
+        let subject: TokenSubject
+        switch resolution {
+        case .bad, .needsLookUp: throw missing
+        case .ended(let instant):
+            throw Self.refusal(.gone, "the subscription ended, \(instant); delete it")
+        case .active(let found): subject = found
+        }
+        let kept = try await services.register.webRegistrations(of: subject.device).first {
+            $0.app == subject.app && $0.environment == subject.environment
+        }
+        guard let kept, let app = try await apps.find(subject.app), app.isPushEnabled else { throw missing }
+        return Subscription(app: app, subject: subject, registration: kept.registration)
+    }
+
+    /// - Throws: 401 without a credential where one is needed, 403 for one that does not count.
+    private func prove(_ request: Request, for subscription: Subscription) async throws {
+        let wanted = VAPIDToken.key(ofSender: subscription.registration.sender)
+        guard let authorization = request.headers[.authorization] else {
+            guard wanted != nil else { return }
+            throw Self.refusal(
+                .unauthorized, "the subscription names its application server's key: send Authorization: vapid t=, k=")
+        }
+        let token: VAPIDToken
+        do throws(VAPIDToken.Fault) {
+            token = try VAPIDToken(
+                authorization: authorization,
+                cryptoKey: HTTPField.Name("crypto-key").flatMap { request.headers[$0] })
+        } catch { throw Self.refusal(.forbidden, error.reason) }
+        if let fault = token.timeFault(at: acceptor.now) { throw Self.refusal(.forbidden, fault) }
+        let names = names()
+        guard token.isFor({ names.include(origin: $0) }) else {
+            throw Self.refusal(
+                .forbidden,
+                "the token's aud must be the origin of the subscription's address, at a name of this server, which are "
+                    + "those of its setting server-names or of its certificate")
+        }
+        guard wanted == nil || wanted == token.key else {
+            throw Self.refusal(.forbidden, "the key is not the one that the subscription names")
+        }
+        if wanted != nil { await RequestScope.prove(.clients(of: subscription.app.team)) }
+    }
+}
+
+extension WebPushRequest.Urgency {
+    fileprivate var priority: Priority {
+        switch self {
+        case .veryLow: .low
+        case .low, .normal: .considerate
+        case .high: .immediate
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import PushCore
+import PushServer
+
+/// The route `POST /v1/broadcasts`: one payload of APNs for the subscribers of a topic, or those that match a
+/// condition.
+///
+/// The body is `{"topic": "NAME", "payload": {"aps": …}}`, or has `condition` in place of `topic`. It may have
+/// `expiration` (seconds since 1970; 0: for connected devices only) and `collapseID`. A caller that may act for every
+/// team specifies one, as `team`. The response has the broadcast's id.
+struct BroadcastRoute: Sendable {
+    let sender: any TopicSender
+    let access: any ProjectAuthentication
+
+    private static let payloadLimit = 4096
+
+    private struct Wanted: Decodable {
+        var topic: String?
+        var condition: String?
+        var team: String?
+        var expiration: Int64?
+        var collapseID: String?
+    }
+
+    func send(_ request: Request) async throws -> Response {
+        let caller = try await access.team(authorization: request.headers[.authorization])
+        let body = Data(buffer: try await request.wholeBody())
+        guard let wanted = try? JSONDecoder().decode(Wanted.self, from: body),
+            let object = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
+            let payload = object["payload"] as? [String: Any],
+            let content = try? JSONSerialization.data(
+                withJSONObject: payload, options: [.sortedKeys, .withoutEscapingSlashes])
+        else { throw ControlError.invalid(#"the body is not {"topic": "NAME", "payload": {…}}"#) }
+        guard let team = caller ?? wanted.team.map(TeamID.init(rawValue:)), TeamID.hasShape(team.rawValue) else {
+            throw ControlError.invalid("the team is missing, ten characters A-Z0-9: \"team\": \"…\"")
+        }
+        guard caller == nil || wanted.team == nil || wanted.team == caller?.rawValue else {
+            throw ControlError.invalid("the credential is not of the team that the body names")
+        }
+        guard content.count <= Self.payloadLimit else {
+            throw ControlError.invalid("the payload has \(content.count) bytes, and may have \(Self.payloadLimit)")
+        }
+        guard wanted.collapseID?.utf8.count ?? 0 <= 64 else {
+            throw ControlError.invalid("collapseID has at most 64 bytes")
+        }
+        let bytes = [UInt8](content)
+        let message = TopicMessage(
+            to: try target(wanted), expiry: try expiry(wanted.expiration), collapseID: wanted.collapseID
+        ) { _ in .apns(bytes) }
+        let id = try await sender.send(message, from: team)
+        return .json(["id": id.description], status: .accepted)
+    }
+
+    private func target(_ wanted: Wanted) throws -> TopicTarget {
+        do {
+            switch (wanted.topic, wanted.condition) {
+            case (let topic?, nil): return try .topic(named: topic)
+            case (nil, let condition?): return try .condition(parsing: condition)
+            default: throw ControlError.invalid("exactly one of \"topic\" and \"condition\" is wanted")
+            }
+        } catch let fault as TopicNameFault {
+            throw ControlError.invalid("\(fault)")
+        } catch let fault as ConditionFault {
+            throw ControlError.invalid("\(fault)")
+        }
+    }
+
+    private func expiry(_ seconds: Int64?) throws -> Expiry {
+        switch seconds {
+        case nil: return .policyDefault
+        case 0: return .once
+        case let seconds?:
+            guard (1...253_402_300_799).contains(seconds) else {
+                throw ControlError.invalid("expiration is an instant in seconds since 1970, or 0")
+            }
+            return .until(Timestamp(seconds: seconds))
+        }
+    }
+}

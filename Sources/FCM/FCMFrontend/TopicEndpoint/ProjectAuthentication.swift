@@ -1,0 +1,15 @@
+import PushCore
+import PushServer
+
+/// The access check for projects, each of which is a team; the port of components that issue access tokens.
+package protocol ProjectAuthentication: Sendable {
+    /// The team of the value of a field `Authorization`; `nil` for a caller that may act for every team.
+    ///
+    /// - Throws: ``ControlError`` for an invalid credential, with the values that are right.
+    func team(authorization: String?) async throws -> TeamID?
+}
+
+extension ProviderAccess: ProjectAuthentication {
+    /// The team of a provider token.
+    package func team(authorization: String?) async throws -> TeamID? { try await team(authorization) }
+}

@@ -1,0 +1,42 @@
+import APNsProtocol
+import PushCore
+
+/// How large a payload may be, by the push service's own rule.
+package enum PayloadLimit {
+    /// The most bytes that are taken; `nil` where no push service would say.
+    package static func bytes(for platform: HubPlatform, _ pushType: PushType?) -> Int? {
+        switch platform {
+        case .aldaba, .apns: APNsPayloadLimit.bytes(for: pushType)
+        case .fcmv1, .gcm: 4096
+        // What services must take (RFC 8030, section 7.2), without what encryption adds (RFC 8291).
+        case .browser: 4096 - PushMessage.overhead
+        case .wns, .mpns, .adm, .baidu, .xiaomi: nil
+        }
+    }
+
+    /// How many bytes of a payload count: of FCM's the names and values of `notification` and `data`, else all.
+    package static func counted(_ body: [UInt8], for platform: HubPlatform) -> Int {
+        guard platform == .fcmv1 || platform == .gcm else { return body.count }
+        let tree: JSONTree
+        // What is no JSON is refused for that.
+        do { tree = try JSONTree(body) } catch { return body.count }
+        let message = tree["message"] ?? tree
+        return ["notification", "data"].reduce(0) { sum, name in
+            (message[name]?.members ?? []).reduce(sum) { sum, member in
+                sum + member.name.utf8.count + (member.value.text?.utf8.count ?? member.value.bytes.count)
+            }
+        }
+    }
+
+    /// A message that a payload is too large; `nil` where it is not.
+    package static func excess(of body: [UInt8], for platform: HubPlatform, _ pushType: PushType?) -> String? {
+        guard let limit = bytes(for: platform, pushType) else { return nil }
+        let count = counted(body, for: platform)
+        return count > limit ? "would have \(count) bytes, \(limit) at most are taken for \(platform.text)" : nil
+    }
+
+    /// Whether a push service takes a payload of that size.
+    package static func allows(_ body: [UInt8], for platform: HubPlatform, _ pushType: PushType? = nil) -> Bool {
+        excess(of: body, for: platform, pushType) == nil
+    }
+}

@@ -1,0 +1,176 @@
+import APNsProtocol
+import Crypto
+import HubProtocol
+import PushCore
+
+extension NotificationHubs {
+    /// Accepts a send. It is durable when this returns, and begins at once or when it is due.
+    ///
+    /// - Throws: ``HubFault`` for a request that cannot be sent.
+    package func accept(_ request: SendRequest, for hub: HubRecord) async throws -> SendRecord {
+        if case .audience(let text) = request.target {
+            _ = try expression(text, of: hub, readsFields: request.readsFields)
+        }
+        let now = clock()
+        let variants = request.plan.experiment?.variants ?? []
+        do {
+            _ = try PushOptions(request.headers, now: now)
+            switch request.format {
+            case .native: break
+            case .template: _ = try PushTemplate.checkedProperties(request.body)
+            case .content: if variants.isEmpty { try check(content: request.body, at: "/content") }
+            }
+            try check(request.plan)
+            for (place, variant) in variants.enumerated() {
+                try check(content: variant.document.bytes, at: "/experiment/variants/\(place)/content")
+            }
+        } catch { throw HubFault.document(error) }
+        guard
+            let record = try await store.addSend(
+                id: freshID(), hub: hub.number, request, state: request.dueAt == nil ? .enqueued : .scheduled, at: now)
+        else { throw HubFault.keyReused }
+        bell.yield()
+        return record
+    }
+
+    /// Refuses content that is too large in any language, before the first notification is sent.
+    private func check(content: [UInt8], at path: String) throws(InstallationFault) {
+        let read = try CampaignContent.read(content)
+        let limit = APNsPayloadLimit.bytes(for: nil)
+        for language in read.languages {
+            let bytes = read.payload(locale: language).count
+            guard bytes > limit else { continue }
+            let name = language.map { " in \($0)" } ?? ""
+            throw InstallationFault(path, "the payload\(name) would have \(bytes) bytes, \(limit) at most are taken")
+        }
+    }
+
+    /// Cancels a scheduled send.
+    ///
+    /// - Throws: ``HubFault`` where there is no such send, or it has ended. One that was cancelled already is returned
+    ///   as it is.
+    package func cancel(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        let found = try await send(id, of: hub)
+        guard found.state != .canceled else { return found }
+        return try await move(id, of: hub, to: .canceled, from: [.scheduled, .enqueued, .paused, .processing])
+    }
+
+    /// Pauses a send that has not ended. When this returns, parts make no more copies; a slice that is under way is
+    /// completed.
+    package func pause(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        let record = try await move(id, of: hub, to: .paused, from: [.scheduled, .enqueued, .processing])
+        try await gateway?.settle()
+        return record
+    }
+
+    /// Resumes a send, for the members of its parts without a copy as well.
+    package func resume(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        let found = try await send(id, of: hub)
+        let state: SendState =
+            if found.startedAt != nil { .processing } else if found.request.dueAt != nil { .scheduled } else {
+                .enqueued
+            }
+        let record = try await move(id, of: hub, to: state, from: [.paused])
+        bell.yield()
+        return record
+    }
+
+    /// The reason why a send cannot be paused, resumed or ended.
+    private static func words(_ state: SendState, _ wanted: SendState) -> String {
+        let verb =
+            switch wanted {
+            case .paused: "held"
+            case .canceled: "canceled"
+            default: "resumed"
+            }
+        guard !state.isFinal else { return "the send has ended (\(state.rawValue)): it cannot be \(verb) any more" }
+        return "the send is \(state.rawValue): it cannot be \(verb)"
+            + (wanted == .paused ? " again" : verb == "resumed" ? "; only one that is held can" : "")
+    }
+
+    private func move(
+        _ id: String, of hub: HubRecord, to state: SendState, from states: [SendState]
+    ) async throws -> SendRecord {
+        let found = try await send(id, of: hub)
+        guard let done = try await store.setState(state, of: found.number, from: states, at: clock()) else {
+            throw HubFault.conflict(Self.words(found.state, state))
+        }
+        return done
+    }
+
+    /// Reads a send.
+    ///
+    /// - Throws: ``HubFault`` where there is no such send.
+    package func send(_ id: String, of hub: HubRecord) async throws -> SendRecord {
+        guard let found = try await store.send(id, hub: hub.number) else {
+            throw HubFault.missing("the notification \(id)")
+        }
+        return found
+    }
+
+    /// The details of a send.
+    ///
+    /// - Parameter location: Makes the absolute address of an id.
+    package func details(_ id: String, of hub: HubRecord, location: (String) -> String) async throws -> SendDetails {
+        let record = try await send(id, of: hub)
+        let outcomes = try await store.outcomes(of: record.number)
+        let suffix = record.request.format == .template ? "template" : ""
+        let tags: String
+        if case .audience(let text?) = record.request.target { tags = text } else { tags = "" }
+        return SendDetails(
+            id: record.id, location: location(record.id), state: record.state, enqueuedAt: record.enqueuedAt,
+            startedAt: record.startedAt, endedAt: record.endedAt,
+            body: String(decoding: record.request.body, as: UTF8.self), tags: tags,
+            platforms: Set(outcomes.map { $0.platform.detailName + suffix }).sorted(), outcomes: outcomes)
+    }
+
+    /// Sends to at most ten installations, picked at random, and waits for the outcomes.
+    package func test(_ request: SendRequest, for hub: HubRecord) async throws -> (SendRecord, [TestResult]) {
+        var picked: [UInt32] = []
+        if case .audience(let text) = request.target {
+            var numbers = try await audience(text, of: hub, for: request.format, readsFields: request.readsFields)
+                .numbers(limit: 10_000)
+            while picked.count < 10, !numbers.isEmpty {
+                picked.append(numbers.remove(at: Int(random() % UInt64(numbers.count))))
+            }
+        }
+        return try await test(request, on: picked, of: hub)
+    }
+
+    /// The time after which a test continues whose server was killed meanwhile, in milliseconds.
+    private static let testPatience: Int64 = 600_000
+
+    /// Sends to some installations at once, and waits for the outcomes. Nothing is sent again for a known idempotency
+    /// key.
+    func test(
+        _ request: SendRequest, on numbers: [UInt32], of hub: HubRecord
+    ) async throws -> (SendRecord, [TestResult]) {
+        var request = request
+        request.dueAt = nil
+        do { _ = try PushOptions(request.headers, now: clock()) } catch { throw HubFault.document(error) }
+        let (picked, now) = (Bitmap(numbers), clock())
+        guard
+            let (record, isNew) = try await store.addTest(
+                id: freshID(), hub: hub.number, request, audience: picked,
+                resumesAt: now.adding(milliseconds: Self.testPatience), at: now)
+        else { throw HubFault.keyReused }
+        guard isNew else { return (record, []) }
+        let results = try await slices.run(of: hub.number) { [self] in
+            var slice = SendSlice(hubs: self, hub: hub, record: record)
+            var results: [TestResult] = []
+            var isEnd = false
+            // Each makes at least one installation's notifications.
+            while !isEnd {
+                var (progress, told) = try await slice.run(picked, collects: true)
+                // Until the end nobody else runs it.
+                if !progress.isEnd { progress.nextAt = now.adding(milliseconds: Self.testPatience) }
+                try await store.advance(record.number, hub: hub.number, progress, committed: committed)
+                results += told
+                slice.record.cursor = progress.cursor
+                isEnd = progress.isEnd
+            }
+            return results
+        }
+        return (record, results)
+    }
+}

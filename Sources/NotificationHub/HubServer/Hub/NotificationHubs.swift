@@ -1,0 +1,262 @@
+import HubProtocol
+import PushCore
+import Scheduling
+import Synchronization
+
+/// The hubs of a server: installations, audiences and sends.
+package final class NotificationHubs: Sendable {
+    /// The durable store.
+    package let store: any HubStore
+    /// The senders by platform.
+    let senders: [HubPlatform: any PushSender]
+    let clock: @Sendable () -> Timestamp
+    let random: @Sendable () -> UInt64
+    /// Finds time zones by their names.
+    package let zones: Zones
+    /// Submits one notification for many of this server's own devices; `nil` where each is submitted separately.
+    let gateway: (any BroadcastGateway)?
+    /// Receives each change of installations before the request is answered.
+    private let changed: @Sendable ([AudienceChange]) -> Void
+    /// The fewest installations with one payload, on this server's own devices, that become a broadcast part.
+    let broadcastMinimum: Int
+    /// The audiences of the hubs that were read, by hub number.
+    private let indexes = Mutex<[Int64: AudienceIndex]>([:])
+    /// The generation of each audience in memory, at least, by hub number.
+    private let generations = Mutex<[Int64: Int64]>([:])
+    /// Wakes the runner of the sends.
+    let bell: AsyncStream<Void>.Continuation
+    let rings: AsyncStream<Void>
+    /// Wakes the runner when the next scheduled send is due.
+    let alarm = Alarm()
+    /// Serializes the division of campaigns, by hub.
+    let doors = HubDoors()
+    /// Serializes the reading of audiences, by hub.
+    private let readings = HubDoors()
+    /// The slices under way, each from its reading of installations until its outcome is recorded.
+    let slices = SlicesUnderWay()
+
+    /// Creates the hubs of a server. Their sends begin when ``run()`` runs.
+    ///
+    /// - Parameters:
+    ///   - senders: The push services by platform; sends for other platforms have the outcome `InvalidCredentials`.
+    ///   - gateway: Submits one notification for many of this server's own devices.
+    ///   - changed: Receives each change of installations before the request is answered.
+    ///   - broadcastMinimum: The fewest installations with one payload that become a broadcast part.
+    ///   - zones: The rules of the recipients' time zones; by default UTC alone.
+    package init(
+        store: any HubStore, senders: [HubPlatform: any PushSender], gateway: (any BroadcastGateway)? = nil,
+        changed: @escaping @Sendable ([AudienceChange]) -> Void = { _ in },
+        broadcastMinimum: Int = defaultBroadcastMinimum, clock: @escaping @Sendable () -> Timestamp,
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+        zones: @escaping Zones = { $0 == "UTC" ? .utc : nil }
+    ) {
+        self.store = store
+        self.senders = senders
+        self.clock = clock
+        self.random = random
+        self.zones = zones
+        self.gateway = gateway
+        self.changed = changed
+        self.broadcastMinimum = max(1, broadcastMinimum)
+        (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// The size of one slice: below it, slices cost less than looking at every connected device.
+    package static let defaultBroadcastMinimum = 512
+
+    /// The present time.
+    package var now: Timestamp { clock() }
+
+    /// Applies the changes of commits to the audiences in memory.
+    var committed: HubStore.Committed {
+        { [self] changes in
+            changed(changes)
+            indexes.withLock { indexes in
+                for change in changes {
+                    // A hub that was not read yet is read from the store later.
+                    if let before = change.before { indexes[change.hub]?.remove(before) }
+                    if let after = change.after { indexes[change.hub]?.insert(after) }
+                }
+            }
+        }
+    }
+
+    /// The quota of what audiences ask that a put would pass.
+    func excess(of put: HubPut, _ hub: HubRecord) -> HubQuota? {
+        guard let entry = put.after.entry else { return nil }
+        return indexes.withLock { indexes in
+            indexes[hub.number]?.excess(replacing: put.before?.entry, with: entry, mostTags: hub.limits.tags)
+        }.map { .values($0.property, $0.most) }
+    }
+
+    /// Takes in when some of a hub were seen. Of a hub that was not read yet, the store is asked later.
+    func seen(_ numbers: [UInt32], hub: Int64, at now: Timestamp) {
+        indexes.withLock { $0[hub]?.see(numbers, at: now) }
+    }
+
+    /// Reads the audience of a hub once, and again when another process has changed it. Concurrent callers wait for the
+    /// reading under way. Many changes before one reading need only that one.
+    package func prepare(_ hub: HubRecord) async throws {
+        guard isBehind(hub) else { return }
+        try await readings.pass(hub.number) { [self] in
+            guard isBehind(hub) else { return }
+            let reading = Mutex(AudienceIndex())
+            // The store calls no other closure while it reads, so nothing is missed between its last entry and the next
+            // commit.
+            let generation = try await store.audience(of: hub.number) { [self] entry in
+                if let entry {
+                    reading.withLock { $0.insert(entry) }
+                } else {
+                    let index = reading.withLock { index in
+                        defer { index = AudienceIndex() }
+                        return index
+                    }
+                    indexes.withLock { $0[hub.number] = index }
+                }
+            }
+            generations.withLock { $0[hub.number] = max($0[hub.number] ?? -1, generation) }
+        }
+    }
+
+    private func isBehind(_ hub: HubRecord) -> Bool {
+        generations.withLock { $0[hub.number] ?? -1 } < hub.generation
+    }
+
+    /// A snapshot of the installations that match an expression now.
+    ///
+    /// - Throws: ``HubFault`` for an expression that cannot be read, and the store's errors.
+    package func audience(
+        _ text: String?, of hub: HubRecord, for format: SendFormat?, readsFields: Bool
+    ) async throws -> Bitmap {
+        let expression = try expression(text, of: hub, readsFields: readsFields)
+        try await prepare(hub)
+        var found: [TagExpression: Bitmap] = [:]
+        if let expression { try await find(expression, hub, &found) }
+        let now = clock()
+        guard let index = indexes.withLock({ $0[hub.number]?.part(for: expression) }) else { return Bitmap() }
+        guard let format else { return index.audience(expression, now: now, found: found) }
+        guard format != .template else {
+            return index.audience(expression, countsTemplates: true, now: now, found: found)
+        }
+        let platforms = HubPlatform.allCases.filter(format.isNative)
+            .reduce(Bitmap()) { $0.union(index.installations(of: $1)) }
+        return index.audience(expression, now: now, found: found).intersection(platforms)
+    }
+
+    private func divisions(of hub: HubRecord) async throws -> AudienceIndex {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.divisions } ?? AudienceIndex()
+    }
+
+    /// The index of a hub's reachable installations, from which reports count traits.
+    func traits(of hub: HubRecord) async throws -> AudienceIndex {
+        try await prepare(hub)
+        return indexes.withLock { $0[hub.number]?.traits } ?? AudienceIndex()
+    }
+
+    /// The installations of a hub on this server's own devices.
+    ///
+    /// - Parameter alone: Whether installations are left out whose channel others may share.
+    func ownDevices(of hub: HubRecord, alone: Bool = false) async throws -> Bitmap {
+        try await prepare(hub)
+        guard let index = indexes.withLock({ $0[hub.number]?.part(for: nil) }) else { return Bitmap() }
+        let own = index.installations(of: .aldaba)
+        return alone ? own.subtracting(index.registrations) : own
+    }
+
+    /// Parts of an audience by the time zones that installations name now.
+    func byZone(_ audience: Bitmap, of hub: HubRecord) async throws -> [(zone: String?, Bitmap)] {
+        try await divisions(of: hub).byZone(audience)
+    }
+
+    /// The division of an audience by the languages of its installations.
+    func byLocale(_ audience: Bitmap, of hub: HubRecord) async throws -> [(locale: String?, Bitmap)] {
+        try await divisions(of: hub).byLocale(audience)
+    }
+
+    /// The division of an audience by the variants of an experiment, in their order.
+    func byVariant(
+        _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
+    ) async throws -> [Bitmap] {
+        try await divisions(of: hub).byVariant(audience, experiment, campaign: campaign)
+    }
+
+    /// The members of an audience in an experiment's hold-out group, which receives nothing.
+    func heldOut(
+        _ audience: Bitmap, _ experiment: CampaignExperiment, campaign: PersonNumber, of hub: HubRecord
+    ) async throws -> Bitmap {
+        try await divisions(of: hub).heldOut(audience, experiment, campaign: campaign)
+    }
+
+    /// How many installations a hub has that can be reached, how many bytes its audiences take, and how many distinct tags there
+    /// are in them.
+    package func size(of hub: HubRecord) async throws -> (installations: Int, memory: Int, tags: Int) {
+        try await prepare(hub)
+        return indexes.withLock { indexes in
+            let index = indexes[hub.number]
+            return (index?.count ?? 0, index?.memory ?? 0, index?.valueCount(of: .tag) ?? 0)
+        }
+    }
+
+    /// Parses an expression within the limits of a hub; `nil` for all installations.
+    package func expression(
+        _ text: String?, of hub: HubRecord, readsFields: Bool
+    ) throws(HubFault) -> TagExpression? {
+        guard let text, !text.allSatisfy({ $0 == " " }) else { return nil }
+        var limits = hub.isStrict ? TagExpression.Limits.azure : TagExpression.Limits()
+        limits.readsFields = readsFields
+        do { return try TagExpression(text, limits: limits) } catch { throw .expression(error) }
+    }
+
+    private func find(_ expression: TagExpression, _ hub: HubRecord, _ found: inout [TagExpression: Bitmap])
+        async throws
+    {
+        switch expression {
+        case .installation(let id):
+            let stored = try await store.installation(id, hub: hub.number)
+            found[expression] = Bitmap(stored.map { [$0.number] } ?? [])
+        case .user(let user): found[expression] = Bitmap(try await store.numbers(ofUser: user, hub: hub.number))
+        case .not(let part): try await find(part, hub, &found)
+        case .all(let parts), .any(let parts): for part in parts { try await find(part, hub, &found) }
+        case .tag, .field: break
+        }
+    }
+
+    /// 32 random hexadecimal digits.
+    func freshID() -> String {
+        [random(), random()].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+/// The reason why a hub refused a request.
+package enum HubFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The expression cannot be read.
+    case expression(TagExpression.Fault)
+    /// A document or a field cannot be read.
+    case document(InstallationFault)
+    /// There is no entity of that name.
+    case missing(String)
+    /// The condition of the request does not hold.
+    case conditionFailed
+    /// The idempotency key names another request.
+    case keyReused
+    /// The request is not possible in the present state.
+    case conflict(String)
+    /// A quota of the hub's would be passed.
+    case quota(HubQuota)
+
+    package var description: String {
+        switch self {
+        case .expression(let fault): "the tag expression cannot be read: \(fault)"
+        case .document(let fault): fault.path.isEmpty ? fault.message : "\(fault)"
+        case .missing(let what): "\(what) does not exist"
+        case .conditionFailed: "it was changed meanwhile, or is not there: the condition of the request does not hold"
+        case .keyReused: "the idempotency key was used for another request"
+        case .conflict(let what): what
+        case .quota(let quota): "\(quota)"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import HTTPTypes
+import HubProtocol
+import Hummingbird
+import PushServer
+
+extension AzureRoutes {
+    /// Installations: put, patch, get and delete, with Azure's own codes.
+    func addInstallations(to router: Router<ControlContext>) {
+        router.put(
+            ":hub/installations/:id",
+            use: handler(.listen, isWrite: true) { call in
+                let installation = try InstallationJSON.read(try await call.request.tree(), id: call.name)
+                guard installation.channel != nil else {
+                    throw InstallationFault("/pushChannel", "the push channel is missing")
+                }
+                try hubs.checkDoor(installation)
+                let (stored, _) = try await hubs.put(installation, of: call.hub)
+                return stored.tagged(Response(status: .ok))
+            })
+        router.patch(
+            ":hub/installations/:id",
+            use: handler(.listen, isWrite: true) { call in
+                let patch = try await call.request.tree()
+                let stored = try await hubs.change(call.name, of: call.hub) {
+                    document throws(InstallationFault) in
+                    let changed = try InstallationPatch.apply(patch, to: document)
+                    try hubs.checkDoor(changed, insteadOf: document, id: call.name)
+                    return changed
+                }
+                return stored.tagged(Response(status: .ok))
+            })
+        router.get(
+            ":hub/installations/:id",
+            use: handler(.listen) { call in
+                let stored = try await hubs.installation(call.name, of: call.hub)
+                return stored.tagged(.json(tree: stored.answer))
+            })
+        router.delete(
+            ":hub/installations/:id",
+            use: handler(.listen, isWrite: true) { call in
+                try await hubs.delete(call.name, of: call.hub)
+                return Response(status: .noContent)
+            })
+    }
+}
+
+extension StoredInstallation {
+    /// The JSON of the installation in the form that Azure's clients read.
+    var answer: JSONTree {
+        InstallationJSON.answer(installation, isExpired: fault != nil, updatedAt: updatedAt)
+    }
+
+    /// A response with the version as its entity tag.
+    func tagged(_ response: Response) -> Response {
+        var response = response
+        response.headers[.eTag] = "\"\(version)\""
+        return response
+    }
+}

@@ -1,0 +1,93 @@
+import Crypto
+import Foundation
+import HubProtocol
+import PushCore
+import Synchronization
+
+/// A JSON Web Token signed by ES256 (RFC 7515, RFC 7518).
+enum ES256 {
+    static func token(
+        header: [JSONTree.Member], claims: [JSONTree.Member], key: P256.Signing.PrivateKey
+    ) throws -> String {
+        let head = JSONTree.object([.init("alg", .string("ES256"))] + header).bytes
+        let signed = Base64URL.encode(head) + "." + Base64URL.encode(JSONTree.object(claims).bytes)
+        let signature = try key.signature(for: Data(signed.utf8))
+        return signed + "." + Base64URL.encode(Array(signature.rawRepresentation))
+    }
+}
+
+/// The provider tokens of Apple's keys: one for each key, used for 45 minutes.
+final class ProviderTokens: Sendable {
+    private struct Made {
+        @Secret var token: String
+        var at: Timestamp
+    }
+
+    private let made = Mutex<[Int64: Made]>([:])
+    private let clock: @Sendable () -> Timestamp
+    /// The time for which a token is used: Apple requires it to be younger than an hour, and renewals at least 20
+    /// minutes apart.
+    private static let lifetime: Int64 = 45 * 60_000
+
+    init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
+
+    /// The token of a key.
+    ///
+    /// - Throws: The cryptographic library's error for a key that cannot be read.
+    func token(_ credential: PushCredential) throws -> String {
+        let now = clock()
+        if let found = made.withLock({ $0[credential.number] }), now.milliseconds(since: found.at) < Self.lifetime {
+            return found.token
+        }
+        let key = try P256.Signing.PrivateKey(pemRepresentation: credential.secret)
+        let token = try ES256.token(
+            header: [.init("kid", .string(credential.name))],
+            claims: [
+                .init("iss", .string(credential.owner)), .init("iat", .number(String(now.rawValue / 1000))),
+            ], key: key)
+        made.withLock { $0[credential.number] = Made(token: token, at: now) }
+        return token
+    }
+
+    /// Removes a token, so that the next call makes another, unless it was replaced already.
+    func forget(_ token: String, of credential: PushCredential) {
+        made.withLock { if $0[credential.number]?.token == token { $0[credential.number] = nil } }
+    }
+}
+
+/// The tokens of VAPID keys (RFC 8292): one for each key and push service, used for six of their twelve hours.
+final class VAPIDTokens: Sendable {
+    private struct Key: Hashable {
+        var credential: Int64
+        var origin: String
+    }
+
+    private let made = Mutex<[Key: (value: Secret<String>, at: Timestamp)]>([:])
+    private let clock: @Sendable () -> Timestamp
+    private static let lifetime: Int64 = 6 * 3_600_000
+    private static let most = 1024
+
+    init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
+
+    /// The value of the field `Authorization` for a push service.
+    func authorization(_ credential: PushCredential, origin: String) throws -> String {
+        let now = clock()
+        let key = Key(credential: credential.number, origin: origin)
+        if let found = made.withLock({ $0[key] }), now.milliseconds(since: found.at) < Self.lifetime {
+            return found.value.wrappedValue
+        }
+        let secret = try P256.Signing.PrivateKey(pemRepresentation: credential.secret)
+        let token = try ES256.token(
+            header: [.init("typ", .string("JWT"))],
+            claims: [
+                .init("aud", .string(origin)), .init("exp", .number(String(now.rawValue / 1000 + 12 * 3600))),
+                .init("sub", .string(credential.owner)),
+            ], key: secret)
+        let value = "vapid t=\(token),k=\(Base64URL.encode(Array(secret.publicKey.x963Representation)))"
+        made.withLock { made in
+            if made.count >= Self.most { made.removeAll() }
+            made[key] = (Secret(value), now)
+        }
+        return value
+    }
+}

@@ -1,0 +1,380 @@
+import Crypto
+import Foundation
+import GRDB
+import HubProtocol
+import PushCore
+
+extension HubDatabase {
+    /// Adds the row, unless a row with the key exists.
+    package func addSend(
+        id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
+    ) async throws -> SendRecord? {
+        try await pool.write { try Self.add(id, hub, request, state, at: now, isTest: false, $0)?.record }
+    }
+
+    /// Adds the row with its audience. The send is open, and not run before `resumesAt`.
+    package func addTest(
+        id: String, hub: Int64, _ request: SendRequest, audience: Bitmap, resumesAt: Timestamp, at now: Timestamp
+    ) async throws -> (record: SendRecord, isNew: Bool)? {
+        let blob = Data(audience.portable)
+        return try await pool.write { database in
+            guard let added = try Self.add(id, hub, request, .processing, at: now, isTest: true, database) else {
+                return nil
+            }
+            guard added.isNew else { return added }
+            let targeted: Int
+            if case .channels(let channels) = request.target {
+                targeted = channels.count
+            } else {
+                targeted = audience.count
+            }
+            let isOver = targeted == 0
+            try database.execute(
+                sql: """
+                    UPDATE send SET state = ?, started_at = ?, ended_at = ?, targeted = ?, audience = ?, next_at = ?
+                    WHERE number = ?
+                    """,
+                arguments: [
+                    (isOver ? SendState.noTargetFound : .processing).rawValue, now.rawValue,
+                    isOver ? now.rawValue : nil, targeted, blob, resumesAt.rawValue, added.record.number,
+                ])
+            return added
+        }
+    }
+
+    /// - Returns: The send, and whether it is new; `nil` where the key names another request.
+    private static func add(
+        _ id: String, _ hub: Int64, _ request: SendRequest, _ state: SendState, at now: Timestamp, isTest: Bool,
+        _ database: Database
+    ) throws -> (record: SendRecord, isNew: Bool)? {
+        let digest = Data(Self.digest(request, isTest: isTest))
+        if let key = request.idempotencyKey,
+            let row = try Row.fetchOne(
+                database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key])
+        {
+            guard row["digest"] == digest, let record = SendRecord(row) else { return nil }
+            return (record, false)
+        }
+        var expression: String?
+        var channels: String?
+        switch request.target {
+        case .audience(let text): expression = text
+        case .channels(let list): channels = JSONTree.array(list.map { .string($0) }).json
+        }
+        try database.execute(
+            sql: """
+                INSERT INTO send(id, hub, format, body, headers, expression, channels, reads_fields, due_at,
+                    idempotency_key, digest, campaign, state, enqueued_at, rate, plan, targeted, cursor)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
+                """,
+            arguments: [
+                id, hub, request.format.text, Data(request.body), headers(request), expression, channels,
+                request.readsFields, request.dueAt?.rawValue, request.idempotencyKey, digest, request.campaign,
+                state.rawValue, now.rawValue, request.rate, request.plan.isEmpty ? nil : request.plan.tree.json,
+            ])
+        let record = SendRecord(
+            number: database.lastInsertedRowID, id: id, hub: hub, request: request, state: state, enqueuedAt: now)
+        return (record, true)
+    }
+
+    private static func headers(_ request: SendRequest) -> String {
+        JSONTree.object(request.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }).json
+    }
+
+    /// A digest that distinguishes different requests with the same key.
+    private static func digest(_ request: SendRequest, isTest: Bool) -> [UInt8] {
+        let parts: [String] =
+            (isTest ? ["test"] : []) + [
+                request.format.text, headers(request), "\(request.dueAt?.rawValue ?? 0)", request.campaign ?? "",
+                "\(request.rate ?? 0)",
+            ] + (request.plan.isEmpty ? [] : [request.plan.tree.json])
+            + {
+                switch request.target {
+                case .audience(let text): ["audience", text ?? ""]
+                case .channels(let list): ["channels"] + list
+                }
+            }()
+        let text = JSONTree.array(parts.map { .string($0) }).bytes
+        return Array(SHA256.hash(data: text + request.body))
+    }
+
+    /// Finds the send by the caller's key.
+    package func send(ofKey key: String, hub: Int64) async throws -> SendRecord? {
+        try await pool.read { database in
+            try Row.fetchOne(
+                database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key]
+            ).flatMap(SendRecord.init)
+        }
+    }
+
+    /// Finds the send by its id.
+    package func send(_ id: String, hub: Int64) async throws -> SendRecord? {
+        try await pool.read { database in
+            try Row.fetchOne(database, sql: "SELECT * FROM send WHERE hub = ? AND id = ?", arguments: [hub, id])
+                .flatMap(SendRecord.init)
+        }
+    }
+
+    /// Reads a page, newest first.
+    package func sends(
+        hub: Int64, before number: Int64, states: [SendState]?, campaigns: Bool, limit: Int
+    ) async throws -> [SendRecord] {
+        let wanted =
+            (states.map { "AND state IN (\($0.map { "'\($0.rawValue)'" }.joined(separator: ",")))" } ?? "")
+            + (campaigns ? " AND campaign IS NOT NULL" : "")
+        return try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM send WHERE hub = ? AND number < ? \(wanted) ORDER BY number DESC LIMIT ?",
+                arguments: [hub, number, limit]
+            ).compactMap(SendRecord.init)
+        }
+    }
+
+    /// Reads the index of open sends.
+    package func runnableSends(at now: Timestamp) async throws -> [RunnableSend] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT number, hub FROM send WHERE ended_at IS NULL
+                        AND (state IN ('Enqueued', 'Processing') OR state = 'Scheduled' AND due_at <= :now)
+                        AND (next_at IS NULL OR next_at <= :now)
+                    ORDER BY number LIMIT 10000
+                    """, arguments: ["now": now.rawValue]
+            ).map { RunnableSend(number: $0["number"], hub: $0["hub"]) }
+        }
+    }
+
+    /// Reads one row for each number.
+    package func sends(_ numbers: [Int64]) async throws -> [SendRecord] {
+        try await pool.read { database in
+            let statement = try database.cachedStatement(sql: "SELECT * FROM send WHERE number = ?")
+            return try numbers.compactMap { try Row.fetchOne(statement, arguments: [$0]).flatMap(SendRecord.init) }
+        }
+    }
+
+    /// Reads the index of open sends.
+    package func nextDue(after now: Timestamp) async throws -> Timestamp? {
+        try await pool.read { database in
+            try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT MIN(at) FROM (
+                        SELECT CASE state WHEN 'Scheduled' THEN due_at ELSE next_at END AS at FROM send
+                        WHERE ended_at IS NULL AND state IN ('Scheduled', 'Processing'))
+                    WHERE at > ?
+                    """, arguments: [now.rawValue]
+            ).map { Timestamp(rawValue: $0) }
+        }
+    }
+
+    /// Changes the row if its state allows it.
+    package func setState(
+        _ state: SendState, of send: Int64, from states: [SendState], at now: Timestamp
+    ) async throws -> SendRecord? {
+        try await pool.write { database in
+            let from = states.map { "'\($0.rawValue)'" }.joined(separator: ",")
+            try database.execute(
+                sql:
+                    "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL AND state IN (\(from))",
+                arguments: [state.rawValue, state.isFinal ? now.rawValue : nil, send])
+            guard database.changesCount == 1 else { return nil }
+            if state.isFinal { try Self.endRetries(of: send, word: state.rawValue, database) }
+            if state == .processing { try Self.closeParts(ofSend: send, database) }
+            return try Row.fetchOne(database, sql: "SELECT * FROM send WHERE number = ?", arguments: [send])
+                .flatMap(SendRecord.init)
+        }
+    }
+
+    /// Reads the stored audience.
+    package func audience(ofSend send: Int64) async throws -> Bitmap {
+        try await pool.read { database in
+            let blob = try Data.fetchOne(
+                database, sql: "SELECT audience FROM send WHERE number = ?", arguments: [send])
+            return try blob.map { try Bitmap(stored: $0, of: "audience") } ?? Bitmap()
+        }
+    }
+
+    /// Adds to the counts, and moves the cursor.
+    package func advance(
+        _ send: Int64, hub: Int64, _ progress: SendProgress, committed: @escaping Committed
+    ) async throws {
+        try await change(committed) { database, changes in
+            try database.execute(
+                sql: "UPDATE send SET cursor = ?, next_at = ? WHERE number = ?",
+                arguments: [Int64(progress.cursor), progress.nextAt?.rawValue, send])
+            let gone = try Self.gone(progress, database)
+            try Self.write(progress.recipients.map { $0.nameless(gone) }, of: send, database)
+            try Self.write(progress.unreachable.map { $0.nameless(gone) }, of: send, keeps: true, database)
+            // A send that was ended while a slice was under way has no retries.
+            let ended = try String.fetchOne(
+                database, sql: "SELECT state FROM send WHERE number = ? AND ended_at IS NOT NULL", arguments: [send])
+            if let ended { try Self.endRetries(of: send, word: ended, database) }
+            for (name, count) in progress.variants { try Self.add(count, to: "variant \(name)", of: send, database) }
+            try Self.note(progress.evidence, progress.fault, of: send, database)
+            if progress.isEnd, let wave = progress.wave {
+                try Self.end(wave, nextAt: progress.nextAt, at: progress.at, database)
+            } else if progress.isEnd, let next = try Self.nextRetry(of: send, database) {
+                try database.execute(
+                    sql: "UPDATE send SET next_at = ? WHERE number = ?",
+                    arguments: [max(next, progress.nextAt?.rawValue ?? next), send])
+            } else if progress.isEnd {
+                try Self.complete(send, at: progress.at, database)
+            }
+            // The send may have been paused and resumed while the slice was under way.
+            try Self.hurryForClosedParts(ofSend: send, database)
+            for count in progress.counts {
+                try database.execute(
+                    sql: """
+                        INSERT INTO send_outcome(send, platform, outcome, count) VALUES (?, ?, ?, ?)
+                        ON CONFLICT DO UPDATE SET count = count + excluded.count
+                        """,
+                    arguments: [send, count.platform.rawValue, count.outcome.rawValue, count.count])
+            }
+            for fault in progress.faults where !gone.contains(fault.installation) {
+                try database.execute(
+                    sql: "INSERT INTO send_fault(send, installation, name, outcome, at) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [
+                        send, Int64(fault.installation), fault.name, fault.outcome.rawValue, fault.at.rawValue,
+                    ])
+            }
+            for dead in progress.deadChannels { try Self.bury(dead, hub: hub, database, &changes) }
+        }
+    }
+
+    /// The installations of a slice that were deleted while it was under way: their identity is not recorded.
+    private static func gone(_ progress: SendProgress, _ database: Database) throws -> Set<UInt32> {
+        let named = (progress.recipients + progress.unreachable).filter { $0.installation != 0 && !$0.name.isEmpty }
+        let numbers = Set(named.map(\.installation))
+        guard !numbers.isEmpty else { return [] }
+        let list = numbers.map(String.init).joined(separator: ",")
+        let found = try Int64.fetchAll(database, sql: "SELECT number FROM installation WHERE number IN (\(list))")
+        return numbers.subtracting(found.compactMap { UInt32(exactly: $0) })
+    }
+
+    /// Marks a dead channel, unless it was registered again after its death.
+    private static func bury(
+        _ dead: DeadChannel, hub: Int64, _ database: Database, _ changes: inout [AudienceChange]
+    ) throws {
+        guard
+            let row = try Row.fetchOne(
+                database, sql: "SELECT * FROM installation WHERE number = ? AND hub = ? AND channel = ?",
+                arguments: [Int64(dead.installation), hub, dead.channel]), let stored = StoredInstallation(row),
+            dead.diedAt.map({
+                $0.rawValue == 0 || $0.rawValue >= row["registered_at"] as Int64? ?? stored.updatedAt.rawValue
+            }) ?? true
+        else { return }
+        try mark(stored, hub: hub, dead.fault, database, &changes)
+    }
+
+    /// Reads the counts.
+    package func outcomes(of send: Int64) async throws -> [OutcomeCount] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT platform, outcome, count FROM send_outcome WHERE send = ?", arguments: [send]
+            ).compactMap { row in
+                guard let platform = HubPlatform(rawValue: row["platform"]),
+                    let outcome = SendOutcome(rawValue: row["outcome"])
+                else { return nil }
+                return OutcomeCount(platform: platform, outcome: outcome, count: row["count"])
+            }
+        }
+    }
+
+    /// Deletes sends by the index of ends; their counts and faults are deleted with them.
+    package func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool {
+        try await pool.write { database in
+            try database.execute(
+                sql: """
+                    DELETE FROM send WHERE number IN (SELECT number FROM send WHERE ended_at < ? ORDER BY ended_at LIMIT ?)
+                    """, arguments: [instant.rawValue, limit])
+            return database.changesCount == limit
+        }
+    }
+
+    /// Reads a page by the index of faults.
+    package func faults(of send: Int64, after number: Int64, limit: Int) async throws -> [SendFault] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT number, installation, name, outcome, at FROM send_fault WHERE send = ? AND number > ?
+                    ORDER BY number LIMIT ?
+                    """, arguments: [send, number, limit]
+            ).compactMap { row in
+                guard let outcome = SendOutcome(rawValue: row["outcome"]) else { return nil }
+                return SendFault(
+                    number: row["number"], installation: UInt32(truncatingIfNeeded: row["installation"] as Int64),
+                    name: row["name"],
+                    outcome: outcome, at: Timestamp(rawValue: row["at"]))
+            }
+        }
+    }
+}
+
+extension SendRecord {
+    /// Creates the record from a row; `nil` for a row without a valid state. Other unreadable columns are reported in
+    /// ``unreadable``.
+    init?(_ row: Row) {
+        guard let state = SendState(rawValue: row["state"]) else { return nil }
+        func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map { Timestamp(rawValue: $0) } }
+        var unreadable: UnreadableSend?
+        func read<Value>(_ what: String, _ value: Value?, or placeholder: Value) -> Value {
+            if value == nil { unreadable = UnreadableSend(what) }
+            return value ?? placeholder
+        }
+        let channels: [String]? = (row["channels"] as String?).map {
+            read("channels", JSONTree(stored: $0)?.items?.allMapped(\.text), or: [])
+        }
+        let request = SendRequest(
+            format: read("format", SendFormat(row["format"]), or: .content), body: Array(row["body"] as Data),
+            headers: read("headers", Self.headers(row["headers"]), or: [:]),
+            target: channels.map { .channels($0) } ?? .audience(row["expression"]), dueAt: instant("due_at"),
+            idempotencyKey: row["idempotency_key"], campaign: row["campaign"], readsFields: row["reads_fields"],
+            rate: row["rate"],
+            plan: (row["plan"] as String?).map { read("plan", Self.plan($0), or: CampaignPlan()) } ?? CampaignPlan())
+        self.init(
+            number: row["number"], id: row["id"], hub: row["hub"], request: request, state: state,
+            enqueuedAt: Timestamp(rawValue: row["enqueued_at"]), startedAt: instant("started_at"),
+            endedAt: instant("ended_at"), targeted: row["targeted"],
+            cursor: UInt32(truncatingIfNeeded: row["cursor"] as Int64), reason: row["reason"])
+        self.unreadable = unreadable
+    }
+
+    private static func headers(_ text: String) -> [String: String]? {
+        guard let members = JSONTree(stored: text)?.members, let values = members.allMapped(\.value.text) else {
+            return nil
+        }
+        return Dictionary(zip(members.map(\.name), values), uniquingKeysWith: { $1 })
+    }
+
+    private static func plan(_ text: String) -> CampaignPlan? {
+        do { return try CampaignPlan(text: text) } catch { return nil }
+    }
+}
+
+extension JSONTree {
+    /// Parses a column; `nil` for a text that is no JSON.
+    fileprivate init?(stored text: String) {
+        do { try self.init(text: text) } catch { return nil }
+    }
+}
+
+extension Array {
+    /// The mapped elements; `nil` if one of them maps to `nil`.
+    fileprivate func allMapped<Value>(_ value: (Element) -> Value?) -> [Value]? {
+        let values = compactMap(value)
+        return values.count == count ? values : nil
+    }
+}
+
+extension Bitmap {
+    /// Decodes a stored audience.
+    ///
+    /// - Throws: ``UnreadableSend`` where nothing is stored, or the value cannot be read.
+    init(stored: Data?, of what: String) throws {
+        guard let found = stored.flatMap({ Bitmap(portable: Array($0)) }) else { throw UnreadableSend(what) }
+        self = found
+    }
+}

@@ -1,0 +1,161 @@
+import DeviceChannel
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Networking
+
+/// The reason why a device endpoint does not listen.
+public enum DeviceEndpointError: Error, CustomStringConvertible {
+    /// The address cannot be listened on, for a reason.
+    case cannotListen(host: String, port: Int, reason: String)
+    /// ``DeviceEndpoint/start()`` was called twice, or after ``DeviceEndpoint/stop()``.
+    case startedBefore
+
+    public var description: String {
+        switch self {
+        case .cannotListen(let host, let port, let reason):
+            "cannot listen for devices on \(host):\(port): \(reason)"
+        case .startedBefore: "a device endpoint is started once"
+        }
+    }
+}
+
+/// The listener for devices: MCS over TLS, connected to a server's gateway.
+public actor DeviceEndpoint {
+    private enum State {
+        case new
+        case listening(SharedListener)
+        case stopped
+    }
+
+    private let configuration: DeviceEndpointConfiguration
+    private let tls: @Sendable () -> NIOSSLContext
+    private let group: any EventLoopGroup
+    private let surroundings: DeviceConnectionSurroundings
+    private var state = State.new
+
+    /// Creates an endpoint that does not listen yet; ``start()`` begins.
+    ///
+    /// - Parameters:
+    ///   - tls: Returns the server's certificate and key, for each connection anew. Devices present no certificate.
+    ///   - gateway: The server's gateway.
+    ///   - upstream: The receivers of devices' upstream messages; receipts are processed in any case.
+    ///   - web: The source of devices' browser registrations.
+    ///   - sessions: The listener for sessions; `nil` for none.
+    public init(
+        configuration: DeviceEndpointConfiguration, tls: @escaping @Sendable () -> NIOSSLContext,
+        gateway: any DeviceGateway, upstream: UpstreamRegistry = UpstreamRegistry(),
+        web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
+        group: any EventLoopGroup, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.tls = tls
+        self.group = group
+        let metrics = DeviceEndpointMetrics()
+        surroundings = DeviceConnectionSurroundings(
+            gateway: gateway,
+            upstream: upstream.adding(
+                ReceiptReceiver(gateway: gateway, metrics: metrics), for: MCSUpstream.receiptsCategory),
+            web: web, sessions: sessions,
+            refusals: UpstreamRefusalReport(logger: logger), configuration: configuration.session,
+            registry: DeviceConnectionRegistry(metrics: metrics),
+            limiter: ConnectionLimiter(listener: "device", configuration.admission, logger: logger),
+            calls: DeviceCallQueues(),
+            logins: LoginRate(.init(perSecond: configuration.loginsPerSecond, burst: configuration.loginBurst)),
+            metrics: metrics, logger: logger)
+    }
+
+    /// Begins to listen.
+    ///
+    /// - Returns: The port that devices can connect to.
+    /// - Throws: ``DeviceEndpointError``.
+    @discardableResult
+    public func start() async throws -> Int {
+        guard case .new = state else { throw DeviceEndpointError.startedBefore }
+        state = .stopped
+        let listener: SharedListener
+        do {
+            listener = try await SharedListener.listen(
+                host: configuration.host, port: configuration.port, backlog: 4096, on: group, bootstrap: bootstrap)
+        } catch {
+            throw DeviceEndpointError.cannotListen(
+                host: configuration.host, port: configuration.port, reason: "\(error)")
+        }
+        state = .listening(listener)
+        let port = listener.port ?? configuration.port
+        surroundings.logger.info(
+            "listening for devices", metadata: [LogKey.address: "\(configuration.host):\(port)"])
+        return port
+    }
+
+    /// Stops listening, sends Close to every device, and waits for the connections to end, at most for the
+    /// configuration's grace.
+    public func stop() async {
+        guard case .listening(let listener) = state else { return }
+        state = .stopped
+        await listener.close()
+        let loop = group.next()
+        let allClosed = surroundings.registry.stop(on: loop)
+        let finished = loop.makePromise(of: Void.self)
+        let limit = loop.scheduleTask(in: .milliseconds(max(0, configuration.stopGrace))) { finished.succeed() }
+        allClosed.whenComplete { _ in
+            limit.cancel()
+            finished.succeed()
+        }
+        try? await finished.futureResult.get()
+        surroundings.logger.info("stopped listening for devices")
+    }
+
+    private var bootstrap: @Sendable (any EventLoop) -> ServerBootstrap {
+        { [tls, surroundings] in Self.bootstrap($0, tls: tls, surroundings) }
+    }
+
+    private static func bootstrap(
+        _ loop: any EventLoop, tls: @escaping @Sendable () -> NIOSSLContext,
+        _ surroundings: DeviceConnectionSurroundings
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: loop)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptFailureLog(listener: "device", logger: surroundings.logger))
+                }
+            }
+            .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
+            .childChannelOption(ChannelOptions.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(ChannelOptions.recvAllocator, value: MCSChannelOptions.receiveAllocator())
+            .childChannelOption(ChannelOptions.maxMessagesPerRead, value: MCSChannelOptions.maximumReadsPerTurn)
+            .childChannelOption(ChannelOptions.writeBufferWaterMark, value: MCSChannelOptions.writeBufferMarks)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try admit(channel, tls: tls, surroundings) }
+            }
+    }
+
+    /// Adds the handlers of a new connection; throws, which closes it, when it is not admitted.
+    private static func admit(
+        _ channel: any Channel, tls: () -> NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
+    ) throws {
+        guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
+        if let pause = surroundings.logins.turnAway(at: SessionTime.now().uptime) {
+            surroundings.limiter.turnedAway()
+            return try channel.pipeline.syncOperations.addHandler(TurnAwayHandler(retryAfter: pause))
+        }
+        let port = DeviceConnectionPort(
+            calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway,
+            network: surroundings.limiter.address(of: channel).map { "\($0)" })
+        guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
+        let shell = DeviceConnectionShell(surroundings, port: port)
+        port.attach(shell)
+        do {
+            let arrival = ArrivalHandler(surroundings.logins, sentAway: surroundings.limiter.turnedAway)
+            try channel.pipeline.syncOperations.addHandlers([
+                arrival, NIOSSLServerHandler(context: tls()), MCSChannelHandler(peer: shell),
+            ])
+        } catch {
+            port.detach(nil)
+            surroundings.registry.remove(port)
+            throw error
+        }
+    }
+}

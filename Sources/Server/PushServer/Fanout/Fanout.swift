@@ -1,0 +1,75 @@
+import PushCore
+
+/// The selection of the broadcasts that a device is to receive, from what is stored.
+public enum Fanout {
+    /// The next broadcast that is looked at for a device, with the registrations that get a copy of it.
+    public struct Turn: Hashable, Sendable {
+        /// The broadcast's id.
+        public var broadcast: NotificationID
+        /// The device's cursor once the copies are stored.
+        public var cursor: Int64
+        /// The registrations that get a copy; empty where it does not concern the device, or has expired.
+        public var registrations: [FanoutRegistration]
+    }
+
+    /// The broadcasts that a device is to receive, in order.
+    ///
+    /// A broadcast that is not among `broadcasts` has ended. The result ends before a broadcast for a list where
+    /// membership of lists is not known.
+    ///
+    /// - Parameter isConnected: Whether notifications that are delivered once or never may be delivered now.
+    public static func replay(
+        _ device: DeviceAudience, of broadcasts: [NotificationID: Broadcast], isConnected: Bool, now: Timestamp
+    ) -> [Turn] {
+        func turn(_ broadcast: Broadcast) -> Turn {
+            let isDue = now < broadcast.expiresAt && (isConnected || !broadcast.isAttempt)
+            return Turn(
+                broadcast: broadcast.id, cursor: broadcast.sequence,
+                registrations: isDue ? device.registrations.filter { isIn(broadcast, $0, device) } : [])
+        }
+        func isKnown(_ broadcast: Broadcast) -> Bool {
+            if case .list = broadcast.audience { device.lists != nil } else { true }
+        }
+        // A connected device most often has one.
+        if device.broadcasts.count == 1 {
+            guard let broadcast = broadcasts[device.broadcasts[0]], broadcast.sequence > device.cursor,
+                isKnown(broadcast)
+            else { return [] }
+            return [turn(broadcast)]
+        }
+        return device.broadcasts.compactMap { broadcasts[$0] }.filter { $0.sequence > device.cursor }
+            .sorted { $0.sequence < $1.sequence }.prefix(while: isKnown).map(turn)
+    }
+
+    /// Whether a registration was in the audience when the broadcast was accepted, and still is after its later
+    /// leavings.
+    ///
+    /// A registration that joins a topic later does not receive this broadcast, and neither does one that leaves a
+    /// topic.
+    public static func isIn(
+        _ broadcast: Broadcast, _ registration: FanoutRegistration, _ device: DeviceAudience
+    ) -> Bool {
+        guard registration.team == broadcast.team, registration.registeredAt <= broadcast.acceptedAt else {
+            return false
+        }
+        let memberships = device.memberships
+        switch broadcast.audience {
+        case .list(let list):
+            return registration.place == list.place && device.lists?.contains(list.number) == true
+        case .topics(let condition, let app):
+            if let app, registration.place.app != app { return false }
+            if let topic = condition.single {
+                return memberships.contains { membership in
+                    membership.topic == topic && membership.left == nil && membership.joined < broadcast.sequence
+                        && membership.place == registration.place && membership.generation == registration.generation
+                }
+            }
+            let then = memberships.filter { membership in
+                membership.place == registration.place && membership.generation == registration.generation
+                    && membership.joined < broadcast.sequence && membership.left.map { $0 > broadcast.sequence } ?? true
+            }
+            return condition.holds { topic in then.contains { $0.topic == topic } }
+                && condition.holds { topic in then.contains { $0.topic == topic && $0.left == nil } }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import PushCore
+
+/// The queued notifications of one device, in order, by app, environment and lane.
+public struct Mailbox: Sendable {
+    /// A queued notification, as the owner's store keeps it.
+    public struct Entry: Hashable, Sendable {
+        /// The notification's internal id, and its place in the order.
+        public var id: NotificationID
+        /// The app that is to have it.
+        public var app: AppID
+        /// The environment of the app's registration.
+        public var environment: PushEnvironment
+        /// The lane in which it waits.
+        public var lane: Lane
+        /// The collapse id; `nil` where the notification replaces none.
+        public var collapseID: String?
+        /// The instant from which it is expired.
+        public var expiresAt: Timestamp
+
+        /// Makes the entry of one notification.
+        public init(
+            id: NotificationID, app: AppID, environment: PushEnvironment, lane: Lane, collapseID: String?,
+            expiresAt: Timestamp
+        ) {
+            self.id = id
+            self.app = app
+            self.environment = environment
+            self.lane = lane
+            self.collapseID = collapseID
+            self.expiresAt = expiresAt
+        }
+    }
+
+    /// An action for the owner to carry out.
+    public enum Directive: Hashable, Sendable {
+        /// Delete the row of this id and record why it left.
+        case remove(NotificationID, NotificationState)
+        /// Store this, in place of an earlier one of the same app, environment and lane, and send it to the device.
+        case tombstone(Tombstone)
+        /// Delete the tombstone of this id: the device knows of it, or its app is gone.
+        case removeTombstone(NotificationID)
+        /// Store this, and send it to the device.
+        case recall(Recall)
+        /// Delete the recall of this id: the device knows of it, or too many wait.
+        case removeRecall(NotificationID)
+    }
+
+    var shelves: [AppQueue] = []
+    /// The records of cleared notifications that are to be sent to the device.
+    public private(set) var tombstones: [Tombstone]
+    /// The recalls of withdrawn notifications that are to be sent to the device, in order.
+    public internal(set) var recalls: [Recall]
+
+    /// Takes over what a store holds for the device, ordered by id.
+    ///
+    /// Where several wait under one collapse id, the earlier ones had been sent when they were overtaken: they
+    /// go at the next ``sessionOpened(now:)``.
+    public init(
+        entries: some Sequence<Entry> = [], tombstones: some Sequence<Tombstone> = [],
+        recalls: some Sequence<Recall> = []
+    ) {
+        self.tombstones = Array(tombstones)
+        self.recalls = Array(recalls)
+        for entry in entries {
+            let place = shelf(of: entry)
+            if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
+                shelves[place].update(earlier) { $0.isOvertaken = true }
+            }
+            shelves[place].append(entry)
+        }
+    }
+
+    /// How many notifications wait, those in flight included.
+    public var count: Int { shelves.reduce(0) { $0 + $1.count } }
+
+    /// How many wait for one app and environment in one lane.
+    public func count(app: AppID, environment: PushEnvironment, lane: Lane) -> Int {
+        let name = AppQueue.Name(app: app, environment: environment, lane: lane)
+        return shelves.first { $0.name == name }?.count ?? 0
+    }
+
+    /// Whether an id waits.
+    public func contains(_ id: NotificationID) -> Bool { shelves.contains { $0.contains(id) } }
+
+    /// The ids that wait, in order, over all apps.
+    public var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
+
+    private mutating func shelf(of entry: Entry) -> Int {
+        let name = AppQueue.Name(app: entry.app, environment: entry.environment, lane: entry.lane)
+        if let index = shelves.firstIndex(where: { $0.name == name }) { return index }
+        shelves.append(AppQueue(name: name))
+        return shelves.count - 1
+    }
+
+    // MARK: Events
+
+    /// Queues an accepted notification.
+    ///
+    /// - Parameter tombstoneID: An id between all earlier ones and the entry's, for the tombstone of a policy that
+    ///   clears.
+    /// - Precondition: `entry.id` is greater than every id that was appended before; a policy that clears has a
+    ///   `tombstoneID`.
+    /// - Returns: The directives for the notifications that it replaces or displaces.
+    public mutating func appended(
+        _ entry: Entry, policy: MailboxPolicy, tombstoneID: NotificationID? = nil, now: Timestamp
+    ) -> [Directive] {
+        let place = shelf(of: entry)
+        var directives: [Directive] = []
+        if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
+            if shelves[place].isInFlight(earlier) {
+                shelves[place].update(earlier) { $0.isOvertaken = true }
+            } else {
+                remove(earlier, from: place, .replaced, &directives)
+            }
+        }
+        switch policy.overflow {
+        case .dropOldest:
+            if shelves[place].count >= policy.limit { expire(place, now: now, &directives) }
+            while shelves[place].count >= policy.limit, let oldest = shelves[place].oldest {
+                remove(oldest, from: place, .dropped(.overflow), &directives)
+            }
+        case .clear:
+            guard let tombstoneID else { preconditionFailure("a policy that clears has an id for a tombstone") }
+            if entry.collapseID != nil, let limit = policy.collapseLimit {
+                makeRoom(for: entry, in: place, limit, now: now, &directives)
+            } else {
+                clear(place, policy, tombstoneID, now: now, &directives)
+            }
+        case .keepNewest:
+            for id in shelves[place].ids where !shelves[place].isInFlight(id) {
+                remove(id, from: place, .replaced, &directives)
+            }
+        }
+        shelves[place].append(entry)
+        return directives
+    }
+
+    /// Empties an app's lane that is full.
+    private mutating func clear(
+        _ place: Int, _ policy: MailboxPolicy, _ tombstoneID: NotificationID, now: Timestamp,
+        _ directives: inout [Directive]
+    ) {
+        func isFull() -> Bool {
+            (policy.collapseLimit == nil ? shelves[place].count : shelves[place].plainCount) >= policy.limit
+        }
+        guard isFull() else { return }
+        expire(place, now: now, &directives)
+        guard isFull() else { return }
+        clear(place, .overflow, tombstoneID, now: now, &directives)
+    }
+
+    /// Empties an app's lane, and leaves a tombstone.
+    private mutating func clear(
+        _ place: Int, _ reason: NotificationState.DropReason, _ tombstoneID: NotificationID, now: Timestamp,
+        _ directives: inout [Directive]
+    ) {
+        let ids = shelves[place].ids
+        for id in ids { remove(id, from: place, .dropped(reason), &directives) }
+        let name = shelves[place].name
+        let earlier = tombstones.firstIndex { $0.isOf(name) }.map { tombstones.remove(at: $0) }
+        let tombstone = Tombstone(
+            id: tombstoneID, app: name.app, environment: name.environment, lane: name.lane,
+            count: (earlier?.count ?? 0) + ids.count, since: earlier?.since ?? now)
+        tombstones.append(tombstone)
+        directives.append(.tombstone(tombstone))
+    }
+
+    /// Makes space for a collapse id that is not queued yet.
+    private mutating func makeRoom(
+        for entry: Entry, in place: Int, _ limit: Int, now: Timestamp, _ directives: inout [Directive]
+    ) {
+        guard let collapseID = entry.collapseID, shelves[place].id(collapsing: collapseID) == nil,
+            shelves[place].collapseIDCount >= limit
+        else { return }
+        expire(place, now: now, &directives)
+        while shelves[place].collapseIDCount >= limit, let oldest = shelves[place].oldestCollapseID {
+            // With what it overtook, so that it does not wait on under an earlier notification.
+            for id in shelves[place].ids(collapsing: oldest) {
+                remove(id, from: place, .dropped(.overflow), &directives)
+            }
+        }
+    }
+
+    /// These were written to the device's connection and are in flight from now on.
+    public mutating func sent(_ ids: [NotificationID]) {
+        for id in ids {
+            for place in shelves.indices where shelves[place].update(id, { $0.isInFlight = true }) { break }
+        }
+    }
+
+    /// The device has stored these, tombstones and recalls among them. Ids that do not wait are passed over.
+    public mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
+        var directives: [Directive] = []
+        for id in ids {
+            for place in shelves.indices where shelves[place].contains(id) {
+                remove(id, from: place, .acked, &directives)
+            }
+            removeTombstones(&directives) { $0.id == id }
+            removeRecall(id, &directives)
+        }
+        return directives
+    }
+
+    /// The device logged in, and what it has was acknowledged; nothing is in flight any more.
+    public mutating func sessionOpened(now: Timestamp) -> [Directive] {
+        var directives: [Directive] = []
+        for place in shelves.indices {
+            for id in shelves[place].overtaken { remove(id, from: place, .replaced, &directives) }
+            shelves[place].landAll()
+            expire(place, now: now, &directives)
+        }
+        return directives
+    }
+
+    /// Time has passed: what has expired leaves.
+    public mutating func expired(now: Timestamp) -> [Directive] {
+        var directives: [Directive] = []
+        for place in shelves.indices { expire(place, now: now, &directives) }
+        return directives
+    }
+
+    /// An app's registration in one environment ended: all that waits for it leaves, tombstones too.
+    public mutating func unregistered(app: AppID, environment: PushEnvironment) -> [Directive] {
+        var directives: [Directive] = []
+        for place in shelves.indices
+        where shelves[place].name.app == app && shelves[place].name.environment == environment {
+            for id in shelves[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
+        }
+        removeTombstones(&directives) { $0.app == app && $0.environment == environment }
+        return directives
+    }
+
+    /// How many lanes have something that waits.
+    public var occupiedLanes: Int { shelves.count { $0.count > 0 } }
+
+    /// The device was away for too long: every lane is cleared, as a full one is.
+    ///
+    /// - Parameter tombstoneIDs: Greater than every id that was given before; at least ``occupiedLanes`` of them.
+    public mutating func deviceInactive(tombstoneIDs: [NotificationID], now: Timestamp) -> [Directive] {
+        var directives: [Directive] = []
+        var ids = tombstoneIDs[...]
+        for place in shelves.indices {
+            expire(place, now: now, &directives)
+            guard shelves[place].count > 0, let id = ids.popFirst() else { continue }
+            clear(place, .inactive, id, now: now, &directives)
+        }
+        return directives
+    }
+
+    private mutating func removeTombstones(
+        _ directives: inout [Directive], where isGone: (Tombstone) -> Bool
+    ) {
+        guard !tombstones.isEmpty else { return }
+        directives += tombstones.filter(isGone).map { .removeTombstone($0.id) }
+        tombstones.removeAll(where: isGone)
+    }
+
+    private mutating func expire(_ place: Int, now: Timestamp, _ directives: inout [Directive]) {
+        for id in shelves[place].expired(at: now) { remove(id, from: place, .expired, &directives) }
+    }
+
+    mutating func remove(
+        _ id: NotificationID, from place: Int, _ state: NotificationState, _ directives: inout [Directive]
+    ) {
+        if shelves[place].remove(id) { directives.append(.remove(id, state)) }
+    }
+}

@@ -1,0 +1,212 @@
+import AgentProtocol
+import Foundation
+import Platform
+import PushCore
+import Synchronization
+
+/// Stores the files of notifications; see this module's README for its guarantees.
+public final class MediaStore: Sendable {
+    /// The operator's settings.
+    public struct Settings: Sendable {
+        /// The maximum size of all files together, in bytes.
+        public var quota: Int64
+        /// The time for which a file is kept after its last upload, in milliseconds.
+        public var lifetime: Int64
+        /// The maximum number of files.
+        var countLimit = 100_000
+        /// The highest number of bytes that the files of one team take.
+        public var teamQuota: Int64
+
+        /// Brings them together; those below one count as one.
+        ///
+        /// - Parameter teamQuota: Without it half of the quota, so that one team leaves as much to the others.
+        public init(quota: Int64, teamQuota: Int64? = nil, lifetime: Int64) {
+            self.quota = max(1, quota)
+            self.teamQuota = max(1, teamQuota ?? quota / 2)
+            self.lifetime = max(1, lifetime)
+        }
+    }
+
+    /// The maximum number of concurrent uploads.
+    static let arrivals = 8
+    /// The highest number of files of one team that arrive at once.
+    static let teamArrivals = arrivals / 2
+
+    let folder: MediaFolder
+    private let settings: Settings
+    private let clock: @Sendable () -> Timestamp
+    private let makeName: @Sendable () -> MediaName
+    private let index: Mutex<MediaIndex>
+    private let arriving = Mutex(Arriving())
+    /// Held by whoever changes files and index together; readers need only the index.
+    private let change = Mutex<Void>(())
+    private let metrics = MediaMetrics()
+
+    /// The files that arrive now.
+    private struct Arriving {
+        var count = 0
+        var byTeam: [TeamID: Int] = [:]
+    }
+
+    /// Opens a folder, which is made where it is missing, and reads what is kept there.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder's path; it must contain nothing else.
+    ///   - clock: The present time.
+    ///   - makeName: A source of unguessable names.
+    /// - Throws: The system's error about the folder.
+    public init(
+        folder: String, settings: Settings, clock: @escaping @Sendable () -> Timestamp,
+        makeName: @escaping @Sendable () -> MediaName = {
+            var generator = SystemRandomNumberGenerator()
+            return MediaName(using: &generator)
+        }
+    ) throws {
+        self.folder = try MediaFolder(folder)
+        self.settings = settings
+        self.clock = clock
+        self.makeName = makeName
+        var found = MediaIndex(
+            quota: settings.quota, countLimit: settings.countLimit, teamQuota: settings.teamQuota)
+        for file in try self.folder.load() { found.insert(file) }
+        metrics.holds(found)
+        index = Mutex(found)
+    }
+
+    var now: Timestamp { clock() }
+
+    // MARK: Uploads
+
+    /// Begins an upload.
+    ///
+    /// - Parameters:
+    ///   - team: The owner's team; `nil` where teams are not authenticated.
+    ///   - announced: The announced size in bytes, if any.
+    /// - Throws: ``MediaRefusal``, or the system's error.
+    public func begin(team: TeamID?, announced: Int64?) throws -> MediaUpload {
+        if let announced {
+            guard announced <= MediaKind.largest else { throw MediaRefusal.tooLarge(nil) }
+            // Space is reserved as the bytes arrive; an upload that cannot fit is refused before.
+            try index.withLock { index in
+                try index.reserve(max(0, announced), for: team)
+                index.release(max(0, announced), of: team)
+            }
+        }
+        try arriving.withLock { arriving in
+            guard arriving.count < Self.arrivals else { throw MediaRefusal.busy }
+            if let team {
+                let own = arriving.byTeam[team, default: 0]
+                guard own < Self.teamArrivals else { throw MediaRefusal.teamBusy(Self.teamArrivals) }
+                arriving.byTeam[team] = own + 1
+            }
+            arriving.count += 1
+        }
+        do {
+            return try MediaUpload(self, name: makeName(), team: team, at: now)
+        } catch {
+            ended(reserved: 0, of: team)
+            throw error
+        }
+    }
+
+    /// An upload is over, well or not.
+    func ended(reserved: Int64, of team: TeamID?) {
+        arriving.withLock { arriving in
+            arriving.count -= 1
+            if let team, let own = arriving.byTeam[team] { arriving.byTeam[team] = own > 1 ? own - 1 : nil }
+        }
+        release(reserved, of: team)
+    }
+
+    func release(_ bytes: Int64, of team: TeamID?) { index.withLock { $0.release(bytes, of: team) } }
+
+    func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRefusal) {
+        try index.withLock { index throws(MediaRefusal) in try index.reserve(bytes, for: team) }
+    }
+
+    func keep(
+        _ verdict: MediaIntake.Verdict, named name: MediaName, team: TeamID?, from arrived: String
+    ) throws -> TakenMedia {
+        try change.withLock { _ in
+            let now = now
+            let expires = now.adding(milliseconds: settings.lifetime)
+            if var known = index.withLock({ $0.file(digest: verdict.digest, team: team, at: now) }) {
+                // The expiration is never made earlier: the setting may have become shorter.
+                known.expires = max(known.expires, expires)
+                try folder.write(known)
+                index.withLock { $0.insert(known) }
+                return TakenMedia(file: known, isNew: false)
+            }
+            let file = MediaFile(
+                name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team,
+                made: now, expires: expires)
+            do { try folder.keep(file, from: arrived) } catch {
+                folder.remove(name)
+                throw error
+            }
+            index.withLock {
+                $0.insert(file)
+                metrics.holds($0)
+            }
+            return TakenMedia(file: file, isNew: true)
+        }
+    }
+
+    // MARK: Downloads
+
+    /// Opens the file of a URL's last component, `NAME.ENDING`; `nil` where there is none, or it has expired.
+    public func open(_ addressName: String) throws -> OpenMedia? {
+        guard let (name, format) = MediaName.read(inAddress: addressName),
+            let file = index.withLock({ $0.file(name, at: now) }), file.format == format
+        else { return nil }
+        let descriptor = Foundation.open(folder.place(of: name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        // The file was deleted since the index was read.
+        if descriptor < 0, errno == ENOENT { return nil }
+        return OpenMedia(file, try Descriptor(descriptor, "file \(name)"))
+    }
+
+    /// At most `limit` files in the order of their names, after a name; a team's, or all (`nil`).
+    public func list(team: TeamID?, after: MediaName?, limit: Int) -> [MediaFile] {
+        index.withLock { $0.list(team: team, after: after, limit: max(0, limit), at: now) }
+    }
+
+    /// Deletes a file; another team's file than the caller's (`nil`: any) is treated as missing.
+    ///
+    /// - Returns: The file; `nil` when there is none with that name.
+    public func delete(_ name: MediaName, team: TeamID?) -> MediaFile? {
+        change.withLock { _ in
+            guard let file = index.withLock({ $0.file(name, at: now) }), team == nil || file.team == team else {
+                return nil
+            }
+            remove([name])
+            return file
+        }
+    }
+
+    /// Deletes expired files; to be called now and then.
+    public func sweep() {
+        change.withLock { _ in remove(index.withLock { $0.expired(at: now) }) }
+    }
+
+    private func remove(_ names: [MediaName]) {
+        for name in names {
+            index.withLock { _ = $0.remove(name) }
+            folder.remove(name)
+        }
+        index.withLock { metrics.holds($0) }
+    }
+
+    // MARK: Counting
+
+    /// Counts an outcome of a request for a file.
+    public func count(_ answer: MediaAnswer) { metrics.answered(answer) }
+
+    /// Counts bytes that were sent.
+    public func countServed(_ bytes: Int64, of file: MediaFile) { metrics.served(bytes, of: file.format.kind) }
+
+    /// Counts an upload that was accepted, new or known.
+    public func countUpload(isNew: Bool) { metrics.uploaded(isNew ? "taken" : "known") }
+
+    /// Counts an upload that was not accepted: a refusal, or one that was interrupted (`nil`).
+    public func countUpload(refused refusal: MediaRefusal?) { metrics.uploaded(refusal?.code ?? "broken") }
+}

@@ -1,0 +1,246 @@
+import APNsProtocol
+import Crypto
+import Foundation
+import PushCore
+import Synchronization
+
+/// Cached verdicts on provider tokens: an ES256 check costs ten times a request, so each token is checked once.
+///
+/// Thread-safe. A verdict is cached under the whole header value; its age is checked every time.
+public final class CredentialDirectory: Sendable {
+    /// A provider token that was found genuine.
+    public struct Credential: Hashable, Sendable {
+        /// The team whose key signed the token.
+        public var team: TeamID
+        /// The id of that provider key: ten characters `A-Z0-9`.
+        public var keyID: KeyID
+        /// The time at which the provider made the token: its `iat` claim (RFC 7519, 4.1.6).
+        public var issuedAt: Timestamp
+
+        /// The refusal of a token that is older than an hour; `nil` while it is not.
+        public func refusal(at now: Timestamp) -> APNsRefusal? {
+            now.duration(since: issuedAt) > ProviderToken.lifetime
+                ? APNsRefusal(.expiredProviderToken, note: "the provider token is older than one hour") : nil
+        }
+    }
+
+    /// A key or a certificate of the register, by its team and id.
+    public struct KnownKey: Hashable, Sendable {
+        /// The team that owns it.
+        public var team: TeamID
+        /// The key's id: ten characters `A-Z0-9`.
+        public var keyID: KeyID
+
+        /// Creates a reference to a key; whether the register has it is not checked.
+        public init(team: TeamID, keyID: KeyID) {
+            self.team = team
+            self.keyID = keyID
+        }
+    }
+
+    /// The cached verdict on a header value.
+    public enum Knowledge: Sendable {
+        /// Genuine, and not older than an hour.
+        case credential(Credential)
+        /// Refused, with the reason; `key` is the key that the token specifies, `nil` where the register has no such
+        /// key.
+        case refused(APNsRefusal, key: KnownKey? = nil)
+        /// The register has changed: call ``find(_:)``.
+        case needsLookUp
+    }
+
+    private struct State {
+        /// The keys as they were read from the store.
+        var stored: [ProviderKey] = []
+        var keys: [KeyID: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
+        /// The register's version when the keys were read; `nil` before the first time.
+        var version: UInt64?
+        var verdicts = GenerationCache<[UInt8], Credential>(capacity: 2048)
+    }
+
+    private let store: any RegisterStore
+    private let clock: @Sendable () -> Timestamp
+    private let state = Mutex(State())
+    /// The number of readings that changed the keys: a connection's cache is valid for one such number.
+    private let edition = Atomic<UInt64>(0)
+    private let reading: CoalescedLoad
+
+    /// Creates a directory that has read no key yet.
+    ///
+    /// - Parameter clock: The clock by which tokens age.
+    public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
+        self.store = store
+        self.clock = clock
+        reading = CoalescedLoad(clock: clock)
+    }
+
+    /// The cache of one connection, so that most requests need no look-up.
+    public struct Memory: Sendable {
+        fileprivate var authorization: ArraySlice<UInt8> = []
+        fileprivate var credential: Credential?
+        fileprivate var version: UInt64 = 0
+        fileprivate var edition: UInt64 = 0
+        /// The number of tokens of known keys whose signature was checked and is wrong.
+        fileprivate var forgeries = 0
+
+        /// Creates the cache of a connection that has made no request yet.
+        public init() {}
+    }
+
+    /// The number of wrong signatures of a connection beyond which further tokens are refused without a check: each
+    /// costs as much as ten requests.
+    static let forgeryLimit = 16
+
+    /// Checks an `authorization` header like ``known(_:)``. The connection's cache is used if the header is the
+    /// previous one, and neither the register's version nor the keys have changed since.
+    public func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> Knowledge {
+        let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
+        if let authorization, let credential = memory.credential, memory.version == version, memory.edition == edition,
+            authorization.elementsEqualFast(memory.authorization)
+        {
+            return Self.knowledge(credential, at: clock())
+        }
+        guard memory.forgeries < Self.forgeryLimit else {
+            return .refused(
+                APNsRefusal(
+                    .tooManyProviderTokenUpdates, note: "the connection has shown too many wrong signatures"))
+        }
+        let knowledge = known(authorization)
+        switch knowledge {
+        case .credential(let credential):
+            guard let authorization else { break }
+            memory.authorization = ArraySlice(Array(authorization))
+            memory.credential = credential
+            (memory.version, memory.edition) = (version, edition)
+        case .refused(let refusal, key: .some) where refusal.reason == .invalidProviderToken: memory.forgeries += 1
+        case .refused, .needsLookUp: break
+        }
+        return knowledge
+    }
+
+    /// Reads every provider key again; one that is not a P-256 public key is ignored. Earlier verdicts are discarded.
+    public func reload() async throws {
+        let version = store.registerVersion
+        var keys: [KeyID: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
+        let stored = try await store.providerKeys()
+        for each in stored {
+            guard let key = try? P256.Signing.PublicKey(pemRepresentation: each.publicKeyPEM) else { continue }
+            keys[each.keyID] = (each.team, key)
+        }
+        let read = keys
+        let hasOthers = state.withLock { state in
+            let hasOthers = state.stored != stored
+            state = State(stored: stored, keys: read, version: version)
+            return hasOthers
+        }
+        if hasOthers { edition.add(1, ordering: .releasing) }
+    }
+
+    /// Reads nothing when a reading that ended just before brought the present version.
+    private func reloadIfChanged() async throws {
+        guard state.withLock({ $0.version }) != store.registerVersion else { return }
+        try await reload()
+    }
+
+    /// Checks an `authorization` header from memory, including the signature if its key is known.
+    ///
+    /// Every verdict is that of the register's present version: when that has changed, the keys must be read first. A
+    /// revoked key is thus refused, and a new one accepted, at the next request.
+    public func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
+        let version = store.registerVersion
+        return judge(authorization) { $0 == version }
+    }
+
+    /// - Parameter isCurrent: Whether keys that were read at a version of the register may be used.
+    private func judge(_ authorization: ArraySlice<UInt8>?, isCurrent: (UInt64?) -> Bool) -> Knowledge {
+        guard let authorization, !authorization.isEmpty else {
+            return .refused(APNsRefusal(.missingProviderToken, note: "there is no authorization header"))
+        }
+        let now = clock()
+        let bytes = Array(authorization)
+        let (isCurrent, verdict) = state.withLock { state in
+            isCurrent(state.version) ? (true, state.verdicts.value(bytes)) : (false, nil)
+        }
+        if let verdict { return Self.knowledge(verdict, at: now) }
+        do throws(APNsRefusal) {
+            let token = try ProviderToken(authorization: authorization)
+            guard isCurrent else { return .needsLookUp }
+            guard let entry = state.withLock({ $0.keys[token.keyID] }) else {
+                return .refused(APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)"))
+            }
+            do throws(APNsRefusal) {
+                return .credential(try credential(token, bytes, entry.team, entry.key, now))
+            } catch {
+                return .refused(error, key: KnownKey(team: entry.team, keyID: token.keyID))
+            }
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    private static func knowledge(_ credential: Credential, at now: Timestamp) -> Knowledge {
+        guard let refusal = credential.refusal(at: now) else { return .credential(credential) }
+        return .refused(refusal, key: KnownKey(team: credential.team, keyID: credential.keyID))
+    }
+
+    private func credential(
+        _ token: ProviderToken, _ bytes: [UInt8], _ team: TeamID, _ key: P256.Signing.PublicKey, _ now: Timestamp
+    ) throws(APNsRefusal) -> Credential {
+        guard token.isSigned(by: key) else {
+            throw APNsRefusal(.invalidProviderToken, note: "the signature is not that of key \(token.keyID)")
+        }
+        guard token.team == team else {
+            throw APNsRefusal(.invalidProviderToken, note: "key \(token.keyID) is not of team \(token.team)")
+        }
+        if let refusal = token.refusal(at: now) { throw refusal }
+        let credential = Credential(team: token.team, keyID: token.keyID, issuedAt: token.issuedAt)
+        state.withLock { $0.verdicts.insert(credential, bytes) }
+        return credential
+    }
+
+    /// Checks an `authorization` header, reading the keys again if the register has changed. Never returns
+    /// `needsLookUp`. Concurrent callers share one reading of the keys.
+    ///
+    /// - Throws: An error when the store cannot be read.
+    public func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
+        // A register that changes during a reading is read again; one that changes all the time must not delay the
+        // result for ever.
+        for _ in 0..<3 {
+            let knowledge = known(authorization)
+            guard case .needsLookUp = knowledge else { return knowledge }
+            try await reading.wait { try await self.reloadIfChanged() }
+        }
+        return judge(authorization) { _ in true }
+    }
+}
+
+extension CredentialDirectory: ProviderAuthentication {
+    /// Checks the header's value like ``find(_:)``, without the refusal's note.
+    ///
+    /// - Throws: An error when the store cannot be read.
+    public func team(authorization: String) async throws -> ProviderVerdict {
+        switch try await find(ArraySlice(authorization.utf8)) {
+        case .credential(let credential): return .team(credential.team)
+        case .refused(let refusal, _):
+            switch refusal.reason {
+            case .missingProviderToken: return .missing
+            case .expiredProviderToken: return .expired
+            default: return .invalid
+            }
+        case .needsLookUp: return .invalid
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Compares the bytes in one call of the C library.
+    func elementsEqualFast(_ other: ArraySlice<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        return withUnsafeBytes { mine in
+            other.withUnsafeBytes { theirs in
+                guard let left = mine.baseAddress, let right = theirs.baseAddress else { return true }
+                return memcmp(left, right, mine.count) == 0
+            }
+        }
+    }
+}

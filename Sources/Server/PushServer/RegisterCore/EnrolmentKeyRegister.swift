@@ -1,0 +1,125 @@
+import PushCore
+
+/// Storage of the keys for enrolling new devices, and of the devices that are blocked; a port that stores implement.
+public protocol EnrolmentKeyRegister: Sendable {
+    /// Adds a key. - Throws: ``RegisterError/enrolmentKeyTaken(_:)``.
+    func addEnrolmentKey(_ key: EnrolmentKey) async throws
+
+    /// All keys, the oldest first, including those that are no longer valid.
+    func enrolmentKeys() async throws -> [EnrolmentKey]
+
+    /// Revokes a key for good; `false` when there is none with that id, or it was revoked before.
+    func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool
+
+    /// Finds a key by the hash of its secret, and counts one use of it if `isCounted` is set and the key is valid.
+    func useEnrolmentKey(secretHash: [UInt8], isCounted: Bool, at now: Timestamp) async throws -> EnrolmentKeyVerdict
+
+    /// Blocks or unblocks a device. Its registrations stay.
+    ///
+    /// - Returns: `false` when there is no such device, or nothing changes.
+    func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool
+
+    /// Whether a device is blocked.
+    func isBlocked(_ device: DeviceID) async throws -> Bool
+
+    /// The devices after an id, in the order of their ids.
+    func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice]
+}
+
+/// A key for enrolling new devices.
+public struct EnrolmentKey: Hashable, Sendable {
+    /// The key's name for people; no secret.
+    public var id: String
+    /// SHA-256 of the secret.
+    @Secret public var secretHash: [UInt8]
+    /// The number of devices that may enrol with it; `nil` for any number.
+    public var quota: Int?
+    /// The number of devices that have enrolled with it.
+    public var used: Int
+    /// The present number of installations of apps that were made with it.
+    public var installations: Int
+    /// The time at which it expires; `nil` for never.
+    public var expiresAt: Timestamp?
+    /// The time at which it was made.
+    public var createdAt: Timestamp
+    /// The time at which it was revoked; `nil` while it was not.
+    public var revokedAt: Timestamp?
+
+    /// Creates an instance from its properties.
+    public init(
+        id: String, secretHash: [UInt8], quota: Int? = nil, used: Int = 0, installations: Int = 0,
+        expiresAt: Timestamp? = nil, createdAt: Timestamp, revokedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.secretHash = secretHash
+        self.quota = quota
+        self.used = used
+        self.installations = installations
+        self.expiresAt = expiresAt
+        self.createdAt = createdAt
+        self.revokedAt = revokedAt
+    }
+
+    /// The maximum number of installations of apps for each device of the quota. A device has more than one app, and a
+    /// library that has lost its installation makes another.
+    public static let installationsPerDevice = 10
+
+    /// The maximum number of present installations that were made with it; `nil` for any number.
+    public var installationLimit: Int? {
+        quota.map { quota in
+            let (limit, isTooLarge) = quota.multipliedReportingOverflow(by: Self.installationsPerDevice)
+            return isTooLarge ? .max : limit
+        }
+    }
+
+    /// Whether it is valid for enrolment at an instant.
+    public func verdict(at now: Timestamp) -> EnrolmentKeyVerdict {
+        if revokedAt != nil { return .revoked }
+        if let expiresAt, now >= expiresAt { return .expired }
+        if let quota, used >= quota { return .usedUp }
+        return .valid
+    }
+}
+
+/// The verdict on a key for enrolment.
+public enum EnrolmentKeyVerdict: String, Hashable, Sendable, CaseIterable {
+    /// The key is valid.
+    case valid
+    /// There is no such key.
+    case unknown
+    /// The key was revoked.
+    case revoked
+    /// The key has expired.
+    case expired
+    /// The quota of devices is used up.
+    case usedUp = "used_up"
+}
+
+/// A device in the register.
+public struct EnrolledDevice: Hashable, Sendable {
+    /// The device's id.
+    public var device: DeviceID
+    /// The time at which it enrolled.
+    public var enrolledAt: Timestamp
+    /// The time at which its presence was last recorded, to the day; `nil` if never since its enrolment.
+    public var seenAt: Timestamp?
+    /// The time at which it was blocked; `nil` while it is not.
+    public var blockedAt: Timestamp?
+    /// The time at which it was revoked; `nil` while it was not.
+    public var revokedAt: Timestamp?
+    /// The number of apps that are registered on it.
+    public var registrations: Int
+
+    /// Creates an instance from its properties.
+    public init(
+        device: DeviceID, enrolledAt: Timestamp, seenAt: Timestamp?, blockedAt: Timestamp?, revokedAt: Timestamp?,
+        registrations: Int
+    ) {
+        self.device = device
+        self.enrolledAt = enrolledAt
+        self.seenAt = seenAt
+        self.blockedAt = blockedAt
+        self.revokedAt = revokedAt
+        self.registrations = registrations
+    }
+}

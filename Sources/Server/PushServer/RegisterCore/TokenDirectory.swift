@@ -1,0 +1,170 @@
+import APNsProtocol
+import PushCore
+import Synchronization
+
+/// The registrations of device tokens, active or ended, from a bounded cache before the store.
+///
+/// Thread-safe. A token that no key opens is refused without any look-up.
+public final class TokenDirectory: Sendable {
+    /// The state of a token.
+    public enum Resolution: Hashable, Sendable {
+        /// The registration is active; the subject is the decoded token.
+        case active(TokenSubject)
+        /// The registration ended at this instant; 1970 where the instant is not known.
+        case ended(Timestamp)
+        /// No key opens the token, or its registration never existed.
+        case bad
+        /// Not cached: call ``find(_:)``.
+        case needsLookUp
+    }
+
+    /// The key of a registration; its tokens differ by generation.
+    private struct Place: Hashable {
+        var device: DeviceID
+        var app: AppID
+        var environment: PushEnvironment
+
+        init(_ subject: TokenSubject) {
+            device = subject.device
+            app = subject.app
+            environment = subject.environment
+        }
+    }
+
+    /// The look-ups of one registration that have begun and not ended.
+    private struct Flight {
+        var lookUps = 0
+        /// The number of changes of the registration meanwhile.
+        var changes = 0
+    }
+
+    private struct State {
+        var resolutions: GenerationCache<DeviceToken, Resolution>
+        /// The register's version of the cached answers.
+        var version: UInt64 = 0
+        var flights: [Place: Flight] = [:]
+
+        /// Counts a look-up that begins.
+        ///
+        /// - Returns: The number of changes; ``ended(_:)`` must return the same number for the result to be cached.
+        mutating func began(_ place: Place) -> Int {
+            flights[place, default: Flight()].lookUps += 1
+            return flights[place]?.changes ?? 0
+        }
+
+        mutating func ended(_ place: Place) -> Int {
+            guard var flight = flights[place] else { return 0 }
+            flight.lookUps -= 1
+            flights[place] = flight.lookUps > 0 ? flight : nil
+            return flight.changes
+        }
+    }
+
+    private let store: any RegisterStore
+    private let capacity: Int
+    /// Seals and opens device tokens.
+    public let sealer: DeviceTokenSealer
+    private let state: Mutex<State>
+
+    /// Creates a directory that has looked up nothing yet.
+    ///
+    /// - Parameter capacity: The number of tokens in the cache, up to twice as many; about 150 bytes each.
+    public init(store: any RegisterStore, sealer: DeviceTokenSealer, capacity: Int = 200_000) {
+        self.store = store
+        self.sealer = sealer
+        self.capacity = capacity
+        state = Mutex(State(resolutions: GenerationCache(capacity: capacity)))
+    }
+
+    /// Returns the cached state. Answers read before the register changed are discarded: the change may have ended a
+    /// registration.
+    public func known(_ token: DeviceToken) -> Resolution {
+        let version = store.registerVersion
+        return state.withLock { state in
+            guard state.version == version else { return .needsLookUp }
+            return state.resolutions.value(token) ?? .needsLookUp
+        }
+    }
+
+    /// Opens a token and reads its registration.
+    ///
+    /// - Throws: An error when the store cannot be read; whether the token is active is not known then.
+    public func find(_ token: DeviceToken) async throws -> Resolution {
+        try await find([token]).first ?? .bad
+    }
+
+    /// Opens tokens and reads their registrations, all at once.
+    ///
+    /// - Returns: A resolution for each of the tokens, of which there may be some hundreds; none is
+    ///   ``Resolution/needsLookUp``.
+    /// - Throws: An error when the store cannot be read; whether any of the tokens is active is not known then.
+    public func find(_ tokens: [DeviceToken]) async throws -> [Resolution] {
+        let subjects = tokens.map(sealer.open)
+        let opened = subjects.compactMap { $0 }
+        guard !opened.isEmpty else { return tokens.map { _ in .bad } }
+        let places = opened.map(Place.init)
+        let version = store.registerVersion
+        let changes = state.withLock { state in places.map { state.began($0) } }
+        let registrations: [Registration?]
+        do {
+            registrations =
+                if opened.count == 1 {
+                    [
+                        try await store.registration(
+                            device: opened[0].device, app: opened[0].app, environment: opened[0].environment)
+                    ]
+                } else {
+                    try await store.registrations(of: opened)
+                }
+        } catch {
+            state.withLock { state in for place in places { _ = state.ended(place) } }
+            throw error
+        }
+        return keep(tokens, subjects, zip(places, changes), registrations, asOf: version)
+    }
+
+    /// Returns the states of tokens, and caches those whose registrations did not change meanwhile.
+    private func keep(
+        _ tokens: [DeviceToken], _ subjects: [TokenSubject?], _ flights: Zip2Sequence<[Place], [Int]>,
+        _ registrations: [Registration?], asOf version: UInt64
+    ) -> [Resolution] {
+        var answers = zip(flights, registrations).makeIterator()
+        return state.withLock { state in
+            zip(tokens, subjects).map { token, subject in
+                guard let subject, let ((place, changes), registration) = answers.next() else { return .bad }
+                let resolution = Self.resolution(of: subject, registration)
+                guard state.ended(place) == changes, state.version <= version else { return resolution }
+                if state.version < version {
+                    state.version = version
+                    state.resolutions = GenerationCache(capacity: capacity)
+                }
+                state.resolutions.insert(resolution, token)
+                return resolution
+            }
+        }
+    }
+
+    static func resolution(of subject: TokenSubject, _ registration: Registration?) -> Resolution {
+        guard let registration, subject.generation <= registration.generation else { return .bad }
+        if subject.generation == registration.generation {
+            return registration.endedAt.map { .ended($0) } ?? .active(subject)
+        }
+        return .ended(registration.previousEndedAt ?? Timestamp(rawValue: 0))
+    }
+
+    /// Records the present state of a registration. Cached answers for its token that differ are discarded, and
+    /// look-ups of it that are under way are not cached.
+    ///
+    /// Answers for other registrations stay, and so do answers that agree.
+    /// - Parameter subject: The decoded token of the registration's generation.
+    /// - Throws: The cryptographic library's error; never for a subject that was sealed before.
+    public func registrationIs(_ registration: Registration, of subject: TokenSubject) throws {
+        let tokens = try sealer.everyToken(of: subject)
+        let place = Place(subject)
+        let right = Self.resolution(of: subject, registration)
+        state.withLock { state in
+            state.flights[place]?.changes += 1
+            for token in tokens where state.resolutions.value(token) != right { state.resolutions.remove(token) }
+        }
+    }
+}

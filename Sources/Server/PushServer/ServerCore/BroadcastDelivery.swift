@@ -1,0 +1,173 @@
+import NIOCore
+import PushCore
+
+/// Delivers broadcasts to connected devices; the port for components that store broadcasts and subscriptions.
+public protocol BroadcastDelivery: Sendable {
+    /// A new id for a broadcast, from the sequence of notifications; `nil` when none can be made now.
+    func newID() -> NotificationID?
+
+    /// Delivers a broadcast for the members of these topics, which was made durable, to the connected devices, slice by
+    /// slice.
+    func published(_ topics: [TopicNumber])
+
+    /// Changes subscriptions of these devices. When this returns, no decision depends on the earlier ones any more.
+    ///
+    /// - Parameter change: Makes the change durable. Its result is not examined: the devices are processed in any case.
+    /// - Throws: The error that the change throws.
+    func changeSubscriptions<Value: Sendable>(
+        of devices: [DeviceID], _ change: () async throws -> Value
+    ) async throws -> Value
+}
+
+extension MailboxService: BroadcastDelivery {
+    /// Makes an id on this thread.
+    nonisolated public func newID() -> NotificationID? { ids.next(now: clock()) }
+
+    /// Processes the members that are connected, one slice in a batch.
+    nonisolated public func published(_ topics: [TopicNumber]) {
+        loop.execute {
+            self.assumeIsolated { service in
+                service.live.published(topics)
+                service.visitNext()
+            }
+        }
+    }
+
+    /// Queues the devices and waits until they were processed. Devices without a connection read anew when they
+    /// connect.
+    nonisolated public func changeSubscriptions<Value: Sendable>(
+        of devices: [DeviceID], _ change: () async throws -> Value
+    ) async throws -> Value {
+        changing.began(devices)
+        do {
+            let value = try await change()
+            await lookAnew(at: devices)
+            return value
+        } catch {
+            await lookAnew(at: devices)
+            throw error
+        }
+    }
+
+    private nonisolated func lookAnew(at devices: [DeviceID]) async {
+        await withCheckedContinuation { continuation in
+            _ = submit(
+                .visit(devices) {
+                    self.changing.ended(devices)
+                    continuation.resume()
+                })
+        }
+    }
+
+    /// Changes a registration of a device. When this returns, no decision depends on the earlier ones any more.
+    nonisolated func changeRegistration<Value: Sendable>(
+        of device: DeviceID, _ change: () async throws -> Value
+    ) async throws -> Value {
+        changing.began([device])
+        defer {
+            // Until the device is processed, the cached audience is not used. A device without a connection has none.
+            if presence.connection(of: device) == nil {
+                changing.ended([device])
+            } else {
+                _ = submit(.visit([device]) { self.changing.ended([device]) })
+            }
+        }
+        return try await change()
+    }
+
+    // MARK: Processing of connected devices
+
+    /// Processes the next devices that are due, unless a slice is under way. While the store fails, they wait.
+    func visitNext() {
+        guard !isVisiting, !isStopped, live.hasDue else { return }
+        guard health.failure == nil, !isUnsureOfLists else { return visitLater() }
+        let devices = live.next(settings.visitLimit).filter { sessions[$0] != nil }
+        isVisiting = true
+        _ = submit(
+            .visit(devices) {
+                self.assumeIsolated { service in
+                    service.isVisiting = false
+                    // The next slice is queued after the commands that were queued meanwhile.
+                    service.visitNext()
+                }
+            })
+    }
+
+    /// Processes the broadcasts of connected devices.
+    func visit(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
+        for device in devices {
+            guard let session = sessions[device], let audience = batch.takeAudience(device) else { continue }
+            let isKnown = known.audience(of: device) != nil
+            if !isKnown { live.connected(device, topics: audience.topics) }
+            let cursor = replay(audience, of: device, to: session, &batch)
+            // Registrations are read only together with broadcasts.
+            guard isKnown || !audience.broadcasts.isEmpty, changing.among([device]).isEmpty else { continue }
+            known.learn(audience, of: device, cursor: cursor)
+        }
+    }
+
+    /// The command could not be committed: the devices stay due.
+    func visitFailed(_ devices: [DeviceID]) {
+        for device in devices { known.forget(device) }
+        live.due(devices.filter { sessions[$0] != nil })
+        visitLater()
+    }
+
+    private func visitLater() {
+        guard !isVisitScheduled, !isStopped else { return }
+        isVisitScheduled = true
+        loop.scheduleTask(in: settings.retryPause) {
+            self.assumeIsolated { service in
+                service.isVisitScheduled = false
+                service.isUnsureOfLists = false
+                service.visitNext()
+            }
+        }
+    }
+
+    /// Makes a device's copies of the broadcasts after its cursor, and moves the cursor.
+    ///
+    /// - Parameter session: The open session; `nil` for a device that logs in, which reads its copies with its first
+    ///   page.
+    /// - Returns: The new position of the cursor.
+    @discardableResult
+    func replay(
+        _ audience: DeviceAudience, of device: DeviceID, to session: LiveSession?, _ batch: inout MailboxBatch
+    ) -> Int64 {
+        guard !audience.broadcasts.isEmpty else { return audience.cursor }
+        let turns = Fanout.replay(
+            audience, of: batch.fanout, isConnected: session != nil, now: clock())
+        var cursor = audience.cursor
+        for turn in turns {
+            guard let record = batch.broadcasts[turn.broadcast],
+                makeCopies(turn, of: record, for: device, to: session, &batch)
+            else {
+                live.due([device])
+                break
+            }
+            cursor = turn.cursor
+        }
+        if cursor > audience.cursor { batch.add(.moveCursor(device, to: cursor)) }
+        // What waits for the answer of a list is looked at again, where there can be one.
+        if audience.lists == nil, !areListsDamaged { live.due([device]) }
+        if audience.broadcasts.count >= DeviceAudience.broadcastLimit { live.due([device]) }
+        return cursor
+    }
+
+    /// Makes the copies of one broadcast for a device; `false` when no id can be made now.
+    private func makeCopies(
+        _ turn: Fanout.Turn, of record: BroadcastRecord, for device: DeviceID, to session: LiveSession?,
+        _ batch: inout MailboxBatch
+    ) -> Bool {
+        for registration in turn.registrations {
+            guard let app = batch.app(registration.place.app) else { continue }
+            let copy = record.copy(for: registration, of: device, cell: settings.cell, app: app)
+            if copy.isAttempt {
+                batch.effects.answer { _ = self.attempt(copy) }
+            } else if admit(copy, as: nil, of: record, to: session, &batch) == nil {
+                return false
+            }
+        }
+        return true
+    }
+}

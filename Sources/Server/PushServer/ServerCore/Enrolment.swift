@@ -1,0 +1,103 @@
+import APNsProtocol
+import Logging
+import PushCore
+
+/// Enrols devices and registers apps on them.
+public struct Enrolment: EnrolmentService {
+    private let store: any RegisterStore
+    private let apps: AppDirectory
+    private let tokens: TokenDirectory
+    private let mailboxes: MailboxService
+    private let cell: UInt16
+    private let clock: @Sendable () -> Timestamp
+
+    /// Creates an instance from its properties.
+    ///
+    /// - Parameter cell: The cell number in device tokens; 0 where there is one server.
+    public init(
+        store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService,
+        cell: UInt16, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.apps = apps
+        self.tokens = tokens
+        self.mailboxes = mailboxes
+        self.cell = cell
+        self.clock = clock
+    }
+
+    /// Generates id and secret of a new device at random, or compares a known device's secret with its hash in constant
+    /// time.
+    ///
+    /// - Throws: An error when the store cannot be read or written.
+    public func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
+        if let known { return try await isAuthentic(known) ? known : nil }
+        // Ids are random: a collision among 2^62 is unlikely, and leads to another draw.
+        while true {
+            guard let device = DeviceID(UInt64.random(in: 1...UInt64(Int64.max) >> 1)) else { continue }
+            let credentials = DeviceCredentials(device: device, secret: UInt64.random(in: 1...UInt64(Int64.max)))
+            if try await store.addDevice(device, secretHash: credentials.secretHash, at: clock()) {
+                return credentials
+            }
+        }
+    }
+
+    /// Registers the app, updates the token directory, and seals the device token.
+    ///
+    /// - Throws: An error when the store cannot be read or written, or no token can be sealed.
+    public func register(
+        _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment,
+        encryptionKey: RecipientPublicKey? = nil
+    ) async throws -> RegistrationOutcome {
+        guard try await isAuthentic(credentials) else { return .notAuthenticated }
+        guard let app = try await apps.find(topic), app.team == team else { return .unknownTopic }
+        let registration = try await mailboxes.changeRegistration(of: credentials.device) {
+            try await store.register(
+                device: credentials.device, app: app.id, environment: environment, at: clock())
+        }
+        let subject = subject(registration, credentials.device, app.id, environment)
+        try tokens.registrationIs(registration, of: subject)
+        // Most registrations repeat the stored one, and a write costs a sync.
+        let known = try await store.encryptionKey(device: credentials.device, app: app.id, environment: environment)
+        if known != encryptionKey {
+            try await store.keepEncryptionKey(
+                encryptionKey, device: credentials.device, app: app.id, environment: environment, at: clock())
+        }
+        return .token(try tokens.sealer.seal(subject).description)
+    }
+
+    /// Ends the registration, updates the token directory, and drops the notifications queued for the app.
+    ///
+    /// - Throws: An error when the store cannot be read or written.
+    public func unregister(
+        _ credentials: DeviceCredentials, topic: Topic, environment: PushEnvironment
+    ) async throws -> RegistrationOutcome {
+        guard try await isAuthentic(credentials) else { return .notAuthenticated }
+        guard let app = try await apps.find(topic) else { return .unknownTopic }
+        let hasEnded = try await end(device: credentials.device, app: app.id, environment: environment)
+        return hasEnded ? .unregistered : .unknownTopic
+    }
+
+    /// Ends a registration for any caller; `false` when it never existed.
+    @discardableResult
+    package func end(device: DeviceID, app: AppID, environment: PushEnvironment) async throws -> Bool {
+        let ended = try await store.endRegistration(device: device, app: app, environment: environment, at: clock())
+        guard let ended else { return false }
+        try tokens.registrationIs(ended, of: subject(ended, device, app, environment))
+        _ = mailboxes.submit(.unregister(device, app, environment))
+        return true
+    }
+
+    private func subject(
+        _ registration: Registration, _ device: DeviceID, _ app: AppID, _ environment: PushEnvironment
+    ) -> TokenSubject {
+        TokenSubject(
+            cell: cell, device: device, app: app, environment: environment, generation: registration.generation)
+    }
+
+    /// Whether a device is enrolled with this secret and not blocked.
+    package func isAuthentic(_ credentials: DeviceCredentials) async throws -> Bool {
+        guard let hash = try await store.secretHash(of: credentials.device) else { return false }
+        return credentials.matches(hash)
+    }
+}

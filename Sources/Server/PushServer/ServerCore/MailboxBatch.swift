@@ -1,0 +1,136 @@
+import PushCore
+
+/// The decisions of a batch of commands: the row changes, in order, and their external effects. A value.
+///
+/// It returns the state that the store would return after the changes so far.
+struct MailboxBatch {
+    private(set) var changes: [RowChange] = []
+    var effects = MailboxEffects()
+    /// Whether a slice is to be pruned once the batch is durable.
+    var prunes = false
+    /// The lines of service extensions, each with its notification's app.
+    var extended: [(line: TimelineEntry, app: AppID?)] = []
+    private var identities: [NotificationIdentity: NotificationID] = [:]
+    private var facts: [NotificationID: NotificationFacts] = [:]
+    private var secretHashes: [DeviceID: [UInt8]] = [:]
+    private var blocked: Set<DeviceID> = []
+    private var lastSeen: [DeviceID: Timestamp] = [:]
+    private var audiences: [DeviceID: DeviceAudience] = [:]
+    private(set) var broadcasts: [NotificationID: BroadcastRecord] = [:]
+    /// The properties of those broadcasts that the engine needs.
+    private(set) var fanout: [NotificationID: Broadcast] = [:]
+    private var apps: [AppID: RegisteredApp] = [:]
+
+    /// Adds the rows that were read before the first change.
+    mutating func learn(_ prefetched: Prefetched) {
+        identities.merge(prefetched.identities) { $1 }
+        facts.merge(prefetched.notifications) { $1 }
+        secretHashes.merge(prefetched.secretHashes) { $1 }
+        blocked.formUnion(prefetched.blocked)
+        lastSeen.merge(prefetched.lastSeen) { $1 }
+        audiences.merge(prefetched.audiences) { $1 }
+        for (id, record) in prefetched.broadcasts {
+            broadcasts[id] = record
+            fanout[id] = record.broadcast
+        }
+        apps.merge(prefetched.apps) { $1 }
+    }
+
+    /// Calls a closure for each list of a broadcast and each registration that may be in it.
+    func forEachListed(_ body: (Int64, DeviceID, FanoutRegistration) -> Void) {
+        guard fanout.values.contains(where: { $0.list != nil }) else { return }
+        for (device, audience) in audiences {
+            var told: Set<Int64> = []
+            for id in audience.broadcasts {
+                guard let broadcast = fanout[id], let list = broadcast.list, told.insert(list.number).inserted,
+                    let registration = audience.registrations.first(where: { $0.place == list.place })
+                else { continue }
+                body(list.number, device, registration)
+            }
+        }
+    }
+
+    /// Adds the members of each list; `nil` where they could not be read.
+    mutating func learn(lists: [Int64: Set<DeviceID>]?) {
+        guard let lists else {
+            for device in audiences.keys { audiences[device]?.lists = nil }
+            return
+        }
+        for (list, members) in lists {
+            for device in members { audiences[device]?.lists?.insert(list) }
+        }
+    }
+
+    // MARK: Known state
+
+    func notification(_ identity: NotificationIdentity) -> NotificationID? { identities[identity] }
+
+    func facts(of id: NotificationID) -> NotificationFacts? { facts[id] }
+
+    /// Returns the audience that was read of a device, and removes it, since its user moves the cursor.
+    mutating func takeAudience(_ device: DeviceID) -> DeviceAudience? { audiences.removeValue(forKey: device) }
+
+    func app(_ id: AppID) -> RegisteredApp? { apps[id] }
+
+    /// Whether a device is authentic. A device that was not read or is not enrolled is not.
+    func admits(_ login: DeviceLogin) -> Bool {
+        guard let hash = secretHashes[login.device] else { return false }
+        return DeviceCredentials(device: login.device, secret: login.secret).matches(hash)
+    }
+
+    /// Whether a device is blocked.
+    func isBlocked(_ device: DeviceID) -> Bool { blocked.contains(device) }
+
+    // MARK: Changes
+
+    /// Inserts an accepted notification; later requests of the same identity are the same notification.
+    mutating func insert(_ record: NotificationRecord, as identity: NotificationIdentity?) {
+        changes.append(.insertNotification(record))
+        if let identity { identities[identity] = record.id }
+    }
+
+    /// Removes a notification from its mailbox.
+    mutating func removeWaiting(_ id: NotificationID, of device: DeviceID) {
+        changes.append(.removeWaiting(id, of: device))
+        // A later command of the batch may contain the id, and nothing was read of queued notifications.
+        if facts[id] == nil { facts[id] = NotificationFacts(device: device) }
+    }
+
+    /// Records that a device is present, unless that was recorded within a day.
+    ///
+    /// - Returns: The time at which it was recorded.
+    mutating func noteSeen(_ device: DeviceID, _ earlier: Timestamp? = nil, at now: Timestamp) -> Timestamp {
+        if let seen = earlier ?? lastSeen[device], now.duration(since: seen) < Self.seenInterval { return seen }
+        add(.noteSeen(device, at: now))
+        return now
+    }
+
+    /// The interval at which a device's presence is recorded: a day.
+    static let seenInterval = Duration.seconds(86_400)
+
+    /// Adds a change of a row of which the batch holds no state.
+    mutating func add(_ change: RowChange) { changes.append(change) }
+
+    /// Adds a line to a timeline, unless the timeline is known to contain it.
+    ///
+    /// - Returns: Whether it was added.
+    @discardableResult
+    mutating func append(_ line: TimelineEntry, to id: NotificationID) -> Bool {
+        if facts[id]?.append(line) == false { return false }
+        changes.append(.appendLine(line, to: id))
+        return true
+    }
+
+    mutating func write(_ queued: MailboxCommandQueue.QueuedNote) {
+        switch queued.note {
+        case .attempted(let record, let entries):
+            changes.append(.insertNotification(record))
+            facts[record.id] = NotificationFacts(device: record.subject.device, app: record.subject.app)
+            for entry in entries { append(entry, to: record.id) }
+        case .lines(let entries):
+            for entry in entries { append(entry, to: queued.id) }
+        case .refused(let refusal):
+            changes.append(.insertRefusal(refusal))
+        }
+    }
+}

@@ -1,0 +1,296 @@
+import APNsProtocol
+import Metrics
+import NIOCore
+import PushCore
+
+/// The decision of each command, made in memory from the state that was read for the batch.
+extension MailboxService {
+    func decide(_ command: MailboxCommand, _ batch: inout MailboxBatch) {
+        switch command {
+        case .accept(let queued): accept(queued.acceptance, queued.sink, &batch)
+        case .open(let login, let connection, let complete): open(login, connection, complete, &batch)
+        case .sent(let session, let ids, let at): sent(session, ids, at)
+        case .writeSent(let ids): writeSent(ids, &batch)
+        case .acknowledged(let session, let ids, let complete):
+            acknowledge(session.device, ids, &batch)
+            batch.effects.answer { complete(true) }
+        case .record(let receipts, let session, let complete):
+            record(receipts, session, &batch)
+            batch.effects.answer { complete(true) }
+        case .flush(let complete):
+            writeSent(sentLines.ids, &batch)
+            batch.effects.answer { complete(true) }
+        case .close(let session):
+            if let open = sessions[session.device], open.id == session {
+                _ = batch.noteSeen(session.device, open.seenAt, at: clock())
+            }
+            batch.effects.changeSession(.closed(session))
+        case .withdraw(let id, let device, let complete):
+            let outcome = withdraw(id, of: device, &batch)
+            batch.effects.answer { complete(outcome) }
+        case .visit(let devices, let complete):
+            visit(devices, &batch)
+            batch.effects.answer(complete)
+        case .expire(let device, let isAway): expire(device, isAway, &batch)
+        case .prune: batch.prunes = true
+        case .unregister(let device, let app, let environment):
+            known.forget(device)
+            change(device, &batch) { $0.change { $0.unregistered(app: app, environment: environment) } }
+        }
+    }
+
+    // MARK: Sent notifications
+
+    /// Records the notifications that were written to a connection; a repetition is ignored.
+    func sent(_ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp) {
+        noteSent(ids, at)
+        guard sessions[session.device]?.id == session, let resident = mailboxes[session.device] else { return }
+        counting(resident) { $0.sent(ids) }
+    }
+
+    private func noteSent(_ ids: [NotificationID], _ at: Timestamp) {
+        let wasEmpty = sentLines.isEmpty
+        sentLines.sent(ids, at: at)
+        if wasEmpty { writeSentSoon() }
+    }
+
+    /// Writes lines that have waited long enough, again and again while any wait.
+    private func writeSentSoon() {
+        guard !isStopped else { return }
+        loop.scheduleTask(in: TimeAmount(SentLines.patience)) {
+            self.assumeIsolated { service in
+                let due = service.sentLines.due(at: service.clock())
+                if !due.isEmpty { _ = service.submit(.writeSent(due)) }
+                if !service.sentLines.isEmpty { service.writeSentSoon() }
+            }
+        }
+    }
+
+    private func writeSent(_ ids: [NotificationID], _ batch: inout MailboxBatch) {
+        for id in ids {
+            if let entry = sentLines.take(id) { batch.append(entry, to: id) }
+        }
+    }
+
+    // MARK: Acceptance
+
+    private func accept(_ acceptance: Acceptance, _ sink: any AcceptanceSink, _ batch: inout MailboxBatch) {
+        let identity = NotificationIdentity(acceptance)
+        let known = identity.flatMap { batch.notification($0) }
+        let id = known ?? admit(acceptance, as: identity, to: sessions[acceptance.subject.device], &batch)
+        batch.effects.complete(
+            AcceptanceResult(ticket: acceptance.ticket, id: id, apnsID: acceptance.notification.apnsID), sink)
+    }
+
+    /// Stores a notification, and delivers it if its device is connected; `nil` when no id can be made now.
+    ///
+    /// - Parameter broadcast: The broadcast of a copy, with which it shares its payload and its acceptance; `nil` for
+    ///   others.
+    func admit(
+        _ acceptance: Acceptance, as identity: NotificationIdentity?, of broadcast: BroadcastRecord? = nil,
+        to session: LiveSession?, _ batch: inout MailboxBatch
+    ) -> NotificationID? {
+        let now = clock()
+        let policy = acceptance.policy(isConnected: session != nil)
+        // Made first, so that a tombstone precedes the notification for which it made space.
+        let tombstoneID = policy.overflow == .clear ? ids.next(now: now) : nil
+        guard let id = ids.next(now: now), policy.overflow != .clear || tombstoneID != nil else { return nil }
+        let expiresAt = expiry(of: acceptance.notification, now: now)
+        let acceptedAt = broadcast?.broadcast.acceptedAt ?? now
+        var record = Self.record(acceptance, id: id, now: acceptedAt, expiresAt: expiresAt)
+        record.waits = expiresAt > now
+        if let broadcast { record.payload = .shared(broadcast.payload) }
+        batch.insert(record, as: identity)
+        guard record.waits else {
+            batch.append(TimelineEntry(at: now, state: .expired, source: .server), to: id)
+            return id
+        }
+        let entry = Mailbox.Entry(
+            id: id, app: acceptance.app.id, environment: acceptance.subject.environment, lane: acceptance.lane,
+            collapseID: acceptance.notification.collapseID,
+            expiresAt: expiresAt)
+        change(acceptance.subject.device, &batch) {
+            $0.change { $0.appended(entry, policy: policy, tombstoneID: tombstoneID, now: now) }
+        }
+        if let session {
+            batch.effects.deliver(
+                Self.outgoing(acceptance, id: id, now: acceptedAt, expiresAt: expiresAt), session.connection)
+        }
+        return id
+    }
+
+    /// The last instant at which a stored notification may be delivered.
+    private func expiry(of notification: Notification, now: Timestamp) -> Timestamp {
+        let longest = now + settings.longestWait
+        return switch notification.expiry {
+        case .until(let instant): min(instant, longest)
+        case .policyDefault, .once: longest
+        }
+    }
+
+    nonisolated static func record(
+        _ acceptance: Acceptance, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
+    ) -> NotificationRecord {
+        let notification = acceptance.notification
+        return NotificationRecord(
+            id: id, subject: acceptance.subject, apnsID: notification.apnsID, pushType: notification.pushType,
+            priority: notification.priority, collapseID: notification.collapseID, acceptedAt: now,
+            expiresAt: expiresAt, waits: expiresAt != nil, lane: acceptance.lane,
+            payload: .own(acceptance.payload(as: id)), note: acceptance.note)
+    }
+
+    nonisolated static func outgoing(
+        _ acceptance: Acceptance, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
+    ) -> OutgoingNotification {
+        let notification = acceptance.notification
+        return OutgoingNotification(
+            id: id, apnsID: notification.apnsID ?? ServerAPNsID.apnsID(of: id), team: acceptance.app.team,
+            topic: acceptance.app.topic, environment: acceptance.subject.environment, lane: acceptance.lane,
+            pushType: notification.pushType, priority: notification.priority, collapseID: notification.collapseID,
+            acceptedAt: now, expiresAt: expiresAt, payload: acceptance.payload(as: id))
+    }
+
+    // MARK: Mailboxes
+
+    /// Changes a device's mailbox and keeps its rows in step.
+    func change(
+        _ device: DeviceID, _ batch: inout MailboxBatch, _ event: (ResidentMailbox) -> [Mailbox.Directive]
+    ) {
+        guard let resident = mailboxes[device], resident.isRead else {
+            preconditionFailure("the mailboxes that a batch changes are read before it is decided")
+        }
+        if resident.beginTransaction() { batchMailboxes.append(resident) }
+        let directives = counting(resident, event)
+        guard !directives.isEmpty else { return }
+        let now = clock()
+        for directive in directives {
+            switch directive {
+            case .remove(let id, let state):
+                batch.removeWaiting(id, of: device)
+                if let sent = sentLines.take(id) { batch.append(sent, to: id) }
+                batch.append(TimelineEntry(at: now, state: state, source: .server), to: id)
+            case .tombstone(let tombstone): tell(device, .keepTombstone(tombstone, of: device), &batch)
+            case .removeTombstone(let id): batch.add(.removeTombstone(id, of: device))
+            case .recall(let recall): tell(device, .insertRecall(recall, of: device), &batch)
+            case .removeRecall(let id): batch.add(.removeRecall(id, of: device))
+            }
+        }
+    }
+
+    /// Stores a notice for the device, and lets a connected device read it.
+    private func tell(_ device: DeviceID, _ change: RowChange, _ batch: inout MailboxBatch) {
+        batch.add(change)
+        if let session = sessions[device] { batch.effects.changeWaiting(of: session.connection) }
+    }
+
+    /// Changes a mailbox and updates the count of notifications in all mailboxes.
+    @discardableResult
+    func counting<Result>(_ resident: ResidentMailbox, _ body: (ResidentMailbox) -> Result) -> Result {
+        let before = resident.count
+        defer { residentEntries += resident.count - before }
+        return body(resident)
+    }
+
+    /// Ends the transaction of the mailboxes that the batch under way has used.
+    func endBatch(_ end: (ResidentMailbox) -> Void) {
+        for resident in batchMailboxes {
+            counting(resident, end)
+            forgetIfEmpty(resident.device)
+        }
+        batchMailboxes.removeAll(keepingCapacity: true)
+    }
+
+    /// Removes from memory the mailbox of a device without a connection and without queued notifications. Its
+    /// tombstones and recalls are in the store, and are read again when needed.
+    private func forgetIfEmpty(_ device: DeviceID) {
+        if sessions[device] == nil, mailboxes[device]?.count == 0 { mailboxes[device] = nil }
+    }
+
+    private func acknowledge(_ device: DeviceID, _ ids: [NotificationID], _ batch: inout MailboxBatch) {
+        var waited: Set<NotificationID> = []
+        change(device, &batch) { resident in
+            let directives = resident.change { $0.acknowledged(ids) }
+            for case .remove(let id, _) in directives { waited.insert(id) }
+            return directives
+        }
+        // An attempt (TTL 0) was never queued, and a notification that was acknowledged twice is queued no longer.
+        for id in ids where !waited.contains(id) {
+            guard let facts = batch.facts(of: id), facts.device == device, !facts.has(.acked) else { continue }
+            batch.append(TimelineEntry(at: clock(), state: .acked, source: .server), to: id)
+        }
+    }
+
+    private func expire(_ device: DeviceID, _ isAway: Bool, _ batch: inout MailboxBatch) {
+        let now = clock()
+        if let session = sessions[device] { sessions[device]?.seenAt = batch.noteSeen(device, session.seenAt, at: now) }
+        change(device, &batch) { $0.change { $0.expired(now: now) } }
+        guard isAway, sessions[device] == nil, let lanes = mailboxes[device]?.occupiedLanes else { return }
+        // Without an id for each, the next sweep repeats this.
+        let tombstones = (0..<lanes).compactMap { _ in ids.next(now: now) }
+        change(device, &batch) { $0.change { $0.deviceInactive(tombstoneIDs: tombstones, now: now) } }
+    }
+
+    private func record(_ receipts: [Receipt], _ session: DeviceSessionID, _ batch: inout MailboxBatch) {
+        for receipt in receipts {
+            guard let facts = batch.facts(of: receipt.id), facts.device == session.device else { continue }
+            // A device must not be able to make a timeline grow without limit.
+            guard facts.lines.count < settings.lineLimit else {
+                Counter(label: "aldaba_receipts_beyond_limit_total").increment()
+                continue
+            }
+            guard batch.append(receipt.entry, to: receipt.id) else { continue }
+            if case .extended = receipt.entry.state { batch.extended.append((receipt.entry, facts.app)) }
+        }
+    }
+
+    // MARK: Sessions
+
+    private func open(
+        _ login: DeviceLogin, _ connection: any DeviceConnection,
+        _ complete: @escaping @Sendable (DeviceLoginVerdict) -> Void, _ batch: inout MailboxBatch
+    ) {
+        guard batch.admits(login) else {
+            batch.effects.answer { complete(.refused) }
+            return
+        }
+        guard !batch.isBlocked(login.device) else {
+            batch.effects.answer { complete(.blocked) }
+            return
+        }
+        let now = clock()
+        acknowledge(login.device, login.received, &batch)
+        change(login.device, &batch) { $0.sessionOpened(now: now) }
+        let audience = batch.takeAudience(login.device)
+        if let audience { replay(audience, of: login.device, to: nil, &batch) }
+        lastEpoch = max(lastEpoch + 1, UInt64(max(0, now.rawValue)))
+        let id = DeviceSessionID(device: login.device, epoch: lastEpoch)
+        batch.effects.changeSession(
+            .opened(
+                LiveSession(
+                    id: id, connection: connection, seenAt: batch.noteSeen(login.device, at: now),
+                    topics: audience?.topics ?? []), complete))
+    }
+
+    /// Applies a session change of a committed batch. Notifications accepted in the same batch after a login are not
+    /// delivered by it: the session reads them with its first page.
+    func enter(_ change: MailboxEffects.SessionChange) {
+        switch change {
+        case .opened(let session, let complete):
+            let earlier = sessions.updateValue(session, forKey: session.id.device)
+            earlier?.connection.superseded()
+            known.forget(session.id.device)
+            live.connected(session.id.device, topics: session.topics)
+            // The welcome must come first: a delivered attempt (TTL 0) must find the session open.
+            complete(.welcome(session.id, hasWaiting: mailboxes[session.id.device]?.hasWaiting ?? true))
+            presence.changed(session.id.device, session.connection)
+        case .closed(let id):
+            guard sessions[id.device]?.id == id else { return }
+            sessions[id.device] = nil
+            live.disconnected(id.device)
+            known.forget(id.device)
+            forgetIfEmpty(id.device)
+            presence.changed(id.device, nil)
+        }
+        Gauge(label: "aldaba_sessions").record(sessions.count)
+    }
+}

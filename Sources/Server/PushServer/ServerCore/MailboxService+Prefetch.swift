@@ -1,0 +1,88 @@
+import PushCore
+
+/// The prefetch of a batch before it is decided: the rows that its commands concern and memory does not hold.
+extension MailboxService {
+    /// Reads the state that the commands need. A device is authenticated before anything is read for it.
+    func learn(_ commands: [MailboxCommand], _ batch: inout MailboxBatch) throws {
+        let since = clock() - settings.identityWindow
+        var logins = PrefetchRequest(acceptedSince: since)
+        for case .open(let login, _, _) in commands { logins.secretHashes.insert(login.device) }
+        try read(logins, &batch)
+        known.follow(register: apps?.registerVersion)
+        var request = PrefetchRequest(acceptedSince: since)
+        for command in commands { add(command, to: &request, batch) }
+        try read(request, &batch)
+        learnLists(&batch)
+    }
+
+    private func add(_ command: MailboxCommand, to request: inout PrefetchRequest, _ batch: MailboxBatch) {
+        switch command {
+        case .accept(let queued):
+            if let identity = NotificationIdentity(queued.acceptance) { request.identities.insert(identity) }
+            addMailbox(of: queued.acceptance.subject.device, to: &request)
+        case .open(let login, _, _):
+            guard batch.admits(login) else { return }
+            addMailbox(of: login.device, to: &request)
+            addNotifications(login.received, thatDoNotWaitFor: login.device, to: &request)
+            request.audiences.insert(login.device)
+        case .acknowledged(let session, let ids, _):
+            addMailbox(of: session.device, to: &request)
+            addNotifications(ids, thatDoNotWaitFor: session.device, to: &request)
+        case .withdraw(let id, let device, _):
+            addMailbox(of: device, to: &request)
+            // A queued notification is read too: an earlier session may have sent it.
+            request.notifications.insert(id)
+        case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
+        case .expire(let device, _), .unregister(let device, _, _): addMailbox(of: device, to: &request)
+        case .visit(let devices, _):
+            let changed = changing.among(devices)
+            for device in devices where sessions[device] != nil {
+                addMailbox(of: device, to: &request)
+                request.audiences.insert(device)
+                if changed.contains(device) { known.forget(device) }
+                request.known[device] = known.audience(of: device)
+            }
+        case .sent, .writeSent, .flush, .close, .prune: break
+        }
+    }
+
+    private func addMailbox(of device: DeviceID, to request: inout PrefetchRequest) {
+        if mailboxes[device]?.isRead != true { request.mailboxes.insert(device) }
+    }
+
+    /// Most acknowledged ids are queued in a mailbox in memory, and need not be read.
+    private func addNotifications(
+        _ ids: [NotificationID], thatDoNotWaitFor device: DeviceID, to request: inout PrefetchRequest
+    ) {
+        let resident = mailboxes[device]
+        for id in ids where resident?.contains(id) != true { request.notifications.insert(id) }
+    }
+
+    private func read(_ request: PrefetchRequest, _ batch: inout MailboxBatch) throws {
+        guard !request.isEmpty else { return }
+        let found = try store.prefetch(request)
+        batch.learn(found)
+        // A change that began meanwhile may have been durable when the broadcasts were read.
+        let changed = changing.among(request.known.keys)
+        if !changed.isEmpty {
+            for device in changed { known.forget(device) }
+            var again = PrefetchRequest(acceptedSince: request.acceptedSince)
+            again.audiences = changed
+            batch.learn(try store.prefetch(again))
+        }
+        for device in request.mailboxes {
+            let resident = mailboxes[device] ?? ResidentMailbox(device)
+            counting(resident) { $0.read(found) }
+            mailboxes[device] = resident
+            if resident.beginTransaction() { batchMailboxes.append(resident) }
+        }
+    }
+}
+
+extension NotificationIdentity {
+    /// The identity under which a provider requests acceptance; `nil` where the server makes the id.
+    init?(_ acceptance: Acceptance) {
+        guard let apnsID = acceptance.notification.apnsID else { return nil }
+        self.init(apnsID: apnsID, subject: acceptance.subject)
+    }
+}

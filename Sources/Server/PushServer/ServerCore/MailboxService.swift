@@ -1,0 +1,325 @@
+import Crypto
+import Logging
+import Metrics
+import NIOCore
+import Networking
+import PushCore
+
+/// The owner of all mailboxes and the one writer of the store.
+///
+/// Guarantees: commands take effect in the order in which they were queued. Their external effects (results,
+/// deliveries, login verdicts) happen after the synced commit of their batch, in order, or not at all. When a batch
+/// cannot be committed, none of its changes happen, and its callers are notified. A command without a caller that would
+/// repeat it is retried before any later command.
+///
+/// Its executor is an event loop of its own, on which it may block for the store.
+public actor MailboxService {
+    nonisolated let loop: any EventLoop
+    nonisolated let queue: MailboxCommandQueue
+    nonisolated let presence = PresenceDirectory()
+    nonisolated let ids: NotificationIDSource
+    /// The health of the store: whether commits succeed.
+    nonisolated public let health = StoreHealth()
+    nonisolated let metrics = MailboxMetrics()
+    nonisolated let changing = ChangingAudiences()
+    let store: any NotificationStore
+    /// The directory of the apps by which extensions are counted; `nil` where they are counted together.
+    let apps: AppDirectory?
+    /// The source of lists' members; `nil` where there are no lists.
+    let lists: (any RecipientLists)?
+    private var extensionCounts = ExtensionCounts()
+    /// The notifications that the sweep under way has passed.
+    var waiting = WaitingCount()
+    let clock: @Sendable () -> Timestamp
+    let logger: Logger
+    let messages = MailboxFailureMessages()
+    var mailboxes: [DeviceID: ResidentMailbox] = [:]
+    /// The mailboxes that the batch under way concerns.
+    var batchMailboxes: [ResidentMailbox] = []
+    var sentLines = SentLines()
+    /// The number of notifications in the mailboxes in memory.
+    var residentEntries = 0
+    var sessions: [DeviceID: LiveSession] = [:]
+    var lastEpoch: UInt64 = 0
+    /// The time at which this run of the server began.
+    let startedAt: Timestamp
+    /// Connected devices whose presence may have to be recorded; all of them, once a day.
+    var devicesToNote: [DeviceID] = []
+    var devicesNotedAt: Timestamp
+    /// The connected devices by topic, and which of them are due for their broadcasts.
+    var live = LiveAudience()
+    /// The audiences of connected devices, as read when they were last processed.
+    var known = KnownAudiences()
+    /// Whether a slice of connected devices is being processed.
+    var isVisiting = false
+    var isVisitScheduled = false
+    /// Whether the members of a list could not be read: devices are processed again after a pause.
+    var isUnsureOfLists = false
+    /// The lists cannot be read until the server starts again.
+    var areListsDamaged = false
+    var isStopped = false
+    /// Whether a round of pruning has begun and is not finished.
+    var isPruning = false
+    var pruningPace = PruningPace()
+    /// Commands of failed batches that no caller would repeat; they precede all others.
+    var deferred: [MailboxCommand] = []
+    var isRetryScheduled = false
+    /// The number of failed transactions since the start.
+    var failures = 0
+    /// The time before which no mailboxes to remove from memory are searched: the last search found none.
+    var nothingToForgetUntil = Timestamp(rawValue: .min)
+    let settings: Settings
+
+    /// A device's live connection.
+    struct LiveSession {
+        var id: DeviceSessionID
+        var connection: any DeviceConnection
+        /// The time at which the device's presence was last recorded.
+        var seenAt: Timestamp
+        /// The device's topics at its login.
+        var topics: Set<TopicNumber> = []
+    }
+
+    /// The service's limits and intervals.
+    public struct Settings: Sendable {
+        /// The approximate number of commands of each of the queue's lanes in one transaction.
+        public var batchLimit = 512
+        /// The maximum number of queued bulk acceptances; at least 1.
+        public var bulkLimit = 1024
+        /// The maximum number of timelines written behind in one transaction; with ``notePause`` it determines their
+        /// rate.
+        public var notesPerBatch = 512
+        /// The pause between two transactions of timelines that are written behind.
+        public var notePause = TimeAmount.milliseconds(100)
+        /// The number of notifications in memory above which mailboxes of absent devices are removed from it.
+        public var residentLimit = 2_000_000
+        /// The maximum number of commands that are kept for a retry after a failed commit.
+        public var deferredLimit = 65_536
+        /// The pause before a failed commit is retried.
+        public var retryPause = TimeAmount.seconds(1)
+        /// The number of lines of one timeline beyond which no more receipts are recorded.
+        public var lineLimit = 128
+        /// The time for which a timeline is kept, from its notification's acceptance.
+        public var timelineRetention = Duration.seconds(30 * 86_400)
+        /// The time for which the payload of a notification that is no longer queued is kept, from its timeline's last
+        /// line.
+        public var payloadRetention = Duration.seconds(86_400)
+        /// The time for which the same `apns-id` for the same token identifies the same notification.
+        public var identityWindow = Duration.seconds(86_400)
+        /// The longest time for which a notification is queued; also the time for one without an expiration.
+        public var longestWait = Duration.seconds(30 * 86_400)
+        /// The absence after which a device's queued notifications are dropped. It may last up to a day more, since
+        /// presence is recorded once a day.
+        public var longestAbsence = Duration.seconds(30 * 86_400)
+        /// The time after the start in which no device counts as absent: devices need time to reconnect.
+        public var timeToReturn = Duration.seconds(3600)
+
+        /// The cell number in device tokens; 0 where there is one server.
+        public var cell: UInt16 = 0
+        /// The maximum number of connected devices whose broadcasts one transaction processes.
+        public var visitLimit = 512
+
+        /// Creates settings with the defaults of the properties.
+        public init() {}
+    }
+
+    /// The executor of the service's event loop: code on the loop enters the actor by `assumeIsolated`.
+    nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+
+    /// Creates a service over a store, and makes its ceiling of ids durable; ``start()`` begins the periodic tasks.
+    ///
+    /// - Parameters:
+    ///   - node: This server's number in its ids, `0 ... 511`.
+    ///   - loop: An event loop for the service alone: it blocks for the store.
+    ///   - apps: The directory that names the apps in metrics.
+    ///   - lists: The source of the members of broadcasts' lists.
+    /// - Throws: An error when the store cannot be read or written.
+    public init(
+        store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings, apps: AppDirectory? = nil,
+        lists: (any RecipientLists)? = nil, clock: @escaping @Sendable () -> Timestamp, logger: Logger
+    ) throws {
+        self.store = store
+        self.loop = loop
+        self.settings = settings
+        self.apps = apps
+        self.lists = lists
+        queue = MailboxCommandQueue(bulkLimit: settings.bulkLimit)
+        self.clock = clock
+        self.logger = logger
+        (startedAt, devicesNotedAt) = (clock(), clock())
+        ids = try NotificationIDSource(store: store, node: node, clock: clock)
+    }
+
+    /// The number of mailboxes in memory.
+    var residentMailboxes: Int { mailboxes.count }
+
+    // MARK: Entry, from any thread
+
+    /// The time of the clock that the service was given.
+    nonisolated public var now: Timestamp { clock() }
+
+    nonisolated func submit(_ command: MailboxCommand) -> Bool {
+        let push = queue.push(command)
+        wake(push)
+        if case .full = push { return false }
+        return true
+    }
+
+    /// Wakes the writer where a push requires it.
+    nonisolated func wake(_ push: MailboxCommandQueue.Push) {
+        guard case .wake = push else { return }
+        loop.execute { self.assumeIsolated { $0.drain() } }
+    }
+
+    /// Delivers to the device's connection, on this thread, and queues the timeline; `nil` when no id can be made now.
+    nonisolated func attempt(_ acceptance: Acceptance) -> NotificationID? {
+        let now = clock()
+        guard let id = ids.next(now: now) else { return nil }
+        let connection = presence.connection(of: acceptance.subject.device)
+        let push = queue.push(
+            note: {
+                let record = Self.record(acceptance, id: id, now: now, expiresAt: nil)
+                let ends = connection == nil
+                return .attempted(
+                    record, ends ? [TimelineEntry(at: now, state: .dropped(.offline), source: .server)] : [])
+            }, id: id, team: acceptance.app.team, isOpen: connection != nil)
+        scheduleNotes(push)
+        connection?.deliver([Self.outgoing(acceptance, id: id, now: now, expiresAt: nil)])
+        return id
+    }
+
+    /// Queues the refusal for its timeline; the topic is cut to 255 characters.
+    nonisolated public func noteRefusal(
+        code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?
+    ) -> NotificationID? {
+        let now = clock()
+        guard let id = ids.next(now: now) else { return nil }
+        scheduleNotes(
+            queue.push(
+                note: {
+                    .refused(
+                        RefusalRecord(
+                            id: id, team: team, topic: String(topic.prefix(255)), apnsID: apnsID, at: now,
+                            code: code, note: note))
+                }, id: id, team: team))
+        return id
+    }
+
+    nonisolated func scheduleNotes(_ push: MailboxCommandQueue.Push) {
+        guard case .wake = push else { return }
+        loop.execute { self.assumeIsolated { $0.writeNotes() } }
+    }
+
+    // MARK: The writer
+
+    func drain() {
+        guard drainOnce() else { return }
+        loop.execute { self.assumeIsolated { $0.drain() } }
+    }
+
+    /// Processes one batch of queued commands; `false` when there was none, or the store failed.
+    ///
+    /// After a failed commit all other queued commands fail too, so that none overtakes the deferred ones.
+    @discardableResult
+    func drainOnce() -> Bool {
+        guard processDeferred() else { return false }
+        let batch = queue.takeBatch(limit: settings.batchLimit)
+        guard !batch.isEmpty else { return false }
+        do {
+            try process(batch)
+            forgetAbsentDevices()
+        } catch {
+            failed(batch + queue.takeEverything(), error)
+            return false
+        }
+        return true
+    }
+
+    /// Processes commands that an earlier batch deferred, before any later ones; `false` when the store still fails.
+    private func processDeferred() -> Bool {
+        while !deferred.isEmpty {
+            let commands = deferred
+            deferred = []
+            let batch = Array(commands.prefix(settings.batchLimit))
+            do {
+                try process(batch)
+                deferred = Array(commands.dropFirst(batch.count))
+            } catch {
+                failed(commands + queue.takeEverything(), error)
+                return false
+            }
+        }
+        return true
+    }
+
+    private func process(_ commands: [MailboxCommand]) throws {
+        let notes =
+            commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: MailboxCommandQueue.noteLimit) : []
+        var batch = MailboxBatch()
+        do {
+            try noting {
+                try ids.renew()
+                try learn(commands, &batch)
+                for queued in notes { batch.write(queued) }
+                for command in commands { decide(command, &batch) }
+                // Commands that change only memory need no commit, and no caller waits for one.
+                if !batch.changes.isEmpty { try metrics.committing { try store.apply(batch.changes) } }
+            }
+        } catch {
+            queue.putBack(notes)
+            sentLines.failed()
+            endBatch { $0.failed() }
+            throw error
+        }
+        queue.committed(notes)
+        sentLines.committed()
+        for change in batch.effects.sessionChanges { enter(change) }
+        endBatch { $0.committed() }
+        batch.effects.release()
+        metrics.accepted(commands)
+        for (line, app) in batch.extended { extensionCounts.count(line, of: app.flatMap { apps?.lastKnown($0) }) }
+        visitNext()
+        if batch.prunes { prune() }
+    }
+
+    func writeNotes() {
+        let (notes, unrecorded) = queue.takeNotesAndCounts(limit: settings.notesPerBatch)
+        guard !notes.isEmpty || !unrecorded.isEmpty else { return }
+        var pause = settings.notePause
+        do {
+            var batch = MailboxBatch()
+            for queued in notes { batch.write(queued) }
+            for (team, entry) in unrecorded {
+                batch.add(
+                    .noteUnrecorded(
+                        UnrecordedSpan(team: team, first: entry.first, last: entry.last, count: entry.count)))
+            }
+            try noting {
+                try ids.renew()
+                try store.apply(batch.changes)
+            }
+            queue.committed(notes)
+            let lost = unrecorded.values.reduce(0) { $0 + $1.count }
+            if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
+        } catch {
+            failures += 1
+            logger.error("timelines could not be written yet", metadata: [LogKey.error: "\(error)"])
+            queue.putBack(notes, unrecorded)
+            pause = settings.retryPause
+        }
+        guard !isStopped else { return }
+        loop.scheduleTask(in: pause) { self.assumeIsolated { $0.writeNotes() } }
+    }
+
+    /// Keeps memory bounded: mailboxes of devices without a session can be read again when needed.
+    private func forgetAbsentDevices() {
+        guard residentEntries > settings.residentLimit, clock() >= nothingToForgetUntil else { return }
+        for (device, resident) in mailboxes where sessions[device] == nil {
+            residentEntries -= resident.count
+            mailboxes[device] = nil
+            if residentEntries <= settings.residentLimit / 2 { return }
+        }
+        // All remaining mailboxes belong to connected devices; another search at once would find the same.
+        nothingToForgetUntil = clock() + .seconds(1)
+    }
+}

@@ -1,0 +1,131 @@
+import PushCore
+
+/// A change of the rows of a ``NotificationStore``.
+public enum RowChange: Hashable, Sendable {
+    /// Stores a payload that many notifications refer to.
+    case insertPayload(PayloadRecord)
+    /// Stores a notification; where ``NotificationRecord/waits`` is `true`, also its waiting row. A shared payload must
+    /// have been inserted before.
+    case insertNotification(NotificationRecord)
+    /// Stores a request that was refused, so that its timeline gives the reason.
+    case insertRefusal(RefusalRecord)
+    /// Deletes the waiting row of a notification.
+    case removeWaiting(NotificationID, of: DeviceID)
+    /// Stores a tombstone for the device, in place of an earlier one of the same app, environment and lane.
+    case keepTombstone(Mailbox.Tombstone, of: DeviceID)
+    /// Deletes the tombstone with this id.
+    case removeTombstone(NotificationID, of: DeviceID)
+    /// Stores a recall for the device.
+    case insertRecall(Mailbox.Recall, of: DeviceID)
+    /// Deletes the recall with this id.
+    case removeRecall(NotificationID, of: DeviceID)
+    /// Records a device's presence.
+    case noteSeen(DeviceID, at: Timestamp)
+    /// Adds a line to a timeline, unless it has one with the same time and state.
+    case appendLine(TimelineEntry, to: NotificationID)
+    /// Moves the position up to which a device's broadcasts were processed.
+    case moveCursor(DeviceID, to: Int64)
+    /// Makes the ceiling of ids durable; a lower one changes nothing.
+    case raiseHighWater(to: Int64)
+    /// Records that timelines of a team were not recorded.
+    case noteUnrecorded(UnrecordedSpan)
+}
+
+/// A notification as a store keeps it.
+public struct NotificationRecord: Hashable, Sendable {
+    /// The internal id, the row's key.
+    public var id: NotificationID
+    /// The decoded device token: device, app, environment and generation.
+    public var subject: TokenSubject
+    /// The `apns-id` that the provider sent; `nil` when the server made it.
+    public var apnsID: APNsID?
+    /// The push type; `nil` where the provider specified none.
+    public var pushType: PushType?
+    /// The priority.
+    public var priority: Priority
+    /// The collapse id; `nil` where it replaces nothing.
+    public var collapseID: String?
+    /// The time at which it was accepted.
+    public var acceptedAt: Timestamp
+    /// The time at which it expires; `nil` for one attempt.
+    public var expiresAt: Timestamp?
+    /// Whether it is queued in the device's mailbox (the timeline's `stored`).
+    public var waits: Bool
+    /// The lane of the mailbox in which it is queued.
+    public var lane: Lane
+    /// The payload, or the id of one that it shares.
+    public var payload: NotificationPayload
+    /// The note beside `accepted`; `nil` for none.
+    public var note: String?
+
+    /// Creates the row of a notification.
+    public init(
+        id: NotificationID, subject: TokenSubject, apnsID: APNsID?, pushType: PushType?, priority: Priority,
+        collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane,
+        payload: NotificationPayload, note: String? = nil
+    ) {
+        self.id = id
+        self.subject = subject
+        self.apnsID = apnsID
+        self.pushType = pushType
+        self.priority = priority
+        self.collapseID = collapseID
+        self.acceptedAt = acceptedAt
+        self.expiresAt = expiresAt
+        self.waits = waits
+        self.lane = lane
+        self.payload = payload
+        self.note = note
+    }
+}
+
+/// A refused request as a store keeps it.
+public struct RefusalRecord: Hashable, Sendable {
+    /// The internal id by which its timeline is found, the row's key.
+    public var id: NotificationID
+    /// The team whose credential came with the request.
+    public var team: TeamID
+    /// The topic as the provider wrote it, cut to 255 characters; it may belong to no app.
+    public var topic: String
+    /// The `apns-id` of the request; `nil` where the provider sent none.
+    public var apnsID: APNsID?
+    /// The time at which it was refused.
+    public var at: Timestamp
+    /// The reason's code, such as `BadDeviceToken`.
+    public var code: String
+    /// The fault and its place; no secret and nothing of the payload.
+    public var note: String?
+
+    /// Creates the row of a refused request.
+    public init(
+        id: NotificationID, team: TeamID, topic: String, apnsID: APNsID?, at: Timestamp, code: String, note: String?
+    ) {
+        self.id = id
+        self.team = team
+        self.topic = topic
+        self.apnsID = apnsID
+        self.at = at
+        self.code = code
+        self.note = note
+    }
+}
+
+/// The number of a team's timelines that were not recorded, and the range of their ids.
+public struct UnrecordedSpan: Hashable, Sendable {
+    /// The team that sent the notifications.
+    public var team: TeamID
+    /// The lowest of their ids.
+    public var first: NotificationID
+    /// The highest of their ids; ids between the two may have timelines all the same.
+    public var last: NotificationID
+    /// The number of timelines that were not recorded; at least 1.
+    public var count: Int
+
+    /// Creates the row of one span of ids.
+    public init(team: TeamID, first: NotificationID, last: NotificationID, count: Int) {
+        self.team = team
+        self.first = first
+        self.last = last
+        self.count = count
+    }
+}

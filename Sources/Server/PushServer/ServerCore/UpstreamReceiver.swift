@@ -1,0 +1,63 @@
+import PushCore
+
+/// A receiver of devices' upstream messages of one or several categories; the port of components that process them.
+public protocol UpstreamReceiver: Sendable {
+    /// Receives a message of a session's device.
+    ///
+    /// May be called on any thread and returns at once; completes exactly once, on any thread. The device is notified
+    /// that its message arrived only after `.durable`: complete with it after a synced commit, never before. A message
+    /// is sent again, under its persistent id, when its connection ended before that.
+    func receive(
+        _ message: UpstreamMessage, of session: DeviceSessionID,
+        then complete: @escaping @Sendable (UpstreamOutcome) -> Void)
+}
+
+/// The outcome of an upstream message.
+public enum UpstreamOutcome: Hashable, Sendable {
+    /// The message is durable, without the items in it that are not the device's own. `ignored` counts those; a session
+    /// that sends too many of them is ended.
+    case durable(ignored: Int = 0)
+    /// The message is refused, and the device is notified of the reason. It is not sent again.
+    case refused(UpstreamRefusal)
+    /// The message violates the protocol: the session ends, and the device receives this text.
+    case violation(String)
+    /// The message could not be made durable now: the session ends, and the message is sent again in the next one.
+    case failed
+}
+
+/// The receivers of upstream messages, by category.
+public struct UpstreamRegistry: Sendable {
+    private var receivers: [String: any UpstreamReceiver] = [:]
+    private let others: any UpstreamReceiver
+
+    /// Creates a registry without categories.
+    ///
+    /// - Parameter others: The receiver of all other categories; by default it refuses.
+    public init(others: any UpstreamReceiver = UnservedCategory()) { self.others = others }
+
+    /// A registry with a receiver for one more category; it replaces an earlier one for that category.
+    public func adding(_ receiver: any UpstreamReceiver, for category: String) -> UpstreamRegistry {
+        var registry = self
+        registry.receivers[category] = receiver
+        return registry
+    }
+
+    /// The receiver of a category; every category has one.
+    public func receiver(of category: String) -> any UpstreamReceiver { receivers[category] ?? others }
+}
+
+/// A receiver that refuses categories without a receiver.
+public struct UnservedCategory: UpstreamReceiver {
+    /// Creates a receiver; it has no state.
+    public init() {}
+
+    /// Refuses the message with the code 404 and the first 100 characters of its category.
+    public func receive(
+        _ message: UpstreamMessage, of session: DeviceSessionID,
+        then complete: @escaping @Sendable (UpstreamOutcome) -> Void
+    ) {
+        complete(
+            .refused(
+                UpstreamRefusal(code: 404, reason: "nobody serves the category \"\(message.category.prefix(100))\"")))
+    }
+}

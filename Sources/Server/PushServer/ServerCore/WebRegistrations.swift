@@ -1,0 +1,75 @@
+import FCMProtocol
+import PushCore
+import Synchronization
+
+/// The source of browser registrations for a device wire, which writes messages for them in the form that their clients
+/// read.
+public protocol WebRegistrationSource: Sendable {
+    /// Whether a device may have browser registrations; returns at once. Most devices have none.
+    func mayHave(_ device: DeviceID) -> Bool
+
+    /// Reads the registrations of a device; completes once, on any thread.
+    func registrations(
+        of device: DeviceID,
+        then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void)
+}
+
+/// A source without browser registrations.
+public struct NoWebRegistrations: WebRegistrationSource {
+    /// Creates a source; it has no state.
+    public init() {}
+
+    /// Always `false`.
+    public func mayHave(_ device: DeviceID) -> Bool { false }
+
+    /// Completes at once, with none.
+    public func registrations(
+        of device: DeviceID,
+        then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
+    ) { complete(.success([:])) }
+}
+
+/// Browser registrations from the register. Memory holds only the ids of the devices that have some. Thread-safe.
+public final class WebRegistrations: WebRegistrationSource {
+    private let store: any FCMRegister
+    private let apps: AppDirectory
+    private let devices = Mutex<Set<DeviceID>>([])
+
+    /// Creates a directory that has read nothing yet.
+    public init(store: any FCMRegister, apps: AppDirectory) {
+        self.store = store
+        self.apps = apps
+    }
+
+    /// Reads which devices have browser registrations; once, before devices may connect.
+    public func load() async throws {
+        let known = try await store.devicesWithWebRegistrations()
+        devices.withLock { $0.formUnion(known) }
+    }
+
+    /// Records that a device has a browser registration. A device whose last one ends stays recorded until the server
+    /// ends.
+    package func note(_ device: DeviceID) {
+        devices.withLock { _ = $0.insert(device) }
+    }
+
+    /// Whether the device has had a browser registration since the server began, or before.
+    public func mayHave(_ device: DeviceID) -> Bool { devices.withLock { $0.contains(device) } }
+
+    /// Reads the registrations from the register, with the topics of their apps.
+    public func registrations(
+        of device: DeviceID,
+        then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
+    ) {
+        Task {
+            do {
+                var found: [WebRegistrationPlace: WebRegistration] = [:]
+                for kept in try await store.webRegistrations(of: device) {
+                    guard let app = try await apps.find(kept.app) else { continue }
+                    found[WebRegistrationPlace(topic: app.topic, environment: kept.environment)] = kept.registration
+                }
+                complete(.success(found))
+            } catch { complete(.failure(error)) }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import PushCore
+
+/// A message for the registrations of a list.
+public struct ListMessage: Hashable, Sendable {
+    /// The unique name of the message: a repetition with the same name is stored once.
+    public var name: String
+    /// The list of recipients.
+    public var list: RecipientList
+    /// The audience in readable form.
+    public var audience: String
+    /// The payload.
+    public var content: PushContent
+    /// The kind of push; `nil` where the sender specified none.
+    public var pushType: PushType?
+    /// The priority.
+    public var priority: Priority
+    /// The collapse id; `nil` where it replaces nothing.
+    public var collapseID: String?
+    /// The time until which it is delivered to devices that connect later.
+    public var expiry: Expiry
+
+    /// Creates an instance from its properties.
+    public init(
+        name: String, to list: RecipientList, audience: String, content: PushContent, pushType: PushType? = nil,
+        priority: Priority = .immediate, collapseID: String? = nil, expiry: Expiry = .policyDefault
+    ) {
+        self.name = name
+        self.list = list
+        self.audience = audience
+        self.content = content
+        self.pushType = pushType
+        self.priority = priority
+        self.collapseID = collapseID
+        self.expiry = expiry
+    }
+}

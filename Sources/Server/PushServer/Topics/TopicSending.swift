@@ -1,0 +1,233 @@
+import PushCore
+import Synchronization
+
+/// Sending to topics and conditions; the port of the endpoints that accept such sends.
+public protocol TopicSender: Sendable {
+    /// Accepts a message for many recipients; it is stored once, whatever the number of subscribers.
+    ///
+    /// - Returns: The id under which the broadcast is durable.
+    /// - Throws: The store's error when it does not take it: nothing was accepted.
+    func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID
+}
+
+/// A message for the subscribers of topics.
+public struct TopicMessage: Sendable {
+    /// The topic or condition.
+    public var target: TopicTarget
+    /// The only app whose registrations get it; `nil` for every app of the team.
+    public var app: AppID?
+    /// The kind of push; `nil` where the sender specified none.
+    public var pushType: PushType?
+    /// The payload, made for the id of the message.
+    public var content: @Sendable (NotificationID) -> PushContent
+    /// The time until which it is delivered to devices that connect later. ``Expiry/once`` is for connected devices
+    /// only.
+    public var expiry: Expiry
+    /// The priority.
+    public var priority: Priority
+    /// The collapse id, at most 64 bytes; on each device it replaces the queued notification with the same id.
+    public var collapseID: String?
+
+    /// Creates a message. The content gets the message's id, for payloads that contain it.
+    public init(
+        to target: TopicTarget, of app: AppID? = nil, pushType: PushType? = nil, expiry: Expiry = .policyDefault,
+        priority: Priority = .immediate, collapseID: String? = nil,
+        content: @escaping @Sendable (NotificationID) -> PushContent
+    ) {
+        self.target = target
+        self.app = app
+        self.pushType = pushType
+        self.content = content
+        self.expiry = expiry
+        self.priority = priority
+        self.collapseID = collapseID
+    }
+}
+
+/// The target of a message to many recipients.
+public enum TopicTarget: Hashable, Sendable {
+    /// The subscribers of one topic.
+    case topic(TopicName)
+    /// The subscribers that match a condition, with the text that its sender wrote.
+    case condition(TopicCondition, String)
+
+    /// Parses a topic's name.
+    ///
+    /// - Throws: ``TopicNameFault``
+    public static func topic(named name: String) throws(TopicNameFault) -> TopicTarget { .topic(try TopicName(name)) }
+
+    /// Parses a condition.
+    ///
+    /// - Throws: ``ConditionFault``, which contains the position of the character.
+    public static func condition(parsing text: String) throws(ConditionFault) -> TopicTarget {
+        .condition(try TopicCondition(parsing: text), text)
+    }
+
+    /// The condition that matches the recipients.
+    var condition: TopicCondition {
+        switch self {
+        case .topic(let name): TopicCondition(name)
+        case .condition(let condition, _): condition
+        }
+    }
+
+    /// The target in readable form.
+    public var text: String {
+        switch self {
+        case .topic(let name): name.description
+        case .condition(_, let written): written
+        }
+    }
+}
+
+/// An error: no id can be made at this moment; the send may be repeated.
+public struct NoBroadcastID: Error {
+    /// Creates an error without details.
+    public init() {}
+}
+
+/// Stores broadcasts, delivers them to connected devices, and withdraws them.
+public struct Broadcasts: TopicSender, BroadcastWithdrawal {
+    private let store: any TopicStore
+    private let delivery: any BroadcastDelivery
+    private let withdrawal: any NotificationWithdrawal
+    /// Waits until no decision of the mailboxes depends on what they read before.
+    private let settled: @Sendable () async throws -> Void
+    private let clock: @Sendable () -> Timestamp
+    private let withdrawals = Withdrawals()
+
+    /// The broadcasts whose copies are being withdrawn, one task each.
+    private final class Withdrawals: Sendable {
+        private let rounds = Mutex<[NotificationID: Task<Void, any Error>]>([:])
+
+        /// The task that is under way, or a new one.
+        func round(
+            of id: NotificationID, _ withdraw: @escaping @Sendable () async throws -> Void
+        ) -> Task<Void, any Error> {
+            rounds.withLock { rounds in
+                if let round = rounds[id] { return round }
+                let round = Task {
+                    defer { self.rounds.withLock { $0[id] = nil } }
+                    try await withdraw()
+                }
+                rounds[id] = round
+                return round
+            }
+        }
+    }
+
+    /// The longest time in which a broadcast is delivered to devices that connect later: FCM's four weeks.
+    static let longestWait = Duration.seconds(28 * 86_400)
+    /// The time for delivery to connected devices, for a message that is delivered once or never.
+    static let attemptTime = Duration.seconds(60)
+    /// The number of copies withdrawn at a time.
+    private static let slice = 256
+
+    /// Creates broadcasts over a store and its mailbox service.
+    public init(store: any TopicStore, mailboxes: MailboxService, clock: @escaping @Sendable () -> Timestamp) {
+        self.store = store
+        delivery = mailboxes
+        withdrawal = mailboxes
+        settled = { try await mailboxes.flushNotes() }
+        self.clock = clock
+    }
+
+    /// Stores the broadcast and has the connected members processed.
+    public func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID {
+        guard let id = delivery.newID() else { throw NoBroadcastID() }
+        let now = clock()
+        return try await publish(
+            BroadcastDraft(
+                id: id, team: team, to: .topics(message.target.condition, of: message.app),
+                written: message.target.text, pushType: message.pushType, priority: message.priority,
+                collapseID: message.collapseID, content: message.content(id), acceptedAt: now,
+                expiresAt: expiration(message.expiry, at: now), isAttempt: message.expiry == .once)
+        ).id
+    }
+
+    /// Sends a message to the registrations of a list: at once to connected ones, to the others when they connect.
+    ///
+    /// - Returns: The durable broadcast: the same one for the same ``ListMessage/name``, however often it is sent.
+    /// - Throws: The store's error when it does not take it; the same message may be sent again.
+    public func send(_ message: ListMessage, from team: TeamID) async throws -> Broadcast {
+        guard let id = delivery.newID() else { throw NoBroadcastID() }
+        let now = clock()
+        return try await publish(
+            BroadcastDraft(
+                id: id, team: team, name: message.name, to: .list(message.list), written: message.audience,
+                pushType: message.pushType, priority: message.priority, collapseID: message.collapseID,
+                content: message.content, acceptedAt: now, expiresAt: expiration(message.expiry, at: now),
+                isAttempt: message.expiry == .once))
+    }
+
+    private func expiration(_ expiry: Expiry, at now: Timestamp) -> Timestamp {
+        let longest = now + Self.longestWait
+        return switch expiry {
+        case .until(let instant): min(instant, longest)
+        case .policyDefault: longest
+        case .once: now + Self.attemptTime
+        }
+    }
+
+    private func publish(_ draft: BroadcastDraft) async throws -> Broadcast {
+        let broadcast = try await store.insertBroadcast(draft)
+        delivery.published(broadcast.audience.entries)
+        return broadcast
+    }
+
+    /// The copies of a broadcast after one of them, in the order in which they were made.
+    public func copies(
+        of broadcast: NotificationID, after: NotificationID?, limit: Int
+    ) async throws -> [BroadcastCopy] {
+        try await store.copies(of: broadcast, after: after, limit: limit)
+    }
+
+    /// Waits until no decision of the mailboxes depends on what they read before.
+    public func settle() async throws { try await settled() }
+
+    /// Stops the broadcast's copies, waits until no decision depends on earlier reads, and withdraws the copies after
+    /// this returns. A withdrawal interrupted by a crash is continued by ``resume()``.
+    public func withdrawBroadcast(_ id: NotificationID) async throws -> WithdrawalOutcome {
+        guard try await store.withdrawBroadcast(id, at: clock()) else { return .ended }
+        try await settled()
+        _ = withdrawals.round(of: id) { try await withdrawCopies(of: id) }
+        return .withdrawn
+    }
+
+    /// Continues withdrawals that an earlier run began, or that the store did not take.
+    public func resume() async throws {
+        for id in try await store.withdrawnBroadcasts() {
+            try await withdrawals.round(of: id) { try await withdrawCopies(of: id) }.value
+        }
+    }
+
+    private func withdrawCopies(of id: NotificationID) async throws {
+        var after: NotificationID?
+        while true {
+            let copies = try await store.copies(of: id, after: after, limit: Self.slice)
+            guard let last = copies.last else { break }
+            let outcomes = await withTaskGroup(of: WithdrawalOutcome.self) { group in
+                for copy in copies {
+                    group.addTask {
+                        await withCheckedContinuation { continuation in
+                            withdrawal.withdraw(copy.id, of: copy.device) { continuation.resume(returning: $0) }
+                        }
+                    }
+                }
+                return await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            // ``resume()`` begins again; copies that were withdrawn stay as they are.
+            guard !outcomes.contains(.failed) else { return }
+            after = last.id
+        }
+        try await store.endWithdrawnBroadcast(id, at: clock())
+    }
+
+    /// Continues withdrawals, ends expired broadcasts, and deletes rows that are no longer needed; call it about once a
+    /// minute.
+    public func sweep(keeping retention: Duration = .seconds(30 * 86_400)) async throws {
+        try await resume()
+        let now = clock()
+        while try await store.endBroadcasts(at: now, keptSince: now + (.zero - retention), limit: 1000) {}
+    }
+}

@@ -1,0 +1,146 @@
+import APNsProtocol
+import PushCore
+
+/// Subscribes registrations to topics, for providers and for devices.
+public struct TopicSubscriptions: Sendable {
+    private let store: any TopicStore
+    private let apps: AppDirectory
+    private let tokens: TokenDirectory
+    private let delivery: any BroadcastDelivery
+    private let clock: @Sendable () -> Timestamp
+
+    /// The maximum number of topics of a registration.
+    package static let topicLimit = 2000
+
+    /// Creates an instance from its properties.
+    public init(
+        store: any TopicStore, apps: AppDirectory, tokens: TokenDirectory, delivery: any BroadcastDelivery,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.apps = apps
+        self.tokens = tokens
+        self.delivery = delivery
+        self.clock = clock
+    }
+
+    /// The outcome for one registration token of a request.
+    public enum Outcome: Hashable, Sendable {
+        /// The change was made.
+        case done
+        /// The registration was in that state before.
+        case unchanged
+        /// The text is no registration token.
+        case invalid
+        /// The token is not of this server, or its registration has ended.
+        case unregistered
+        /// The app belongs to another team.
+        case foreign
+        /// The registration has the maximum number of topics.
+        case tooManyTopics
+    }
+
+    /// Subscribes registrations to a topic of the team; returns an outcome for each token, in order.
+    ///
+    /// - Parameter team: The caller's team; `nil` where it may act for every team: the topic is then that of each
+    ///   token's team.
+    /// - Throws: An error when the store cannot be read or written; nothing was changed then.
+    public func subscribe(_ tokens: [String], to topic: TopicName, team: TeamID?) async throws -> [Outcome] {
+        // The store checks in its transaction whether each is active: a thousand tokens need no thousand reads.
+        try await change(tokens, team, byReading: false) { members in
+            try await store.subscribe(members, to: topic, limit: Self.topicLimit, at: clock()).map { outcome in
+                switch outcome {
+                case .subscribed: .done
+                case .known: .unchanged
+                case .tooManyTopics: .tooManyTopics
+                case .ended: .unregistered
+                }
+            }
+        }
+    }
+
+    /// Ends subscriptions; returns an outcome for each token, in order.
+    ///
+    /// - Throws: An error when the store cannot be read or written; nothing was changed then.
+    public func unsubscribe(_ tokens: [String], from topic: TopicName, team: TeamID?) async throws -> [Outcome] {
+        try await change(tokens, team, byReading: true) { members in
+            try await store.unsubscribe(members, from: topic).map { $0 ? .done : .unchanged }
+        }
+    }
+
+    /// - Parameter byReading: Whether each registration is read to check that it is active.
+    private func change(
+        _ tokens: [String], _ team: TeamID?, byReading: Bool, _ apply: ([TopicMember]) async throws -> [Outcome]
+    ) async throws -> [Outcome] {
+        var outcomes: [Outcome] = []
+        var members: [(place: Int, member: TopicMember)] = []
+        for (place, token) in tokens.enumerated() {
+            switch try await registration(of: token, team: team, byReading: byReading) {
+            case .active(let subject, let app):
+                members.append((place, TopicMember(subject: subject, team: app.team)))
+                outcomes.append(.unregistered)
+            case .refused(let outcome): outcomes.append(outcome)
+            }
+        }
+        guard !members.isEmpty else { return outcomes }
+        let devices = members.map(\.member.subject.device)
+        let changed = try await delivery.changeSubscriptions(of: devices) { try await apply(members.map(\.member)) }
+        for (entry, outcome) in zip(members, changed) { outcomes[entry.place] = outcome }
+        return outcomes
+    }
+
+    /// The state of a registration token for a caller.
+    package enum Found: Sendable {
+        /// The registration is active.
+        case active(TokenSubject, RegisteredApp)
+        /// The token is refused, for this reason.
+        case refused(Outcome)
+    }
+
+    /// Opens a registration token. A foreign team's token is always reported as such, whatever the state of its
+    /// registration.
+    package func registration(of text: String, team: TeamID?) async throws -> Found {
+        try await registration(of: text, team: team, byReading: true)
+    }
+
+    /// - Parameter byReading: Whether one that is not cached is read; otherwise it counts as active.
+    private func registration(of text: String, team: TeamID?, byReading: Bool) async throws -> Found {
+        guard let token = DeviceToken(text: text) else { return .refused(.invalid) }
+        guard let subject = tokens.sealer.open(token) else { return .refused(.unregistered) }
+        guard let app = try await apps.find(subject.app) else { return .refused(.unregistered) }
+        guard team == nil || app.team == team else { return .refused(.foreign) }
+        var resolution = tokens.known(token)
+        if case .needsLookUp = resolution { resolution = byReading ? try await tokens.find(token) : .active(subject) }
+        guard case .active(let subject) = resolution else { return .refused(.unregistered) }
+        return .active(subject, app)
+    }
+
+    /// The subject, app and topics of a registration token; `nil` where the token is refused for the caller.
+    package func info(
+        of token: String, team: TeamID?
+    ) async throws -> (subject: TokenSubject, app: RegisteredApp, topics: [TopicSubscription])? {
+        guard case .active(let subject, let app) = try await registration(of: token, team: team) else { return nil }
+        return (subject, app, try await store.subscriptions(of: subject))
+    }
+}
+
+extension TopicSubscriptions: DeviceTopics {
+    /// Subscribes an app of an authenticated device; its token must be the device's own.
+    public func changeTopic(
+        _ name: String, ofToken token: String, device: DeviceID, isLeaving: Bool
+    ) async throws -> DeviceTopicOutcome {
+        guard let topic = try? TopicName(name) else { return .invalidTopic }
+        guard let opened = DeviceToken(text: token).flatMap(tokens.sealer.open), opened.device == device else {
+            return .foreignToken
+        }
+        let outcomes =
+            isLeaving
+            ? try await unsubscribe([token], from: topic, team: nil)
+            : try await subscribe([token], to: topic, team: nil)
+        return switch outcomes.first {
+        case .done, .unchanged: .done
+        case .tooManyTopics: .tooManyTopics
+        default: .foreignToken
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import GRDB
+import PushCore
+import PushServer
+
+extension SQLiteStore: InventoryStore {
+    /// Reads a slice of rows by their ids; timelines are read only for those that match the filter.
+    package func notifications(
+        _ filter: NotificationFilter, before: NotificationID?, limit: Int
+    ) async throws -> InventoryPage<InventoryNotification, NotificationID> {
+        try await pool.read { database in
+            let slice = InventoryPage<InventoryNotification, NotificationID>.slice
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT message.id, coalesce(app.team, message.team), coalesce(app.topic, message.topic), message.device,
+                        message.code IS NOT NULL,
+                        EXISTS(SELECT 1 FROM pending WHERE device = message.device AND id = message.id)
+                    FROM message LEFT JOIN app ON app.id = message.app
+                    WHERE message.id < ? ORDER BY message.id DESC LIMIT ?
+                    """, arguments: [before?.rawValue ?? .max, slice])
+            var page = InventoryPage<InventoryNotification, NotificationID>()
+            var passed = 0
+            while let row = try rows.next() {
+                passed += 1
+                let id = NotificationID(rawValue: row[0])
+                let state: NotificationFilter.State = row[4] as Bool ? .refused : row[5] as Bool ? .waiting : .ended
+                let isWanted = filter.wants(
+                    team: (row[1] as String?).map(TeamID.init(rawValue:)),
+                    topic: (row[2] as String?).map(Topic.init(rawValue:)),
+                    device: (row[3] as Int64?).flatMap(DeviceID.init(column:)), state: state)
+                if isWanted, let timeline = try Self.timeline(id, database) {
+                    page.items.append(InventoryNotification(timeline: timeline, state: state))
+                }
+                if page.items.count == limit || passed == slice {
+                    page.next = id
+                    return page
+                }
+            }
+            return page
+        }
+    }
+
+    /// Reads a slice of rows by their ids, each with its registrations.
+    package func devices(
+        _ filter: DeviceFilter, after: DeviceID?, limit: Int
+    ) async throws -> InventoryPage<InventoryDevice, DeviceID> {
+        try await pool.read { database in
+            let slice = InventoryPage<InventoryDevice, DeviceID>.slice
+            let rows = try Row.fetchCursor(
+                database, sql: "SELECT * FROM device WHERE id > ? ORDER BY id LIMIT ?",
+                arguments: [after?.column ?? 0, slice])
+            var page = InventoryPage<InventoryDevice, DeviceID>()
+            var passed = 0
+            while let row = try rows.next() {
+                passed += 1
+                guard let id = DeviceID(column: row["id"]) else { continue }
+                let places = try Self.places(of: id, filter.team, database)
+                let device = InventoryDevice(device: Self.enrolled(id, row, places.count), registrations: places)
+                if filter.wants(device) { page.items.append(device) }
+                if page.items.count == limit || passed == slice {
+                    page.next = id
+                    return page
+                }
+            }
+            return page
+        }
+    }
+
+    private static func enrolled(_ id: DeviceID, _ row: Row, _ count: Int) -> EnrolledDevice {
+        func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map(Timestamp.init(rawValue:)) }
+        return EnrolledDevice(
+            device: id, enrolledAt: Timestamp(rawValue: row["enrolled_at"]), seenAt: instant("seen_at"),
+            blockedAt: instant("blocked_at"), revokedAt: instant("revoked_at"), registrations: count)
+    }
+
+    private static func places(
+        of device: DeviceID, _ team: TeamID?, _ database: Database
+    ) throws -> [InventoryDevice.Place] {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT app.topic, registration.environment FROM registration JOIN app ON app.id = registration.app
+                WHERE registration.device = ? AND registration.ended_at IS NULL AND (? IS NULL OR app.team = ?)
+                ORDER BY app.topic, registration.environment LIMIT ?
+                """)
+        return try Row.fetchAll(
+            statement, arguments: [device.column, team?.rawValue, team?.rawValue, InventoryDevice.placeLimit]
+        ).map { InventoryDevice.Place(topic: Topic(rawValue: $0[0]), environment: PushEnvironment(column: $0[1])) }
+    }
+}

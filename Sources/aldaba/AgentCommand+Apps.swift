@@ -1,0 +1,44 @@
+import AgentEngine
+import AgentProtocol
+import AldabaConfiguration
+import ArgumentParser
+
+extension AgentCommand {
+    /// `aldaba agent apps`: the apps with their device tokens.
+    struct Apps: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "The apps of a running agent with their device tokens, to which a provider sends.")
+        @Flag(help: "Print a JSON array.") var json = false
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
+            let apps = status.apps.filter { $0.id != NotificationsCommand.terminal }
+            if json { return print(try JSONLine.of(apps)) }
+            if apps.isEmpty { Terminal.write("No app is installed; `aldaba agent app install` installs one.") }
+            for app in apps {
+                print(TerminalText.line("\(app.id)  \(app.token ?? "no device token yet")  \(app.name)"))
+            }
+        }
+    }
+}
+
+extension AgentOption {
+    /// The device token of an app on this machine.
+    ///
+    /// - Throws: ``CommandFailure`` where the agent does not know the app, or the app has no token.
+    func deviceToken(of app: String) throws -> String {
+        guard case .status(let status) = try connect().ask(.status) else { throw unexpected() }
+        guard let found = status.apps.first(where: { $0.id.rawValue == app }) else {
+            throw CommandFailure(
+                .invalidInput, "--app: the agent knows no app \(app); `aldaba agent apps` lists those that it knows")
+        }
+        guard let token = found.token else {
+            throw CommandFailure(
+                .invalidInput,
+                "--app: \(app) has no device token: it gets one when it registers for remote notifications and the "
+                    + "agent reaches its server")
+        }
+        return token
+    }
+}

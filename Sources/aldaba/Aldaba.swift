@@ -1,0 +1,93 @@
+import AldabaConfiguration
+import ArgumentParser
+import Dispatch
+import Foundation
+import Glibc
+import NIOCore
+import NIOPosix
+import Platform
+import SQLiteStore
+
+/// The command `aldaba`.
+@main
+struct Aldaba: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "aldaba",
+        abstract: "Run APNs and FCM on your own machine.",
+        discussion: """
+            Exit codes: 0 done, 1 failed, 2 usage, 3 invalid input, 4 not authorised, 5 partly done, \
+            6 unreachable, 7 timed out waiting, 8 a database is missing, empty or damaged.
+            """,
+        version: "aldaba \(AldabaVersion.number)",
+        subcommands: [
+            UpCommand.self, ServeCommand.self, AgentCommand.self, NotificationsCommand.self, NotifyCommand.self,
+            SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self, WithdrawCommand.self,
+            ReportCommand.self,
+            ExportCommand.self, MediaCommand.self,
+            DeviceCommand.self, RelayCommand.self, EnrolmentKeyCommand.self, TeamCommand.self, AppCommand.self,
+            KeyCommand.self,
+            CertificateCommand.self,
+            ServiceAccountCommand.self,
+            EnvironmentCommand.self, HubCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+            ConfigurationPageCommand.self,
+        ])
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        KeptMemory.keep()
+        guard CommandLine.arguments.dropFirst().first == AgentCommand.configuration.commandName else {
+            Task.detached { await runToTheEnd() }
+            dispatchMain()
+        }
+        // Once libdispatch has had a worker, it wakes the process every second for as long as that lives. An
+        // agent at rest must not wake, so its tasks run on the event loops of its network.
+        NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+        Task.detached { await runToTheEnd() }
+        while true { pause() }
+    }
+
+    private static func runToTheEnd() async {
+        do {
+            try SubcommandPath.check(Array(CommandLine.arguments.dropFirst()), of: Self.self)
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            Glibc.exit(CommandExit.done.rawValue)
+        } catch {
+            Glibc.exit(report(error).rawValue)
+        }
+    }
+
+    /// Prints the failure, and returns its exit code.
+    private static func report(_ error: any Error) -> CommandExit {
+        switch error {
+        case let failure as CommandFailure:
+            if !failure.description.isEmpty { Terminal.complain(failure.description) }
+            return failure.exit
+        case let faults as ConfigurationFaults:
+            Terminal.complain("the configuration cannot be used:\n\(faults)")
+            return .invalidInput
+        case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable, is EncodedFile.Unusable:
+            Terminal.complain("\(error)")
+            return .invalidInput
+        case let fault as DatabaseFault:
+            Terminal.complain(fault.description)
+            return fault.exit
+        default: break
+        }
+        let code = exitCode(for: error)
+        if code.isSuccess {
+            print(fullMessage(for: error))
+            return .done
+        }
+        if code == .validationFailure {
+            Terminal.write(NearestWord.sensible(fullMessage(for: error)))
+            return .usage
+        }
+        Terminal.complain("\(error)")
+        return .failed
+    }
+}

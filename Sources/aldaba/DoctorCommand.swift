@@ -1,0 +1,99 @@
+import AgentEngine
+import AldabaConfiguration
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import Glibc
+import LinuxDesktop
+import NIOCore
+
+/// `aldaba doctor`: reports what `up` would check, and the remedies.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Check what `up` needs, and say what to do about it.",
+        usage: "aldaba doctor [<options>]", discussion: SettingsHelp.places)
+    @Flag(help: "Print one JSON array.") var json = false
+    @OptionGroup var settings: UpSettings
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let values = try settings.values(environment: environment)
+        for warning in values.warnings { Terminal.complain("warning: \(warning)") }
+        let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
+        var findings = Diagnosis.findings(values, environment: environment)
+        let databases = DatabaseFindings.all(of: folder)
+        findings += databases.map(\.finding)
+        findings += [await Self.health(folder)].compactMap(\.self)
+        if databases.contains(where: { $0.database == .hub && !$0.finding.isProblem }) {
+            findings += await Self.credentials(folder)
+        }
+        let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
+        findings += await PathDiagnosis.provider(folder, authority: access(made, R_OK) == 0 ? made : nil)
+        findings += [
+            PathDiagnosis.agent(folder.agentSocket(environment: environment)), Self.bus(), Self.demoApp(),
+        ]
+        if json {
+            try print(JSONLine.of(findings))
+        } else {
+            for finding in findings {
+                print("\(finding.isProblem ? "problem" : "ok     ")  \(finding.what)")
+                if let remedy = finding.remedy { print("         \(remedy)") }
+            }
+        }
+        if findings.contains(where: \.isProblem) { throw CommandFailure(.failed, "") }
+    }
+
+    /// What the server that runs on the folder says of its store; `nil` where none does.
+    private static func health(_ folder: DataFolder) async -> Finding? {
+        guard DataFolder.isLocked(folder.serveLock), let addresses = try? ServerAddresses.read(folder) else {
+            return nil
+        }
+        struct Answer: Decodable {
+            var status: String
+            var since: String?
+            var reason: String?
+            var remedy: String?
+        }
+        do {
+            let (_, body) = try await ControlClient.exchange(
+                HTTPClientRequest(url: addresses.metrics + "/health"), authority: nil, timeout: .seconds(5))
+            let answer = try JSONDecoder().decode(Answer.self, from: body)
+            guard let reason = answer.reason else { return Finding(what: "the running server stores what it is sent") }
+            return Finding(
+                what: "the running server refuses pushes with 503 since \(answer.since ?? "a while"): \(reason)",
+                remedy: answer.remedy ?? "once its disk takes what is written, it goes on by itself", isProblem: true)
+        } catch {
+            return Finding(
+                what: "the running server does not say how it is: \(error)", remedy: "look at its log", isProblem: true)
+        }
+    }
+
+    /// Credentials of hubs that expire soon, or did.
+    private static func credentials(_ folder: DataFolder) async -> [Finding] {
+        do {
+            return try await HubCredentialCheck.warnings(folder).map {
+                Finding(what: $0, remedy: "`aldaba hub credential add` takes its successor", isProblem: true)
+            }
+        } catch {
+            return [Finding(what: "the hubs' credentials cannot be read: \(error)", isProblem: true)]
+        }
+    }
+
+    private static func bus() -> Finding {
+        guard let address = DesktopPresenter.sessionBusAddress() else {
+            return Finding(
+                what: "no session bus: notifications are not shown on a screen",
+                remedy: "log in to a desktop, or set DBUS_SESSION_BUS_ADDRESS")
+        }
+        return Finding(what: "session bus at \(address)")
+    }
+
+    private static func demoApp() -> Finding {
+        let folder = (Bundle.main.executablePath as NSString?)?.deletingLastPathComponent ?? "."
+        let path = folder + "/" + DemoApp.program
+        if access(path, X_OK) == 0 { return Finding(what: "demo app \(path)") }
+        return Finding(
+            what: "the demo app \(path) is missing", remedy: "build it with `swift build --product aldaba`",
+            isProblem: true)
+    }
+}

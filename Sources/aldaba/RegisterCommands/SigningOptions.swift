@@ -1,0 +1,35 @@
+import APNsProtocol
+import AldabaConfiguration
+import ArgumentParser
+import PushCore
+
+/// The options that select the signing key.
+package struct SigningOptions: ParsableArguments {
+    @Option(help: "The key's id; without it the data folder's oldest key.") var keyID: String?
+    @Option(help: "The team; without it the key's own.") var team: String?
+    @Option(help: "A key file AuthKey_KEYID.p8 from elsewhere; needs --team.") var key: String?
+
+    /// Made by the parser, which fills it in.
+    package init() {}
+
+    /// A fresh provider token.
+    package func token(_ location: FolderOption) throws -> String {
+        if let key {
+            guard let team, TeamID.hasShape(team) else {
+                throw CommandFailure(.invalidInput, "--key needs --team, ten characters A-Z0-9")
+            }
+            let file = try ProviderKeyFile(path: key)
+            return try ProviderToken.make(
+                key: file.key, keyID: file.keyID, team: TeamID(rawValue: team), issuedAt: presentTime())
+        }
+        let ring = KeyRing(folder: location.folder.keys)
+        guard let entry = try ring.entry(keyID: keyID, team: team) else {
+            throw CommandFailure(
+                .invalidInput,
+                "there is no such key in \(location.folder.keys); make one with `aldaba key create`, or name one with --key"
+            )
+        }
+        let file = try ProviderKeyFile(path: ring.path(of: entry))
+        return try ProviderToken.make(key: file.key, keyID: file.keyID, team: entry.team, issuedAt: presentTime())
+    }
+}

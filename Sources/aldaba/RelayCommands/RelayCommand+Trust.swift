@@ -1,0 +1,152 @@
+import AldabaConfiguration
+import ArgumentParser
+import Foundation
+import Platform
+import RelayProtocol
+
+/// Devices that become a person's, what is shared with them, and what they did.
+extension RelayCommand {
+    /// `aldaba relay pair`.
+    struct Pair: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Make another device one of yours: both screens show six digits, and you say whether they are the same.",
+            discussion:
+                "Without a word, on a device that is one of yours: it prints a word. With it, on the new device.")
+        @Argument(help: "The word that the other device printed.") var word: String?
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            try RelayConversation(agent).pair(
+                word,
+                waiting: { word in
+                    Self.tell("on the other device: aldaba relay pair \(word)")
+                },
+                compare: { digits in
+                    Self.tell("digits: \(digits)")
+                    Self.tell("Does the other screen show the same digits? Answer there too. [y/N] ")
+                    let areSame = readLine()?.lowercased().hasPrefix("y") ?? false
+                    if areSame { Self.tell("waiting for the answer on the other device") }
+                    return areSame
+                })
+            print("paired")
+        }
+
+        /// Each line at once, also into a pipe.
+        private static func tell(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+    }
+
+    /// `aldaba relay dismiss`.
+    struct Dismiss: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Take a device from yours: those that stay get another key, those that are away now must be paired again."
+        )
+        @Argument(help: "The device's id, or its name where no other has it.") var device: String
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            let talk = try RelayConversation(agent)
+            let answer = try talk.manage(.dismiss(device: talk.device(named: device).id))
+            guard case .array(let left)? = answer["left"], !left.isEmpty else { return }
+            let names = left.map { if case .string(let name) = $0 { name } else { "" } }.joined(separator: ", ")
+            Terminal.complain("away now, and to be paired again: \(TerminalText.line(names))")
+        }
+    }
+
+    /// `aldaba relay log`.
+    struct Log: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "What other devices did here last, and what was asked of them from here: JSON objects, the oldest first.",
+            discussion: "What was asked from here has `asker`, the app; both devices note the same `id`.")
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            guard case .array(let lines)? = try RelayConversation(agent).manage(.log)["lines"] else {
+                throw unexpected()
+            }
+            for case .string(let line) in lines { print(TerminalText.line(line)) }
+        }
+    }
+
+    /// `aldaba relay share`.
+    struct Share: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What other devices may fetch and run here, and where their files are put.",
+            subcommands: [ShareList.self, ShareFiles.self, SharePhotos.self, ShareProgram.self])
+    }
+
+    /// `aldaba relay share list`.
+    struct ShareList: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List what other devices may fetch and run here: a JSON object.")
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            guard case .dictionary(let shared)? = try RelayConversation(agent).manage(.status)["shared"] else {
+                throw unexpected()
+            }
+            print(RelayJSON.text(shared))
+        }
+    }
+
+    /// A folder that a person names, which must be there.
+    private static func folder(_ text: String) throws -> String {
+        let path = URL(fileURLWithPath: text).standardizedFileURL.path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CommandFailure(.invalidInput, "\(path) is no folder")
+        }
+        return path
+    }
+
+    /// `aldaba relay share files`.
+    struct ShareFiles: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "files",
+            abstract: "Put files of other devices into this folder from now on.")
+        @Argument(help: "The folder.") var folder: String
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            _ = try RelayConversation(agent).manage(.filesFolder(try RelayCommand.folder(folder)))
+        }
+    }
+
+    /// `aldaba relay share photos`.
+    struct SharePhotos: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "photos",
+            abstract: "Let other devices list and fetch the photos of this folder; without one, of none any more.")
+        @Argument(help: "The folder.") var folder: String?
+        @OptionGroup var agent: AgentOption
+
+        func run() throws {
+            _ = try RelayConversation(agent).manage(.photosFolder(try folder.map(RelayCommand.folder)))
+        }
+    }
+
+    /// `aldaba relay share program`.
+    struct ShareProgram: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "program", abstract: "Let other devices run a program under a name; without words no more.",
+            discussion: "Arguments that begin with - follow a --: aldaba relay share program free -- df -h /")
+        @Argument(help: "The name, 1 to 64 bytes.") var name: String
+        @Argument(help: "The program, by its path or its name in PATH, and its arguments.") var words: [String] = []
+        @OptionGroup var agent: AgentOption
+
+        func validate() throws {
+            guard (1...64).contains(name.utf8.count) else { throw ValidationError("a name has 1 to 64 bytes") }
+        }
+
+        func run() throws {
+            if let program = words.first,
+                ChildProgram.find(program, environment: ProcessInfo.processInfo.environment) == nil
+            {
+                throw CommandFailure(.invalidInput, "\(program) is no program that can be run here")
+            }
+            _ = try RelayConversation(agent).manage(.program(name: name, words: words))
+        }
+    }
+}

@@ -1,0 +1,285 @@
+import APNsProtocol
+import AgentEngine
+import AldabaConfiguration
+import ArgumentParser
+import Foundation
+import NIOPosix
+import NIOSSL
+import Networking
+import PushCore
+
+/// `aldaba send`: a provider's client. It speaks to the server as any other: HTTP/2 over TLS, with a provider token.
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "send", abstract: "Send one notification.")
+    @Option(help: "The app's topic (default: that of --app, else the demo app's).") var topic: String?
+    @Option(help: "The device token, 64 hexadecimal digits.") var token: String?
+    @Option(
+        help: ArgumentHelp("Send to this app on this machine: its agent tells the device token.", valueName: "topic"))
+    var app: String?
+    @Option(help: "The alert's title.") var title: String?
+    @Option(help: "The alert's body.") var body: String?
+    @Option(
+        help: "A picture, sound or movie for the device to show: a file, which is uploaded first, or its https address."
+    )
+    var image: String?
+    @Option(help: "A file with the whole payload, or - for standard input.") var payload: String?
+    @Flag(help: "Encrypt the payload here, so that only the device can read it.") var encrypt = false
+    @Option(help: "With --encrypt: what is shown where it cannot be opened.") var placeholder = "New notification"
+    @Option(
+        help: """
+            With --encrypt: a file with the device's public key, as `aldaba device encryption-key` prints it; without it \
+            the server that runs on the data folder is asked.
+            """)
+    var encryptionKey: String?
+    @Option(help: "apns-priority: 10, 5 or 1.") var priority: String?
+    @Option(help: "apns-push-type; a suffix that it asks for is added to the topic.") var pushType: String?
+    @Option(help: "apns-expiration: seconds since 1970, or 0 for one attempt.") var expiration: String?
+    @Option(help: "apns-collapse-id.") var collapseID: String?
+    @Option(help: "apns-id, a UUID.") var id: String?
+    @Option(help: "The server as host:port; without it the one that runs on the data folder.") var server: String?
+    @Option(help: "The control API's address for --image, https://host:port; without it the data folder's server's.")
+    var control: String?
+    @Option(help: "The authority of the server's certificate, PEM; without it the data folder's.") var ca: String?
+    @Flag(help: "Check the payload and print it; send nothing.") var dryRun = false
+    @Flag(help: "Send the payload as it is, without a look at what it means.") var asIs = false
+    @Option(help: "A certificate and its key in one .pem; it takes the place of a provider token.")
+    var certificate: String?
+    @Flag(help: "Print one JSON object.") var json = false
+    @OptionGroup var agent: AgentOption
+    @OptionGroup var signing: SigningOptions
+
+    var location: FolderOption { agent.location }
+
+    func validate() throws {
+        guard (token == nil) != (app == nil) else {
+            throw ValidationError(
+                token == nil
+                    ? "Name the device: --token TOKEN, or --app TOPIC for an app on this machine"
+                    : "--token and --app both name the device: give one of them")
+        }
+        guard encryptionKey == nil || encrypt else { throw ValidationError("--encryption-key needs --encrypt") }
+    }
+
+    func run() async throws {
+        let payload = try await payloadBytes()
+        try check(payload)
+        let body = encrypt ? try await encrypted(payload, for: deviceToken()) : payload
+        if dryRun { return try showUnsent(body) }
+        let (host, port) = try address()
+        let token = try deviceToken()
+        let headers = try headers(host: host, port: port, token: token)
+        let roots: NIOSSLTrustRoots = (ca ?? location.authority).map { .file($0) } ?? .default
+        let identity = try identity()
+        let tls: NIOSSLContext
+        do { tls = try .http2Client(trustRoots: roots, identity: identity) } catch {
+            throw CommandFailure(
+                .invalidInput,
+                "\(ca ?? location.authority ?? ""): no certificates in PEM; an authority's would be right")
+        }
+        let response: HTTP2Response
+        do {
+            let client = try await HTTP2Client.connect(
+                host: host, port: port, tls: tls, on: MultiThreadedEventLoopGroup.singleton)
+            response = try await client.request(headers: headers, body: body)
+            await client.close()
+        } catch HTTP2RequestError.timedOut {
+            throw CommandFailure(
+                .timedOut, "\(host):\(port) did not answer in time; it may have taken the notification")
+        } catch {
+            throw CommandFailure(
+                .unreachable,
+                "\(ServerAddresses.authority(host, port)) cannot be asked: \(ConnectionFault.words(error, host: host))")
+        }
+        try await show(response, sent: body)
+    }
+
+    private func deviceToken() throws -> String { try token ?? agent.deviceToken(of: app ?? "") }
+
+    /// The text of `--certificate`, checked here so that a fault is reported under the option's name.
+    private func identity() throws -> String? {
+        guard let certificate else { return nil }
+        guard let text = try PrivateFile.secret(certificate)?.wrappedValue else {
+            throw CommandFailure(.invalidInput, "--certificate: there is no file \(certificate)")
+        }
+        if let fault = CertificateFiles.fault(ofIdentity: text) {
+            throw CommandFailure(
+                .invalidInput,
+                "--certificate: \(certificate): \(fault); it is to hold a certificate and its key in PEM, as `openssl "
+                    + "pkcs12 -in X.p12 -out X.pem -nodes -clcerts` writes them")
+        }
+        do { _ = try NIOSSLContext.http2Client(trustRoots: .certificates([]), identity: text) } catch {
+            throw CommandFailure(
+                .invalidInput,
+                "--certificate: \(certificate) does not hold a certificate and its key in PEM; `openssl pkcs12 -in X.p12 "
+                    + "-out X.pem -nodes -clcerts` makes such a file")
+        }
+        return text
+    }
+
+    private func address() throws -> (String, Int) {
+        guard let server else {
+            let addresses = try location.addresses()
+            return (addresses.host, addresses.apnsPort)
+        }
+        guard let parts = ServerAddresses.parts(ofAuthority: server) else {
+            throw CommandFailure(.invalidInput, "--server: \"\(server)\" is not host:port")
+        }
+        return parts
+    }
+
+    private func payloadBytes() async throws -> [UInt8] {
+        guard let payload else {
+            var alert: [String: String] = [:]
+            alert["title"] = title
+            alert["body"] = body
+            guard !alert.isEmpty else { throw CommandFailure(.usage, "give --title, --body or --payload") }
+            return Array(try JSONLine.of(try await AlertPayload(alert: alert, attachment: attachment())).utf8)
+        }
+        guard title == nil, body == nil, image == nil else {
+            throw CommandFailure(.usage, "--payload is the whole payload; leave --title, --body and --image out")
+        }
+        if payload == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+        guard let bytes = try PrivateFile.bytes(payload) else {
+            throw CommandFailure(.invalidInput, "--payload: there is no file \(payload)")
+        }
+        return bytes
+    }
+
+    /// Refuses what a server would refuse, or a device pass over, and warns of what shows nothing.
+    private func check(_ body: [UInt8]) throws {
+        let source = payload == "-" ? "standard input" : payload ?? "the payload"
+        if let warning = try PayloadCheck.warning(on: body, from: source, pushType: pushType, asIs: asIs) {
+            Terminal.complain("warning: \(warning)")
+        }
+    }
+
+    /// The answer to `--dry-run`.
+    private func showUnsent(_ body: [UInt8]) throws {
+        if json {
+            let type = pushType ?? PushType.alert.rawValue
+            return print(
+                try JSONLine.of([
+                    "topic": sentTopic, "pushType": type, "payload": String(decoding: body, as: UTF8.self),
+                ]))
+        }
+        print(TerminalText.lines(String(decoding: body, as: UTF8.self)))
+        Terminal.complain("\(body.count) bytes for \(sentTopic), not sent")
+    }
+
+    /// The address of the picture, which is uploaded where it is a file.
+    private func attachment() async throws -> String? {
+        guard let image else { return nil }
+        if image.hasPrefix("https://") { return image }
+        guard !image.hasPrefix("http://") else {
+            throw CommandFailure(.invalidInput, "--image: devices load https addresses only")
+        }
+        guard !dryRun else { return "https://media.invalid/the-upload-of-\(image)" }
+        guard server == nil || control != nil else {
+            throw CommandFailure(.usage, "--image of a file with --server needs --control, where the file is uploaded")
+        }
+        let media = MediaClient(
+            control: try control ?? location.addresses().control, authority: ca ?? location.authority,
+            token: try signing.token(location))
+        return try await media.upload(image).url
+    }
+
+    /// The app's topic with the suffix that its push type asks for.
+    private var sentTopic: String {
+        let topic = topic ?? app ?? DemoApp.topic.rawValue
+        guard let suffix = pushType.flatMap(PushType.init)?.topicSuffix?.description, !topic.hasSuffix(suffix) else {
+            return topic
+        }
+        return topic + suffix
+    }
+
+    private func headers(host: String, port: Int, token: String) throws -> HeaderBlock {
+        var headers = HeaderBlock()
+        headers.append(":method", "POST")
+        headers.append(":scheme", "https")
+        headers.append(":authority", ServerAddresses.authority(host, port))
+        headers.append(":path", "/3/device/\(token)")
+        if certificate == nil { headers.append("authorization", "bearer \(try signing.token(location))") }
+        headers.append("apns-topic", sentTopic)
+        headers.append("apns-push-type", pushType ?? "alert")
+        let optional = [
+            ("apns-priority", priority), ("apns-expiration", expiration), ("apns-collapse-id", collapseID),
+            ("apns-id", id),
+        ]
+        for (name, value) in optional { if let value { headers.append(name, value) } }
+        return headers
+    }
+
+    private func show(_ response: HTTP2Response, sent body: [UInt8]) async throws {
+        let apnsID = response.header("apns-id") ?? ""
+        struct Answer: Decodable { var reason: String }
+        let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
+        if json {
+            print(try JSONLine.of(Shown(status: response.status, apnsId: apnsID, reason: answer?.reason)))
+        } else {
+            print("\(response.status)  apns-id \(apnsID)\(answer.map { "  \($0.reason)" } ?? "")")
+        }
+        guard response.status != 200 else { return }
+        let code: CommandExit =
+            switch response.status {
+            case 403: .notAuthorized
+            case 400..<500: .invalidInput
+            default: .failed
+            }
+        let sentence = answer.flatMap { APNsReason(rawValue: $0.reason) }?.sentence
+        let note = await refusalNote(apnsID)
+        // The probable intention, with line and column; an encrypted payload cannot be examined.
+        let meant = encrypt ? nil : PayloadDiagnosis(body, pushType: pushType.flatMap(PushType.init))
+        let words = [answer?.reason ?? "status \(response.status)", sentence, note, meant.map { "\($0)" }]
+        throw CommandFailure(code, "the server refused: \(words.compactMap(\.self).joined(separator: ": "))")
+    }
+
+    /// The timeline's note on why a notification was refused; `nil` where there is none, or the timeline is
+    /// unreachable.
+    private func refusalNote(_ apnsID: String) async -> String? {
+        // Another server than the data folder's has its timelines elsewhere.
+        guard server == nil, !apnsID.isEmpty else { return nil }
+        var asked = ServerOption()
+        (asked.server, asked.ca, asked.location) = (nil, ca, location)
+        let request = NotificationsRequest(id: apnsID, server: asked, signing: signing)
+        guard let body = try? await request.answer(to: .timelines) else { return nil }
+        let found = try? JSONDecoder().decode([Told].self, from: body)
+        return found?.last?.timeline.last?.note
+    }
+
+    private struct Told: Decodable {
+        struct Entry: Decodable { var note: String? }
+        var timeline: [Entry]
+    }
+
+    private struct Shown: Encodable {
+        var status: Int
+        var apnsId: String
+        var reason: String?
+    }
+}
+
+/// An alert, which a service extension completes where it has an attachment.
+private struct AlertPayload: Encodable {
+    var aps: APS
+    var attachment: String?
+
+    struct APS: Encodable {
+        var alert: [String: String]
+        var mutableContent: Int?
+
+        private enum CodingKeys: String, CodingKey {
+            case alert
+            case mutableContent = "mutable-content"
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case aps
+        case attachment = "attachment-url"
+    }
+
+    init(alert: [String: String], attachment: String?) {
+        aps = APS(alert: alert, mutableContent: attachment.map { _ in 1 })
+        self.attachment = attachment
+    }
+}

@@ -1,0 +1,34 @@
+import AldabaConfiguration
+import ArgumentParser
+import Foundation
+import Logging
+import Networking
+
+/// `aldaba serve`: the server.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run the server.", usage: "aldaba serve [<options>]",
+        discussion: SettingsHelp.places)
+    @Flag(help: "Print one line of JSON with the addresses on standard output when ready.") var reportReady = false
+    @OptionGroup var newDatabases: NewDatabaseOption
+    @OptionGroup var settings: ServeSettings
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let values = try settings.values(environment: environment)
+        let configuration = try ServerConfiguration(values, environment: environment)
+        SupervisorWatch.begin(environment: environment)
+        LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
+        values.warn(Logger(label: "aldaba.serve"))
+        try configuration.folder.make()
+        let lock = try DataFolder.lock(configuration.folder.serveLock)
+        try newDatabases.begin(configuration.folder)
+        try await Self.serve(configuration) { addresses in
+            try addresses.write(configuration.folder)
+            ReadyNotice.send(environment: environment)
+            if reportReady { try FileHandle.standardOutput.write(contentsOf: Data((addresses.line() + "\n").utf8)) }
+        }
+        try? FileManager.default.removeItem(atPath: configuration.folder.addresses)
+        withExtendedLifetime(lock) {}
+    }
+}

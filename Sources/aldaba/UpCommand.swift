@@ -1,0 +1,58 @@
+import AldabaConfiguration
+import ArgumentParser
+import Foundation
+import Logging
+import Networking
+
+/// `aldaba up`: the whole path on this machine, for development.
+struct UpCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "up", abstract: "Run the whole path on this machine: server, agent and demo app.",
+        usage: "aldaba up [<options>]", discussion: SettingsHelp.places)
+    @Flag(help: "Take free ports and a temporary folder that is removed at the end.") var ephemeral = false
+    @Flag(help: "Print one line of JSON on standard output when everything is ready, and nothing else.")
+    var json = false
+    @Flag(name: .customLong("no-app"), help: "Do not start the demo app; the agent starts it when it is needed.")
+    var withoutApp = false
+    @Option(help: "How many devices of one person to run, 1 to 8: so many agents, the demo app on the first.")
+    var devices = 1
+    @OptionGroup var newDatabases: NewDatabaseOption
+    @OptionGroup var settings: UpSettings
+
+    func validate() throws {
+        guard (1...8).contains(devices) else { throw ValidationError("--devices must be 1 to 8") }
+        guard !ephemeral || settings.data == nil else {
+            throw ValidationError("--ephemeral takes a temporary folder: leave --data out, or leave --ephemeral out")
+        }
+    }
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        var temporary: String?
+        if ephemeral {
+            let folder =
+                FileManager.default.temporaryDirectory.path + "/aldaba-\(UUID().uuidString.prefix(8).lowercased())"
+            temporary = folder
+        }
+        defer { if let temporary { try? FileManager.default.removeItem(atPath: temporary) } }
+        let values = try settings.values(environment: environment, folder: temporary)
+        LogBeginning.bootstrap(level: .warning)
+        values.warn(Logger(label: "aldaba.up"))
+        let bar = ProgressBar(ProgressMeter("starting server, agent and demo app"))
+        defer { bar.end() }
+        let plan = try await UpPlan(
+            values, file: settings.file.config, environment: environment, isEphemeral: ephemeral,
+            startsApp: !withoutApp, deviceCount: devices, newDatabases: newDatabases.databases)
+        if json {
+            try await UpRun(plan).run { summary in
+                bar.end()
+                try FileHandle.standardOutput.write(contentsOf: Data((summary.json() + "\n").utf8))
+            }
+        } else {
+            try await UpRun(plan).run { summary in
+                bar.end()
+                try FileHandle.standardOutput.write(contentsOf: Data((summary.text() + "\n").utf8))
+            }
+        }
+    }
+}

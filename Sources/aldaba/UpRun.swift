@@ -1,0 +1,189 @@
+import AldabaConfiguration
+import Foundation
+import Logging
+
+/// Starts the children of `up`, keeps them, and ends them.
+struct UpRun: Sendable {
+    private let plan: UpPlan
+    private let addresses = Readiness<ServerAddresses>()
+    /// Whether notifications appear on a screen; known once apps can connect.
+    private let agentListens = Readiness<Bool>()
+    private let deviceToken = Readiness<String>()
+    /// The demo app's first process; `nil` when it cannot be kept running.
+    private let appStarted = Readiness<Int32?>()
+    /// Whether the demo app has connected to the agent; `false` when it cannot be kept running.
+    private let appConnected = Readiness<Bool>()
+    private let logger = Logger(label: "aldaba.up")
+
+    /// Whether the agents of the further devices listen, by their places after the first.
+    private let othersListen: [Readiness<Bool>]
+
+    init(_ plan: UpPlan) {
+        self.plan = plan
+        othersListen = plan.devices.dropFirst().map { _ in Readiness<Bool>() }
+    }
+
+    /// Runs until a signal comes.
+    ///
+    /// - Parameter ready: Called once, when the demo app has its device token and, if it is to be started, is
+    ///   connected.
+    /// - Throws: when server or agent cannot be kept running.
+    func run(ready: @escaping @Sendable (UpSummary) throws -> Void) async throws {
+        let supervisor = try Supervisor(
+            names: ["serve", "agent", "app"] + otherDevices.map(\.name), processFile: plan.folder.processes,
+            logger: logger)
+        defer { try? FileManager.default.removeItem(atPath: plan.folder.processes) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Whichever ends first ends all: a signal, or a child that is given up.
+            group.addTask {
+                await StopSignals.wait()
+                throw CancellationError()
+            }
+            group.addTask { try await keep("serve", supervisor, serverPlan) }
+            group.addTask {
+                _ = try await addresses.value()
+                try await keep("agent", supervisor, agentPlan)
+            }
+            for (child, device, listens) in otherDevices {
+                group.addTask {
+                    _ = try await addresses.value()
+                    try await keep(child, supervisor) { try agentPlan(child, device) { listens.settle(.success($0)) } }
+                }
+            }
+            if plan.startsApp { group.addTask { try await keepApp(supervisor) } }
+            group.addTask { try await tell(supervisor, ready) }
+            var failure: (any Error)?
+            do { while try await group.next() != nil {} } catch { failure = error }
+            group.cancelAll()
+            while await group.nextResult() != nil {}
+            if let failure, !(failure is CancellationError) { throw CommandFailure(.failed, "\(failure)") }
+        }
+    }
+
+    private func keep(
+        _ name: String, _ supervisor: Supervisor, _ childPlan: @escaping @Sendable () throws -> ChildProcess.Plan
+    ) async throws {
+        try await supervisor.keep(Supervisor.Child(name: name, plan: childPlan))
+    }
+
+    /// The path goes on without its demo app.
+    private func keepApp(_ supervisor: Supervisor) async throws {
+        _ = try await agentListens.value()
+        let child = Supervisor.Child(name: "app", plan: appPlan) { [appStarted] in appStarted.settle(.success($0)) }
+        do { try await supervisor.keep(child) } catch let end as CancellationError { throw end } catch {
+            logger.error("\(error); the rest goes on without it")
+            appStarted.settle(.success(nil))
+            appConnected.settle(.success(false))
+        }
+    }
+
+    private func tell(_ supervisor: Supervisor, _ ready: @Sendable (UpSummary) throws -> Void) async throws {
+        let addresses = try await addresses.value()
+        // Made while the agent begins: a new key takes a while.
+        let fcm = addresses.http ?? addresses.control
+        let serviceAccount = try await ServerRegister.ensureDemoServiceAccount(plan.folder, server: fcm)
+        let token = try await deviceToken.value()
+        for listens in othersListen { _ = try await listens.value() }
+        if plan.startsApp {
+            _ = try await appStarted.value()
+            _ = try await appConnected.value()
+        }
+        try ready(
+            UpSummary(
+                plan: plan, addresses: addresses, deviceToken: token, fcm: fcm, serviceAccount: serviceAccount,
+                hasScreen: agentListens.current ?? true,
+                processes: await supervisor.running))
+    }
+
+    private func serverPlan() throws -> ChildProcess.Plan {
+        let known = addresses.current
+        func port(_ key: ConfigurationKey, _ bound: Int?) -> String {
+            "--\(key.rawValue)=\(bound ?? plan.ports[key] ?? 0)"
+        }
+        var except = Set(UpPlan.portKeys)
+        except.formUnion([.data, .development, .environment])
+        if known?.legacyPort != nil { except.insert(.legacyPort) }
+        if known?.legacyFeedbackPort != nil { except.insert(.legacyFeedbackPort) }
+        let words =
+            [
+                "serve", "--report-ready", "--data=\(plan.folder.root)", "--development=true",
+                "--environment=\(plan.pushEnvironment)",
+                port(.apnsPort, known?.apnsPort), port(.devicePort, known?.devicePort),
+                port(.controlPort, known?.controlPort), port(.httpPort, known?.httpPort),
+                port(.metricsPort, known?.metricsPort),
+            ]
+            + [(ConfigurationKey.legacyPort, known?.legacyPort), (.legacyFeedbackPort, known?.legacyFeedbackPort)]
+            // A server that is started again keeps the ports that it was given.
+            .compactMap { key, bound in bound.map { port(key, $0) } } + plan.configurationFlag
+            + plan.values.flags(for: .serve, except: except)
+        return try child("serve", plan.executable, words) { [addresses] line in
+            if let told = ServerAddresses(line: line) { addresses.settle(.success(told)) }
+        }
+    }
+
+    /// The devices after the first, by the names of their children.
+    private var otherDevices: [(name: String, device: UpDevice, listens: Readiness<Bool>)] {
+        zip(plan.devices.dropFirst(), othersListen).enumerated().map { index, pair in
+            ("agent-\(index + 2)", pair.0, pair.1)
+        }
+    }
+
+    private func agentPlan() throws -> ChildProcess.Plan {
+        try child("agent", plan.executable, agentWords(plan.folder, plan.socket)) {
+            [agentListens, deviceToken, appConnected] line in
+            switch AgentReport(line: line) {
+            case .listening(_, let hasScreen): agentListens.settle(.success(hasScreen))
+            case .registered(let app, let token) where app == DemoApp.topic.rawValue:
+                deviceToken.settle(.success(token))
+            case .connected(let app) where app == DemoApp.topic.rawValue: appConnected.settle(.success(true))
+            default: break
+            }
+        }
+    }
+
+    /// The agent of a device after the first; its log lies with the others'.
+    private func agentPlan(
+        _ name: String, _ device: UpDevice, listens: @escaping @Sendable (Bool) -> Void
+    ) throws -> ChildProcess.Plan {
+        try child(name, plan.executable, agentWords(device.folder, device.socket)) { line in
+            if case .listening(_, let hasScreen) = AgentReport(line: line) { listens(hasScreen) }
+        }
+    }
+
+    private func agentWords(_ folder: DataFolder, _ socket: String) -> [String] {
+        let server = addresses.current
+        let patience = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
+        let except: Set<ConfigurationKey> = [
+            .data, .environment, .agentServer, .agentControl, .agentCA, .agentSocket,
+        ]
+        return
+            [
+                "agent", "run", "--report-ready", "--data=\(folder.root)",
+                "--environment=\(plan.pushEnvironment)", "--agent-server=\(server?.device ?? "")",
+                "--agent-control=\(server?.control ?? "")", "--agent-ca=\(plan.certificates.authority)",
+                "--agent-socket=\(socket)",
+            ] + patience + plan.configurationFlag + plan.values.flags(for: .agent, except: except)
+    }
+
+    private func appPlan() throws -> ChildProcess.Plan {
+        var plan = try child("app", plan.appExecutable, [], line: nil)
+        // Settings of server and agent, above all the enrolment key, are kept from apps.
+        plan.environment = plan.environment.filter {
+            !$0.key.hasPrefix("ALDABA_") || $0.key == SupervisorWatch.variable
+        }
+        plan.environment.merge(self.plan.appEnvironment) { $1 }
+        plan.environment["ALDABA_AGENT_SOCKET"] = self.plan.socket
+        plan.environment["ALDABA_APP_ID"] = DemoApp.topic.rawValue
+        return plan
+    }
+
+    private func child(
+        _ name: String, _ executable: String, _ arguments: [String], line: (@Sendable (String) -> Void)?
+    ) throws -> ChildProcess.Plan {
+        var environment = plan.environment
+        environment[SupervisorWatch.variable] = "1"
+        return ChildProcess.Plan(
+            executable: executable, arguments: arguments, environment: environment,
+            log: try BoundedLogFile(path: "\(plan.folder.logs)/\(name).log"), line: line)
+    }
+}

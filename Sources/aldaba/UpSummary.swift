@@ -1,0 +1,135 @@
+import AgentEngine
+import AldabaConfiguration
+import Foundation
+import HubProtocol
+
+/// The summary that a running `up` prints, for programs and for people.
+struct UpSummary: Sendable {
+    var plan: UpPlan
+    var addresses: ServerAddresses
+    var deviceToken: String
+    /// The base of FCM's addresses.
+    var fcm: String
+    /// The file with which FCM's libraries send.
+    var serviceAccount: String
+    /// `false` without a session bus: the headless presenter.
+    var hasScreen: Bool
+    /// Process ids by child.
+    var processes: [String: Int32]
+
+    private var keyPath: String { KeyRing(folder: plan.folder.keys).path(of: plan.key) }
+
+    /// Where the demo app's hub is, as clients of Azure's take it; its address is that of the control API over TLS.
+    private var hub: String? {
+        plan.hubKey.map { key in
+            HubConnectionString(
+                authority: ServerAddresses.authority(addresses.host, addresses.controlPort), keyName: key.name,
+                key: key.primary
+            ).description
+        }
+    }
+
+    /// The summary as one line of JSON.
+    func json() throws -> String {
+        try JSONLine.of(
+            Line(
+                apns: addresses.apns, mcs: addresses.device, http: addresses.http, metrics: addresses.metrics,
+                fcm: fcm, serviceAccount: serviceAccount, registrationToken: deviceToken, legacy: addresses.legacy,
+                legacyFeedback: addresses.legacyFeedback, ca: plan.certificates.authority,
+                key: keyPath, keyId: plan.key.keyId, teamId: plan.key.teamId,
+                topic: DemoApp.topic.rawValue, deviceToken: deviceToken, data: plan.folder.root,
+                appLog: plan.folder.appLog,
+                devices: plan.devices.count < 2
+                    ? nil : plan.devices.map { Device(name: $0.name, data: $0.folder.root, socket: $0.socket) },
+                hub: hub, hubName: DemoApp.hub,
+                pids: Processes(serve: processes["serve"], agent: processes["agent"], app: processes["app"])))
+    }
+
+    private struct Line: Encodable {
+        var apns: String
+        var mcs: String
+        var http: String?
+        var metrics: String
+        var fcm: String
+        var serviceAccount: String
+        var registrationToken: String
+        var legacy: String?
+        var legacyFeedback: String?
+        var ca: String
+        var key: String
+        var keyId: String
+        var teamId: String
+        var topic: String
+        var deviceToken: String
+        var data: String
+        var appLog: String
+        var devices: [Device]?
+        var hub: String?
+        var hubName: String
+        var pids: Processes
+    }
+
+    /// A device of the summary; the first one is the data folder's own.
+    private struct Device: Encodable {
+        var name: String
+        var data: String
+        var socket: String
+    }
+
+    /// Children by name; one that does not run is `null`.
+    private struct Processes: Encodable {
+        var serve: Int32?
+        var agent: Int32?
+        var app: Int32?
+
+        private enum Key: String, CodingKey { case serve, agent, app }
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: Key.self)
+            try members.encode(serve, forKey: .serve)
+            try members.encode(agent, forKey: .agent)
+            try members.encode(app, forKey: .app)
+        }
+    }
+
+    /// The summary as text: the addresses, and commands to try next; each line works when pasted.
+    func text() -> String {
+        let aldaba = Self.quoted(plan.shortExecutable)
+        let data = Self.quoted(plan.folder.root)
+        let id = UUID().uuidString.lowercased()
+        return """
+            Aldaba is up. Ctrl-C ends everything; the data stays in \(plan.folder.root).
+
+              provider API    \(addresses.apns)
+              device channel  \(addresses.device) (TLS)
+              control API     \(addresses.control)\(addresses.http.map { " and \($0)" } ?? "")
+              metrics         \(addresses.metrics)/metrics
+              provider key    \(keyPath) (key \(plan.key.keyId), team \(plan.key.teamId))
+              FCM             \(fcm) with the service account \(serviceAccount)
+              certificates    \(plan.certificates.authority)
+              demo app        \(DemoApp.topic) with device token \(deviceToken)
+              screen          \(hasScreen ? "the desktop's" : "none: there is no session bus, so notifications are kept and not shown")
+
+            Try next, in another terminal:
+
+            \(aldaba) send --data \(data) --key-id \(plan.key.keyId) --topic \(DemoApp.topic) --token \(deviceToken) \
+            --title 'Buy milk' --body 'Sent by aldaba'
+
+            curl --http2 --include --cacert \(Self.quoted(plan.certificates.authority)) \
+            -H "authorization: bearer $(\(aldaba) key token --data \(data) --key-id \(plan.key.keyId))" -H 'apns-topic: \(DemoApp.topic)' \
+            -H 'apns-push-type: alert' -H 'apns-id: \(id)' \
+            -d '{"aps":{"alert":{"title":"Buy bread","body":"Sent by curl"}},"todo":"Buy bread"}' \
+            \(addresses.apns)/3/device/\(deviceToken)
+
+            And what became of the second one:
+
+            \(addresses.http ?? addresses.control)/v1/notifications/\(id)
+            """
+    }
+
+    /// An argument that the shell takes unchanged.
+    private static func quoted(_ word: String) -> String {
+        let plain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:".contains($0)) }
+        return plain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+}

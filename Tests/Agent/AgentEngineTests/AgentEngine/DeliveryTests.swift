@@ -1,0 +1,77 @@
+import AgentProtocol
+import DeviceTestSupport
+import PushCore
+import Testing
+
+@testable import AgentEngine
+
+@Suite struct EngineDeliveryTests {
+    @Test func `what waits is handed to an app that is ready, and watched for its answer`() throws {
+        var world = EngineWorld()
+        world.store.notifications = [waiting(1), waiting(2)]
+        let connection = EngineWorld.connection()
+        let effects = try world.effects { engine, context in
+            _ = try engine.connectApp(EngineWorld.app, connection, run: nil, context)
+            try engine.perform(.ready, from: EngineWorld.app, connection, context)
+        }
+        let delivered = effects.said.compactMap { if case .deliver(let one, _) = $0 { one.id } else { nil } }
+        #expect(delivered == [10, 20])
+        #expect(effects.timers.contains { if case .answersDue = $0 { true } else { false } })
+        // The first time that answers are due, it has had them for less than it may.
+        _ = world.effects { $0.timePassed(.answersDue(EngineWorld.app), $1) }
+        #expect(world.changes.isEmpty)
+        _ = world.effects { $0.timePassed(.answersDue(EngineWorld.app), $1) }
+        #expect(world.changes == [.storeAppearance, .storeAppearance])
+    }
+
+    @Test func `what an app wants to be heard, and not seen, is played`() throws {
+        var world = EngineWorld()
+        world.store.notifications = [waiting(1, payload: #"{"aps":{"alert":"Milk","sound":"default","badge":3}}"#)]
+        world.store.unhandled = [NotificationID(rawValue: 10)]
+        let connection = try world.connect()
+        let options = PresentationOption.sound | PresentationOption.badge
+        let effects = try world.effects { engine, context in
+            try engine.perform(
+                .handled(notification: 10, outcome: .presented(options: options)), from: EngineWorld.app, connection,
+                context)
+        }
+        #expect(effects.contains { if case .play(.standard, _) = $0 { true } else { false } })
+        #expect(effects.contains { if case .badge(3, _) = $0 { true } else { false } })
+        #expect(world.changes == [.storeStanding, .storeHandled])
+    }
+
+    @Test func `what came before tells its badge once`() {
+        var world = EngineWorld()
+        let badge = outgoing(1, payload: #"{"aps":{"badge":2}}"#)
+        let first = world.effects { $0.arrived([badge], in: 1, $1) }
+        #expect(first.contains { if case .badge(2, _) = $0 { true } else { false } })
+        world.store.known = [NotificationID(rawValue: 1)]
+        let second = world.effects { $0.arrived([badge], in: 1, $1) }
+        #expect(!second.contains { if case .badge = $0 { true } else { false } })
+        #expect(world.changes == [.storeStanding, .storeArrival, .storeArrival])
+    }
+
+    @Test func `what is for no app is stored, so that the server hears its end`() {
+        var world = EngineWorld()
+        let effects = world.effects { $0.arrived([outgoing(1, topic: "com.example.other")], in: 1, $1) }
+        #expect(effects.failures == 0)
+        #expect(world.changes == [.storeArrival])
+    }
+
+    @Test func `the presenter is asked for a window of what is wanted, and again when its answer is stored`() {
+        var world = EngineWorld()
+        world.store.wantedNow = [waiting(1)]
+        let effects = world.effects { $0.sendPresentations($1) }
+        let asked = effects.contains { effect in
+            if case .present(let shown, _, again: false) = effect {
+                shown.title == "" && shown.body == "Milk"
+            } else {
+                false
+            }
+        }
+        #expect(asked)
+        #expect(world.effects { $0.sendPresentations($1) }.isEmpty)
+        _ = world.effects { $0.presented(waiting(1), .presented(handle: "7", note: nil), again: false, $1) }
+        #expect(world.changes == [.storePresented])
+    }
+}

@@ -1,0 +1,71 @@
+import AgentProtocol
+import NIOEmbedded
+import Testing
+
+@testable import AgentEngine
+
+struct AppRegistryTests {
+    private static let app: BundleID = "com.example.todo"
+
+    private func registry() -> AppRegistry {
+        var registry = AppRegistry()
+        let manifest = AppManifest(id: Self.app, name: "Todo", team: "TEAM000001", executable: "/bin/todo")
+        registry.apps[Self.app] = InstalledApp(manifest: manifest, record: AppNotificationRecord())
+        return registry
+    }
+
+    private func connection(_ process: Int32) -> AppConnection {
+        AppConnection(peer: Peer(process: process, user: 1000), channel: EmbeddedChannel())
+    }
+
+    private func role(_ role: ConnectionRole) -> AppRole { AppRole(app: Self.app, role: role) }
+
+    @Test func `a newer connection takes a role from the older one`() {
+        var registry = registry()
+        let (older, newer) = (connection(1), connection(2))
+        #expect(registry.connect(older, as: role(.app)) == nil)
+        #expect(registry.connect(newer, as: role(.app)) === older)
+        #expect(registry.role(of: older) == nil)
+        #expect(registry.disconnect(older) == nil, "its end is not the app's")
+        #expect(registry.apps[Self.app]?.connection === newer)
+    }
+
+    @Test func `a companion takes nothing from the app`() {
+        var registry = registry()
+        let (app, companion) = (connection(1), connection(2))
+        _ = registry.connect(app, as: role(.app))
+        #expect(registry.connect(companion, as: role(.serviceExtension)) == nil)
+        #expect(registry.apps[Self.app]?.connection === app)
+        #expect(registry.disconnect(companion) == role(.serviceExtension))
+        #expect(registry.apps[Self.app]?.companions.isEmpty == true)
+        #expect(registry.role(of: app) == role(.app))
+    }
+
+    @Test func `an app that goes has no connection with a role any more`() {
+        var registry = registry()
+        let (app, companion) = (connection(1), connection(2))
+        _ = registry.connect(app, as: role(.app))
+        _ = registry.connect(companion, as: role(.terminal))
+        #expect(registry.releaseConnections(of: Self.app).count == 2)
+        #expect(registry.role(of: app) == nil && registry.role(of: companion) == nil)
+    }
+
+    @Test func `no two deadlines have one name, whatever apps they are of`() {
+        var registry = registry()
+        let first = registry.awaitReconnect(of: Self.app)
+        registry.apps[Self.app] = nil
+        #expect(registry.awaitReconnect(of: Self.app) != first)
+    }
+
+    @Test func `manifests are read when their folder has changed, and an app must be missing twice`() {
+        var registry = registry()
+        #expect(registry.manifestsChanged(["a"]) == true)
+        #expect(registry.manifestsChanged(["a"]) == false)
+        registry.forgetManifests()
+        #expect(registry.manifestsChanged(["a"]) == true)
+        #expect(registry.noteMissing(Self.app) == true)
+        #expect(registry.noteMissing(Self.app) == false)
+        registry.endMissing(Self.app)
+        #expect(!registry.isMissing(Self.app))
+    }
+}

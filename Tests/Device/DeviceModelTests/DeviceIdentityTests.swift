@@ -1,9 +1,0 @@
-import AldabaTestSupport
-import DeviceModel
-import PushModel
-import Testing
-
-@Test func `a device's secret is not shown with its identity`() throws {
-    let text = shown(DeviceIdentity(device: try #require(DeviceID(77)), secret: 987_654_321))
-    #expect(text.contains("77") && !text.contains("987654321"))
-}
