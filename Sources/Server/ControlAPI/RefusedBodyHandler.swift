@@ -14,8 +14,9 @@ final class RefusedBodyHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The highest number of bytes that are read of a body after its request was answered.
-    static let limit = 65_536
+    /// The highest number of bytes that are read of a body after its request was answered. Clients that send a file in one
+    /// piece read the answer only after that; reading and dropping the bytes costs little.
+    static let limit = 8 << 20
     private static let lingering = TimeAmount.seconds(1)
 
     private var requests = 0
