@@ -43,7 +43,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if findings.contains(where: \.isProblem) { throw CommandFailure(.failed, "") }
     }
 
-    /// What the server that runs on the folder says of its store; `nil` where none does.
+    /// The state of the store as the server that runs on the folder reports it; `nil` where none does.
     private static func health(_ folder: DataFolder) async -> Finding? {
         guard DataFolder.isLocked(folder.serveLock), let addresses = try? ServerAddresses.read(folder) else {
             return nil

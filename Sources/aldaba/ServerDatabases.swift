@@ -14,7 +14,7 @@ struct ServerDatabases: Sendable {
     let store: SQLiteStore
     let hub: HubDatabase
     let relay: RelayDatabase
-    /// Those that are too large to be read whole before the server serves.
+    /// Databases that are too large to be read whole before the server serves.
     let large: Set<ServerDatabase>
     private let known: KnownDatabases
     private let logger: Logger

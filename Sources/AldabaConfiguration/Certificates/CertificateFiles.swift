@@ -86,7 +86,7 @@ public struct CertificateFiles: Sendable {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// What is wrong with a client's certificate and key in one text; `nil` when they go together.
+    /// The fault of a client's certificate and key in one text; `nil` when they go together.
     package static func fault(ofIdentity text: String) -> String? {
         // What this library cannot read is left to the TLS library.
         guard let documents = try? PEMDocument.parseMultiple(pemString: text) else { return nil }

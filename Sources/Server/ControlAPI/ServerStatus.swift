@@ -8,7 +8,7 @@ public struct ServerStatus: Sendable {
     public var isReady: @Sendable () -> Bool
     /// The systems that stand still since their database cannot be used.
     public var faults: @Sendable () -> [SystemFault]
-    /// Which version runs; `nil` where that is not told.
+    /// The version that runs; `nil` where that is not told.
     public var version: String?
 
     /// Creates a status from its sources.
@@ -31,7 +31,7 @@ public struct SystemFault: Encodable, Hashable, Sendable {
     public var file: String
     /// Why it cannot be used, in words that anybody may read: they hold no path.
     public var reason: String
-    /// What to do about it.
+    /// The remedy.
     public var remedy: String
 
     /// Makes the fault of a system.

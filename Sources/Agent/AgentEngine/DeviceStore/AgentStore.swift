@@ -94,7 +94,7 @@ package final class AgentStore: Sendable {
 
     /// Closes a store that was found damaged, and puts its file aside.
     ///
-    /// - Returns: What to tell whoever starts the agent.
+    /// - Returns: The message for the person who starts the agent.
     package func putAside(damagedBy reason: String, at now: Timestamp) throws -> Damaged {
         let path = queue.path
         try queue.close()

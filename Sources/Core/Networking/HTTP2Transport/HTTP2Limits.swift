@@ -14,7 +14,7 @@ public struct HTTP2Limits: Sendable, Hashable {
     public var bodyBytes: Int = 16 << 10
     /// Bytes of headers and bodies that all streams of a connection hold together; a stream that needs more is reset.
     public var heldBytes: Int = 2 << 20
-    /// What a kept field costs beside its bytes.
+    /// The cost of a stored header field beside its bytes.
     static let fieldOverhead = 16
     /// The connection's receive window.
     public var connectionWindow: Int32 = 1 << 20

@@ -1,6 +1,6 @@
 import TextDirection
 
-/// Which addresses other devices may have opened here.
+/// The addresses that other devices may have opened here.
 public enum AddressRule {
     /// The decision about an address.
     public enum Verdict: Hashable, Sendable {

@@ -1,6 +1,6 @@
 /// A template that has been read: a JSON object whose strings may be expressions; or XML, whose attributes and texts may be.
 package struct PushTemplate: Hashable, Sendable {
-    /// What was wrong with a template: in which part, and where there.
+    /// A fault of a template, with the part and the place in it.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// `body`, `headers` or `expiry`, with the place there.
         package var part: String

@@ -17,7 +17,7 @@ package struct HubRecord: Hashable, Sendable {
     /// The generation of the hub's installations. It rises when another process changes them; the copy in memory is
     /// then read again.
     package var generation: Int64
-    /// Its quotas.
+    /// The quotas of the hub.
     package var limits: HubLimits
 
     /// Creates a record without checking it.

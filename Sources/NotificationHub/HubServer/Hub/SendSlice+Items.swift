@@ -22,7 +22,7 @@ extension SendSlice {
         var name: String { owner?.installation.id ?? push.channel.key }
     }
 
-    /// What a send says, read once for a slice.
+    /// The content of a send, read once for a slice.
     enum Content {
         case native([UInt8])
         case campaign(CampaignContent)

@@ -22,7 +22,7 @@ package actor HubWebhookCourier {
         var campaign: (id: String, report: [JSONTree.Member]?)?
     }
 
-    /// What came of a call.
+    /// The outcome of a call.
     private struct Served {
         /// Whether the receiver took everything.
         var tookEverything = true

@@ -17,7 +17,7 @@ struct MediaIndex: Sendable {
     private(set) var arriving: Int64 = 0
     private var teams: [TeamID: Use] = [:]
 
-    /// What one team takes.
+    /// The files and bytes of one team.
     private struct Use {
         var kept: Int64 = 0
         var arriving: Int64 = 0

@@ -62,7 +62,7 @@ package struct DatabaseFault: StoreFailure, Hashable, CustomStringConvertible {
         return "the database \(path) \(words)"
     }
 
-    /// What to do, in a sentence without a path.
+    /// The remedy, in a sentence without a path.
     package var remedy: String {
         let (name, file) = (database.rawValue, database.fileName)
         switch (kind, database) {
