@@ -223,6 +223,31 @@ def test_a_thousand_streams_reset_at_once_harm_nobody(good, path, lives):
         assert connection.outcome(stream=2001) in ("200", "goaway ENHANCE_YOUR_CALM")
 
 
+IDLE_FRAMES = {
+    "WINDOW_UPDATE": lambda stream: window_update(0, 1),
+    "WINDOW_UPDATE of a stream that has ended": lambda stream: window_update(1, 1),
+    "PRIORITY": lambda stream: frame(PRIORITY, 0, stream + 2000, struct.pack(">IB", 0, 15)),
+    "PING": lambda stream: frame(PING, payload=b"knocking"),
+    "SETTINGS": lambda stream: frame(SETTINGS),
+    "empty DATA": lambda stream: frame(DATA, 0, stream, b""),
+    "frames of an unknown type": lambda stream: frame(0xEE, 0, 0, b"anything"),
+}
+
+
+@pytest.mark.parametrize("name", IDLE_FRAMES)
+def test_a_flood_of_frames_that_complete_no_request_ends_its_connection(name, good, path, lives):
+    with RawConnection(path["apns"], path["ca"]) as connection:
+        connection.write(good.request(stream=1))
+        assert connection.outcome(stream=1) == "200"
+        connection.write(frame(HEADERS, END_HEADERS, 3, block(good.headers)))
+        connection.write(IDLE_FRAMES[name](3) * 100)
+        assert connection.answers_ping(), "a hundred of them are no flood"
+        for _ in range(50):
+            connection.write(IDLE_FRAMES[name](3) * 100)
+        assert connection.outcome(stream=3) in ("goaway ENHANCE_YOUR_CALM", "closed")
+        assert connection.is_closed()
+
+
 TOLERATED = {
     "a header block in three frames": lambda good: (
         frame(HEADERS, 0, 1, block(good.headers[:2])) + frame(CONTINUATION, 0, 1, block(good.headers[2:4]))

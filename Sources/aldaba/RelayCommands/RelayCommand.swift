@@ -103,7 +103,8 @@ package struct RelayCommand: ParsableCommand {
             let target = try talk.target(named: device)
             let outcome = try talk.command(
                 .launch(uri: uri, app: app, fallback: fallback, preferredApps: []), on: target.id, within: within)
-            print(outcome.detail.map { "opened on \(target.name): \($0)" } ?? "opened on \(target.name)")
+            let detail = outcome.detail.map { ": \($0)" } ?? ""
+            print(TerminalText.line("opened on \(target.name)\(detail)"))
         }
     }
 

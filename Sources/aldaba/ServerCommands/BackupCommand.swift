@@ -22,6 +22,9 @@ package struct BackupCommand: ParsableCommand {
     /// Does it.
     package func run() throws {
         let backup = FolderBackup(root: folder)
+        // A backup that lacks a database would be taken for one that has all.
+        let known = KnownDatabases(location.folder)
+        for database in ServerDatabase.allCases { try known.requireNotLost(database) }
         try Backups.refusing {
             try backup.make(of: location.folder) { try Backups.copy($0, $1) }
         }

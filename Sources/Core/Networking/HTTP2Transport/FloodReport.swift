@@ -6,11 +6,9 @@ import Synchronization
 /// Counts the connections that were closed for too many frames without work, and says so in the log at most once in ten
 /// seconds. Thread-safe.
 final class FloodReport: Sendable {
-    private static let silence = TimeAmount.seconds(10)
-
     private let counters: [FrameBudget.Kind: Counter]
     private let logger: Logger
-    private let silentUntil = Mutex(NIODeadline.uptimeNanoseconds(0))
+    private let limit = Mutex(MessageLimit(milliseconds: 10_000))
 
     /// Makes the report of one listener.
     init(logger: Logger) {
@@ -24,12 +22,8 @@ final class FloodReport: Sendable {
     /// A connection is closed, since no token was left for a frame of that kind.
     func closed(_ kind: FrameBudget.Kind, from peer: SocketAddress?, at now: NIODeadline) {
         counters[kind]?.increment()
-        let isDue = silentUntil.withLock { until in
-            guard now >= until else { return false }
-            until = now + Self.silence
-            return true
-        }
-        guard isDue else { return }
+        let uptime = Int64(now.uptimeNanoseconds / 1_000_000)
+        guard limit.withLock({ $0.count(at: uptime) }) != nil else { return }
         logger.warning(
             "a connection is closed, since it sends too many frames that complete no request, at last \(kind.rawValue)",
             metadata: [LogKey.address: "\(peer.map(\.description) ?? "unknown")"])

@@ -166,6 +166,10 @@ final class DeviceConnectionShell: MCSChannelPeer {
         }
     }
 
+    private static let unreadRegistrations = RepeatedMessage(
+        "a device's registrations could not be read", level: .warning)
+    private static let unreadMailbox = RepeatedMessage("a mailbox could not be read", level: .warning)
+
     private func webRead(_ found: Result<[WebRegistrationPlace: WebRegistration], any Error>, _ number: Int) {
         guard webReading == number else { return }
         webReading = nil
@@ -174,7 +178,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
             web = registrations
             perform(flow.writabilityChanged(channel?.isWritable ?? false))
         case .failure(let error):
-            surroundings.logger.warning("a device's registrations could not be read", metadata: metadata(error))
+            Self.unreadRegistrations.log(error, to: surroundings.logger)
             perform(session.end(.storeFailed))
         }
         channel?.settle()
@@ -184,7 +188,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         switch page {
         case .success(let notifications): perform(flow.pageRead(notifications))
         case .failure(let error):
-            surroundings.logger.warning("a mailbox could not be read", metadata: [LogKey.error: "\(error)"])
+            Self.unreadMailbox.log(error, to: surroundings.logger)
             perform(flow.pageFailed())
         }
         channel?.settle()

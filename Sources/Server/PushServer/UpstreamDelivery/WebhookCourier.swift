@@ -17,6 +17,7 @@ package struct WebhookCourier: Sendable {
     private let logger: Logger
 
     private static let pageLimit = 100
+    private static let unreadMessages = RepeatedMessage("messages for a webhook could not be read")
 
     /// Creates an instance from its properties.
     package init(
@@ -74,8 +75,7 @@ package struct WebhookCourier: Sendable {
                     continue
                 }
             } catch {
-                logger.error(
-                    "messages for a webhook could not be read", metadata: [LogKey.error: "\(error)"])
+                Self.unreadMessages.log(error, to: logger)
                 try? await Task.sleep(for: .seconds(1))
                 continue
             }

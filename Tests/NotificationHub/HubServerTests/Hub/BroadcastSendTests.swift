@@ -318,6 +318,24 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
     try await server.stop()
 }
 
+@Test func `lists of a damaged database are asked for once by each login, and nobody is passed over`() async throws {
+    let (world, server) = try await HubWorld.withDevices(2)
+    try await server.login(1)
+    server.damage.withLock { $0.isThere = true }
+    _ = try await world.send(nil, body: hello)
+    _ = try await world.runner.runAll()
+    try await server.login(2)
+    for _ in 0..<100 { try await server.settle() }
+    #expect(server.damage.withLock { $0.asked } <= 3)
+    #expect(try await payloads(2, server) == [[], []])
+    server.damage.withLock { $0.isThere = false }
+    try await server.login(1)
+    try await server.login(2)
+    try await server.settle()
+    #expect(try await payloads(2, server) == [[hello], [hello]])
+    try await server.stop()
+}
+
 @Test func `who is deleted between their copy and the slice counts once`() async throws {
     let (world, server) = try await HubWorld.withDevices(3)
     for number in 1...3 { try await server.login(UInt64(number)) }

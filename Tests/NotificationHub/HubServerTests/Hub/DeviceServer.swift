@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 import PushCore
 import PushServer
+import SQLiteStore
 import StoreMemory
 import Synchronization
 import Testing
@@ -21,6 +22,8 @@ final class DeviceServer: Sendable {
     private let running = Mutex<MailboxService?>(nil)
     /// Whether it cannot be told who is in a list.
     let isDeaf = Mutex(false)
+    /// Whether the database that keeps the lists is damaged; how often it was asked then.
+    let damage = Mutex<(isThere: Bool, asked: Int)>((false, 0))
 
     init(_ clock: ManualClock) async throws {
         self.clock = clock
@@ -54,6 +57,11 @@ final class DeviceServer: Sendable {
         let server: DeviceServer
         func members(_ registrations: [Int64: [TokenSubject]]) throws -> [Int64: Set<DeviceID>] {
             if server.isDeaf.withLock({ $0 }) { throw Deaf() }
+            let isDamaged = server.damage.withLock { damage in
+                if damage.isThere { damage.asked += 1 }
+                return damage.isThere
+            }
+            if isDamaged { throw DatabaseFault(.hub, path: "hub.sqlite", .damaged("malformed")) }
             return try base.members(registrations)
         }
     }
