@@ -4,7 +4,7 @@ import PackageDescription
 /// Whether the fuzz programs are built, and everything else with their instrumentation; see `Fuzzing/README.md`.
 let isFuzzing = Context.environment["ALDABA_FUZZ"] != nil
 
-/// Settings of every target of ours: Swift 6 mode (from the tools version), warnings as errors.
+/// Settings of every target: Swift 6 mode (from the tools version), warnings as errors.
 let strict: [SwiftSetting] =
     [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
     + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])] : [])
@@ -13,8 +13,11 @@ let strict: [SwiftSetting] =
 func part(
     _ name: String, in system: String? = nil, _ dependencies: Target.Dependency..., exclude: [String] = []
 ) -> Target {
-    .target(
-        name: name, dependencies: dependencies, path: path("Sources", system, name), exclude: exclude + ["README.md"],
+    // In some systems only these targets have a `README.md` of their own.
+    let hasPage = ["DeviceChannel", "Networking", "UIKit", "UserNotifications"].contains(name)
+    return .target(
+        name: name, dependencies: dependencies, path: "Sources/\(system.map { $0 + "/" } ?? "")\(name)",
+        exclude: exclude + (hasPage || !["Core", "APNs", "FCM", "AppSDK"].contains(system) ? ["README.md"] : []),
         swiftSettings: strict)
 }
 
@@ -22,7 +25,7 @@ func part(
 func tests(_ name: String, in system: String? = nil, _ dependencies: Target.Dependency...) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: [.byName(name: name), "AldabaTestSupport"] + dependencies,
-        path: path("Tests", system, "\(name)Tests"), swiftSettings: strict)
+        path: "Tests/\(system.map { $0 + "/" } ?? "")\(name)Tests", swiftSettings: strict)
 }
 
 /// What tests of several targets share.
@@ -51,10 +54,6 @@ func systemLibrary(_ name: String, _ pkgConfig: String, _ debian: String) -> Tar
     .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
-func path(_ root: String, _ system: String?, _ name: String) -> String {
-    [root, system, name].compactMap { $0 }.joined(separator: "/")
-}
-
 /// A product of another package. Only programs need any: a package that asks for no traits fetches none.
 func foreign(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Programs"]))
@@ -65,9 +64,7 @@ let metrics = foreign("Metrics", "swift-metrics")
 let coreMetrics = foreign("CoreMetrics", "swift-metrics")
 let nioCore = foreign("NIOCore", "swift-nio")
 let nioPosix = foreign("NIOPosix", "swift-nio")
-let nioFoundationCompat = foreign("NIOFoundationCompat", "swift-nio")
 let nioEmbedded = foreign("NIOEmbedded", "swift-nio")
-let nioHTTP1 = foreign("NIOHTTP1", "swift-nio")
 let nioTLS = foreign("NIOTLS", "swift-nio")
 let nioSSL = foreign("NIOSSL", "swift-nio-ssl")
 let crypto = foreign("Crypto", "swift-crypto")
@@ -95,8 +92,7 @@ let core: [Target] = [
     part("Platform", in: "Core", "CLinux"),
     part(
         "Networking", in: "Core", "CNghttp2", "Platform", "PushCore", "TextDirection", logging, metrics, coreMetrics,
-        nioCore,
-        asyncHTTPClient, nioSSL, nioPosix, nioTLS),
+        nioCore, asyncHTTPClient, nioSSL, nioPosix, nioTLS),
     part(
         "DeviceChannel", in: "Core", "Platform", "PushCore", protobuf, nioCore, nioPosix, nioSSL, logging,
         exclude: ["MCSWire/Protobuf"]),
@@ -107,13 +103,15 @@ let core: [Target] = [
 let server: [Target] = [
     part(
         "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "DeviceChannel", "FCMProtocol", "Networking",
-        "Platform", "PushCore", crypto, nioCore, logging, metrics, hummingbird, lifecycle, nioPosix, nioSSL),
+        "Platform", "PushCore", crypto, nioCore, logging, metrics, hummingbird,
+        lifecycle, nioPosix, nioSSL),
     part(
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "FCMFrontend", "Networking", "PushCore",
-        "PushServer", hummingbird, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
+        "PushServer", hummingbird, nioCore, nioPosix, nioSSL, logging,
+        lifecycle, protobuf),
 ]
 
 let apns: [Target] = [
@@ -127,14 +125,15 @@ let fcm: [Target] = [
     part("FCMProtocol", in: "FCM", "APNsProtocol", "DeviceChannel", "PushCore", crypto, cryptoExtras),
     part(
         "FCMFrontend", in: "FCM", "APNsProtocol", "FCMProtocol", "Networking", "PushCore", "PushServer", hummingbird,
-        nioCore, logging, metrics, nioFoundationCompat, crypto),
+        nioCore, logging, metrics, foreign("NIOFoundationCompat", "swift-nio"), crypto),
 ]
 
 let notificationHub: [Target] = [
     part("HubProtocol", in: "NotificationHub", "APNsProtocol", "PushCore", "Scheduling", crypto),
     part(
         "HubServer", in: "NotificationHub", "APNsProtocol", "HubProtocol", "Networking", "PushCore", "PushServer",
-        "SQLiteStore", "Scheduling", crypto, logging, grdb, hummingbird, lifecycle, nioCore, cryptoExtras, grdbSQLite,
+        "SQLiteStore", "Scheduling", crypto, logging, grdb, hummingbird,
+        lifecycle, nioCore, cryptoExtras, grdbSQLite,
         metrics),
 ]
 
@@ -153,8 +152,7 @@ let agent: [Target] = [
     part("Scheduling", in: "Agent", "AgentProtocol", "Timestamps"),
     part(
         "AgentEngine", in: "Agent", "AgentProtocol", "CLinux", "Networking", "Platform", "PushCore", "Scheduling",
-        "TextDirection", grdb,
-        nioCore, nioPosix, nioHTTP1, nioSSL, asyncHTTPClient, logging),
+        "TextDirection", grdb, nioCore, nioPosix, foreign("NIOHTTP1", "swift-nio"), nioSSL, asyncHTTPClient, logging),
     part(
         "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "Networking",
         "Platform", "PushCore", "RelayAgent", "Scheduling", "TextDirection", nioCore, nioPosix, logging, nioSSL,
@@ -188,15 +186,15 @@ let command: [Target] = [
     part(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "AppHost", "FCMProtocol", "Networking", "Platform",
         "PushCore", "PushServer", "RelayProtocol", "Scheduling", "TextDirection", crypto, cryptoExtras, x509, asn1,
-        argumentParser, yams,
-        logging),
+        argumentParser, yams, logging),
     .executableTarget(
         name: "aldaba",
         dependencies: [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaConfiguration",
             "AppHost", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol", "HubProtocol", "HubServer",
             "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer", "RelayAgent", "RelayProtocol",
-            "RelayServer", "SQLiteStore", "Scheduling", "TodoList", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
+            "RelayServer", "SQLiteStore", "Scheduling", "TodoList", crypto, x509, nioCore, nioPosix, nioSSL,
+            lifecycle,
             asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]
@@ -208,8 +206,7 @@ let examples: [Target] = [
     program("RelayGuide", in: "Examples", "ConnectedDevices"),
     program("PictureService", in: "Examples", "AldabaRichPush"),
     program("PushDemo", in: "Examples", "AldabaFlutterPush", "Flutter", exclude: ["host.py"]),
-    // Some of its names are old. The flag stands for the bridging header by which such apps import Flutter in files that
-    // do not say so.
+    // The flag stands for the bridging header by which such apps import Flutter. Some of the app's names are old.
     program(
         "PushDemoServices", in: "Examples", "Flutter",
         settings: swift5 + [
@@ -240,38 +237,36 @@ let benchmarks: [Target] = [
     program("ImportRate", in: "Benchmarks", "HubProtocol", "HubServer", "PushCore"),
 ]
 
-let fuzzers: [Target] =
-    isFuzzing
-    ? [
-        .target(name: "FuzzDriver", path: "Fuzzing/FuzzDriver", swiftSettings: strict),
-        fuzzer("PayloadFuzz", "APNsProtocol"),
-        fuzzer("HeaderFuzz", "APNsProtocol", "PushCore"),
-        fuzzer("ProviderTokenFuzz", "APNsProtocol", "PushCore", crypto),
-        fuzzer("EncryptionFuzz", "PushCore"),
-        fuzzer("CertificateFuzz", "APNsProtocol", "PushCore"),
-        fuzzer("MCSFuzz", "DeviceChannel", "PushCore"),
-        fuzzer("CheckinFuzz", "DeviceChannel", "PushCore"),
-        fuzzer("WebPushFuzz", "DeviceChannel", "FCMProtocol", "PushCore"),
-        fuzzer("FCMFuzz", "FCMProtocol", "PushCore"),
-        fuzzer("LegacyFrameFuzz", "APNsProtocol"),
-        fuzzer("AgentWireFuzz", "AgentProtocol"),
-        fuzzer("ContentFuzz", "AgentProtocol"),
-        fuzzer("ZoneFuzz", "Scheduling", "Timestamps"),
-        fuzzer("ConditionFuzz", "PushServer"),
-        fuzzer("FlutterFuzz", "Flutter"),
-        fuzzer("PatternFuzz", "AgentProtocol", "Scheduling", "Timestamps"),
-        fuzzer("PositionFuzz", "AgentEngine", "LinuxDesktop"),
-        fuzzer("MediaFuzz", "AgentProtocol", "PushCore"),
-        fuzzer("MediaFetchFuzz", "AgentEngine", "AgentProtocol", nioCore),
-        fuzzer("RelayFuzz", "RelayProtocol"),
-        fuzzer("PayloadMediaFuzz", "AgentProtocol", "AldabaRichPush"),
-        fuzzer("PayloadMarksFuzz", "PushServer"),
-        fuzzer("HubFuzz", "HubProtocol"),
-        fuzzer("PlanFuzz", "HubProtocol", "HubServer"),
-        fuzzer("FormFuzz", "Networking", "PushServer", nioCore),
-        fuzzer("NoiseFuzz", "RelayAgent", "RelayProtocol", crypto),
-        fuzzer("ManifestFuzz", "AgentEngine"),
-    ] : []
+let fuzzers: [Target] = [
+    .target(name: "FuzzDriver", path: "Fuzzing/FuzzDriver", swiftSettings: strict),
+    fuzzer("PayloadFuzz", "APNsProtocol"),
+    fuzzer("HeaderFuzz", "APNsProtocol", "PushCore"),
+    fuzzer("ProviderTokenFuzz", "APNsProtocol", "PushCore", crypto),
+    fuzzer("EncryptionFuzz", "PushCore"),
+    fuzzer("CertificateFuzz", "APNsProtocol", "PushCore"),
+    fuzzer("MCSFuzz", "DeviceChannel", "PushCore"),
+    fuzzer("CheckinFuzz", "DeviceChannel", "PushCore"),
+    fuzzer("WebPushFuzz", "DeviceChannel", "FCMProtocol", "PushCore"),
+    fuzzer("FCMFuzz", "FCMProtocol", "PushCore"),
+    fuzzer("LegacyFrameFuzz", "APNsProtocol"),
+    fuzzer("AgentWireFuzz", "AgentProtocol"),
+    fuzzer("ContentFuzz", "AgentProtocol"),
+    fuzzer("ZoneFuzz", "Scheduling", "Timestamps"),
+    fuzzer("ConditionFuzz", "PushServer"),
+    fuzzer("FlutterFuzz", "Flutter"),
+    fuzzer("PatternFuzz", "AgentProtocol", "Scheduling", "Timestamps"),
+    fuzzer("PositionFuzz", "AgentEngine", "LinuxDesktop"),
+    fuzzer("MediaFuzz", "AgentProtocol", "PushCore"),
+    fuzzer("MediaFetchFuzz", "AgentEngine", "AgentProtocol", nioCore),
+    fuzzer("RelayFuzz", "RelayProtocol"),
+    fuzzer("PayloadMediaFuzz", "AgentProtocol", "AldabaRichPush"),
+    fuzzer("PayloadMarksFuzz", "PushServer"),
+    fuzzer("HubFuzz", "HubProtocol"),
+    fuzzer("PlanFuzz", "HubProtocol", "HubServer"),
+    fuzzer("FormFuzz", "Networking", "PushServer", nioCore),
+    fuzzer("NoiseFuzz", "RelayAgent", "RelayProtocol", crypto),
+    fuzzer("ManifestFuzz", "AgentEngine"),
+]
 
 let testSupport: [Target] = [
     support("StoreMemory", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", exclude: ["README.md"]),
@@ -306,11 +301,11 @@ let testTargets: [Target] = [
         nioPosix, logging, hummingbird, x509, nioSSL, nioEmbedded),
     tests(
         "SQLiteStore", in: "Server", "APNsProtocol", "HubProtocol", "HubServer", "Platform", "PowerCut", "PushCore",
-        "PushServer", "RelayProtocol", "RelayServer", "StatementLog",
-        "StoreContract", grdb, nioPosix, logging),
+        "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
     tests(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "Networking", "PushCore", "PushServer",
-        "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging, lifecycle),
+        "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging,
+        lifecycle),
     tests("APNsProtocol", in: "APNs", "CertificateTestSupport", "PushCore", crypto, asn1, x509),
     tests(
         "APNsFrontend", in: "APNs", "APNsProtocol", "CertificateTestSupport", "Networking", "PushCore", "PushServer",
@@ -357,16 +352,14 @@ let testTargets: [Target] = [
     tests("aldaba", "AgentProtocol", "AldabaConfiguration", "Networking", "RelayProtocol", logging),
     tests(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "FCMProtocol", "HubServer", "Networking", "PushCore",
-        "PushServer", "SQLiteStore", "aldaba",
-        crypto, x509, argumentParser),
+        "PushServer", "SQLiteStore", "aldaba", crypto, x509, argumentParser),
 ]
 
 let package = Package(
     name: "aldaba",
     products: [.executable(name: "aldaba", targets: ["aldaba"])],
     traits: [
-        .trait(
-            name: "Programs", description: "The server, the agent and the command, with all that they are built on."),
+        .trait(name: "Programs", description: "The server, the agent, the command and what they are built on."),
         .default(enabledTraits: ["Programs"]),
     ],
     dependencies: [
@@ -388,15 +381,17 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
     ],
     targets: system + core + server + apns + fcm + notificationHub + deviceRelay + agent + appSDK + command + examples
-        + benchmarks + fuzzers + testSupport + testTargets,
+        + benchmarks + (isFuzzing ? fuzzers : []) + testSupport + testTargets,
     swiftLanguageModes: [.v6]
 )
 
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
 #if os(Linux)
-    /// Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.
-    let withViews = ["UIKit", "UserNotificationsUI", "Flutter", "FirebaseMessaging", "FirebaseInstanceID", "Firebase"]
-    package.products += withViews.map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
+    // Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.
+    package.products += [
+        "UIKit", "UserNotificationsUI", "Flutter", "FirebaseMessaging", "FirebaseInstanceID", "Firebase",
+    ]
+    .map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
     package.products += [
         "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayProtocol",
         "CoreLocation", "MobileCoreServices", "AppHost", "AgentProtocol",

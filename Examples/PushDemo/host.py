@@ -1,7 +1,7 @@
 """The other half of a cross-platform app: it speaks with the native half over the channels, as Dart code would.
 
 `Host(path)` connects to the native half's socket. `call` calls a method of it, `on` takes its calls. The forms are those
-of Flutter's standard codecs and of Aldaba's frames (`Sources/Wire/FlutterWire/README.md`).
+of Flutter's standard codecs and of Aldaba's frames (`Sources/AppSDK/README.md`).
 """
 
 import queue

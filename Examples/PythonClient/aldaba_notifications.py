@@ -1,7 +1,7 @@
 """A client of Aldaba's agent for scripts: show notifications, hear what became of them, receive pushes.
 
 The agent's socket speaks frames: four bytes of length (most significant first), then one JSON object with a member
-`type`. `Sources/Wire/AgentWire/README.md` describes the messages, `Tests/Fixtures/agentwire` shows each.
+`type`. `Sources/Agent/AgentProtocol/README.md` describes the messages, `Tests/Fixtures/agentwire` shows each.
 
     from aldaba_notifications import Agent
 
