@@ -1,5 +1,5 @@
 /// The version of Aldaba.
-public enum AldabaVersion {
+package enum AldabaVersion {
     /// The version's number, as `aldaba --version` and the Debian package show it (Semantic Versioning 2.0.0).
-    public static let number = "0.1.0"
+    package static let number = "0.1.0"
 }

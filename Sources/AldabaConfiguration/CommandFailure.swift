@@ -1,5 +1,5 @@
 /// How a command ends; the process's exit code.
-public enum CommandExit: Int32, Sendable, CaseIterable {
+package enum CommandExit: Int32, Sendable, CaseIterable {
     /// Everything that was asked for is done.
     case done = 0
     /// It was tried and failed.
@@ -21,14 +21,14 @@ public enum CommandExit: Int32, Sendable, CaseIterable {
 }
 
 /// Why a command did not do what it was asked: a sentence for people and an exit code for programs.
-public struct CommandFailure: Error, Sendable, CustomStringConvertible {
+package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     /// The exit code that the process ends with.
-    public var exit: CommandExit
+    package var exit: CommandExit
     /// The fault and the remedy, in a sentence; empty where the command has printed it.
-    public var description: String
+    package var description: String
 
     /// Makes a failure; the text describes the fault and the remedy.
-    public init(_ exit: CommandExit, _ description: String) {
+    package init(_ exit: CommandExit, _ description: String) {
         self.exit = exit
         self.description = description
     }

@@ -1,14 +1,14 @@
 import TextDirection
 
 /// Makes other people's text safe for a terminal: no character of it moves the cursor, sets a title or fakes a line.
-public enum TerminalText {
+package enum TerminalText {
     /// One line: breaks and tabs become blanks, other control characters (C0, DEL and C1) and those that change the direction
     /// of text U+FFFD.
-    public static func line(_ text: String) -> String { shown(text, breaks: " ", tabs: " ") }
+    package static func line(_ text: String) -> String { shown(text, breaks: " ", tabs: " ") }
 
     /// As many lines as it has: breaks become line feeds, tabs stay, other control characters and those that change the
     /// direction of text U+FFFD.
-    public static func lines(_ text: String) -> String { shown(text, breaks: "\n", tabs: "\t") }
+    package static func lines(_ text: String) -> String { shown(text, breaks: "\n", tabs: "\t") }
 
     private static func shown(_ text: String, breaks: Unicode.Scalar, tabs: Unicode.Scalar) -> String {
         var shown = String.UnicodeScalarView()

@@ -2,5 +2,5 @@ import PushCore
 
 /// Tests write an `apns-id` as the text that it is.
 extension APNsID: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
-    public init(stringLiteral value: String) { self.init(rawValue: value) }
+    package init(stringLiteral value: String) { self.init(rawValue: value) }
 }

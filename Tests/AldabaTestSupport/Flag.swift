@@ -1,11 +1,11 @@
 import Synchronization
 
 /// A flag that threads share.
-public final class Flag: Sendable {
+package final class Flag: Sendable {
     private let value = Mutex(false)
 
-    public init() {}
+    package init() {}
 
-    public func load() -> Bool { value.withLock { $0 } }
-    public func store(_ new: Bool) { value.withLock { $0 = new } }
+    package func load() -> Bool { value.withLock { $0 } }
+    package func store(_ new: Bool) { value.withLock { $0 = new } }
 }

@@ -5,16 +5,16 @@ import Foundation
 ///
 /// Foundation's `Process` is no choice here: CoreFoundation waits for children by select(2), and its copies of the descriptor
 /// sets reach past their end in a process that has some thousands of descriptors open, as that of all tests has.
-public final class ForeignProgram {
+package final class ForeignProgram {
     /// Its process.
-    public let id: pid_t
+    package let id: pid_t
     private let output: FileHandle
     private var status: Int32?
 
     /// Starts it.
     ///
     /// - Throws: `POSIXError` when it cannot be started.
-    public init(_ path: String, _ arguments: [String] = [], variables: [String: String] = [:]) throws {
+    package init(_ path: String, _ arguments: [String] = [], variables: [String: String] = [:]) throws {
         var ends: [Int32] = [-1, -1]
         guard aldaba_pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         output = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
@@ -30,7 +30,7 @@ public final class ForeignProgram {
     }
 
     /// The next line that it prints; what it has printed where it has ended.
-    public func readLine() throws -> String {
+    package func readLine() throws -> String {
         var line = ""
         while let byte = try output.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
             line.unicodeScalars.append(Unicode.Scalar(byte))
@@ -39,7 +39,7 @@ public final class ForeignProgram {
     }
 
     /// What it prints until it ends.
-    public func readToEnd() throws -> String {
+    package func readToEnd() throws -> String {
         let bytes = try output.readToEnd() ?? Data()
         waitUntilExit()
         return String(decoding: bytes, as: UTF8.self)
@@ -47,7 +47,7 @@ public final class ForeignProgram {
 
     /// Its exit code, once it has ended; -1 where a signal ended it.
     @discardableResult
-    public func waitUntilExit() -> Int32 {
+    package func waitUntilExit() -> Int32 {
         if let status { return status }
         var word: Int32 = 0
         while waitpid(id, &word, 0) < 0, errno == EINTR {}
@@ -57,7 +57,7 @@ public final class ForeignProgram {
     }
 
     /// Ends it.
-    public func end() {
+    package func end() {
         guard status == nil else { return }
         kill(id, SIGKILL)
         waitUntilExit()

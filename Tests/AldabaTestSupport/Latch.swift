@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Something that happens once, and that tests wait for.
-public final class Latch: Sendable {
+package final class Latch: Sendable {
     private struct State {
         var isOpen = false
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -10,12 +10,12 @@ public final class Latch: Sendable {
 
     private let state = Mutex(State())
 
-    public init() {}
+    package init() {}
 
-    public var isOpen: Bool { state.withLock { $0.isOpen } }
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Lets everyone go on who waits, now or later.
-    public func open() {
+    package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
             defer { state.waiting = [:] }
@@ -25,7 +25,7 @@ public final class Latch: Sendable {
     }
 
     /// Suspends until the latch is open, or the test's time limit has passed.
-    public func wait() async {
+    package func wait() async {
         let number = state.withLock { state in
             state.waits += 1
             return state.waits

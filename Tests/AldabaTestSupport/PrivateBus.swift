@@ -1,15 +1,15 @@
 import Foundation
 
 /// A message bus of the test's own: a real dbus-daemon in a folder of its own, which starts services when they are called.
-public final class PrivateBus {
+package final class PrivateBus {
     private static let daemon = "/usr/bin/dbus-daemon"
     /// Whether the daemon is installed.
-    public static let isPossible = FileManager.default.isExecutableFile(atPath: daemon)
+    package static let isPossible = FileManager.default.isExecutableFile(atPath: daemon)
 
     /// The folder of its files.
-    public let folder: TemporaryFolder
+    package let folder: TemporaryFolder
     /// Where it listens, for `DBUS_SESSION_BUS_ADDRESS` and `DBUS_SYSTEM_BUS_ADDRESS`.
-    public let address: String
+    package let address: String
     private let environment: [String: String]
     private var process: ForeignProgram?
 
@@ -18,7 +18,7 @@ public final class PrivateBus {
     /// - Parameters:
     ///   - services: The commands that the bus runs when somebody speaks to a name.
     ///   - environment: What these find, beside the bus as the system's.
-    public init(services: [String: String] = [:], environment: [String: String] = [:]) throws {
+    package init(services: [String: String] = [:], environment: [String: String] = [:]) throws {
         folder = try TemporaryFolder()
         address = "unix:path=\(folder.path("bus"))"
         self.environment = environment
@@ -40,7 +40,7 @@ public final class PrivateBus {
     }
 
     /// Starts the bus anew where it ended; returns when it listens.
-    public func begin() throws {
+    package func begin() throws {
         let variables = environment.merging(["DBUS_SYSTEM_BUS_ADDRESS": address]) { $1 }
         let daemon = try ForeignProgram(
             Self.daemon, ["--config-file=\(folder.path("bus.conf"))", "--nofork", "--print-address=1"],
@@ -50,13 +50,13 @@ public final class PrivateBus {
     }
 
     /// Ends the bus: everything on it goes too.
-    public func end() {
+    package func end() {
         process?.end()
         process = nil
     }
 
     /// The process that owns a name.
-    public func process(of name: String) throws -> pid_t? {
+    package func process(of name: String) throws -> pid_t? {
         let answer = try call(
             "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.GetConnectionUnixProcessID",
             "string:\(name)")
@@ -65,18 +65,18 @@ public final class PrivateBus {
 
     /// The answer to a call, as `dbus-send` prints it; the bus starts who is called.
     @discardableResult
-    public func call(_ name: String, _ path: String, _ method: String, _ arguments: String...) throws -> String {
+    package func call(_ name: String, _ path: String, _ method: String, _ arguments: String...) throws -> String {
         try call(name, path, method, arguments)
     }
 
     /// The answer to a call, as `dbus-send` prints it; the bus starts who is called.
     @discardableResult
-    public func call(_ name: String, _ path: String, _ method: String, _ arguments: [String]) throws -> String {
+    package func call(_ name: String, _ path: String, _ method: String, _ arguments: [String]) throws -> String {
         try send(["--print-reply=literal", "--dest=\(name)", path, method] + arguments)
     }
 
     /// Sends a signal, as somebody whom nobody knows, to everybody or to one connection directly.
-    public func signal(_ path: String, _ member: String, _ arguments: String..., to name: String? = nil) throws {
+    package func signal(_ path: String, _ member: String, _ arguments: String..., to name: String? = nil) throws {
         _ = try send(["--type=signal"] + (name.map { ["--dest=\($0)"] } ?? []) + [path, member] + arguments)
     }
 

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 
 /// A folder that goes away with the test; with the process at the latest, where something keeps it for longer.
-public final class TemporaryFolder: Sendable {
+package final class TemporaryFolder: Sendable {
     /// Where it is.
-    public let url: URL
+    package let url: URL
 
     /// Those that are there.
     private static let present = Mutex<Set<URL>>([])
@@ -13,7 +13,7 @@ public final class TemporaryFolder: Sendable {
         atexit { for url in TemporaryFolder.present.withLock({ $0 }) { try? FileManager.default.removeItem(at: url) } }
     }()
 
-    public init(under parent: URL = FileManager.default.temporaryDirectory) throws {
+    package init(under parent: URL = FileManager.default.temporaryDirectory) throws {
         let url = parent.appendingPathComponent("aldaba-test-\(UUID().uuidString)")
         self.url = url
         Self.removesRest
@@ -22,7 +22,7 @@ public final class TemporaryFolder: Sendable {
         _ = Self.present.withLock { $0.insert(url) }
     }
 
-    public func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+    package func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
     deinit {
         try? FileManager.default.removeItem(at: url)

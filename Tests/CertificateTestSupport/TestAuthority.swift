@@ -6,16 +6,16 @@ import SwiftASN1
 import X509
 
 /// A certificate authority of a test's own.
-public struct TestAuthority: Sendable {
+package struct TestAuthority: Sendable {
     /// The authority's certificate.
-    public let der: [UInt8]
+    package let der: [UInt8]
     private let key = P256.Signing.PrivateKey()
     private let name: DistinguishedName
 
     /// Makes an authority that is valid around `now`.
     ///
     /// - Parameter isAuthority: `false` leaves out what makes it one.
-    public init(
+    package init(
         name: String = "A test's authority", now: Timestamp, days: Int64 = 3650, isAuthority: Bool = true
     ) throws {
         self.name = try DistinguishedName { CommonName(name) }
@@ -31,14 +31,14 @@ public struct TestAuthority: Sendable {
     }
 
     /// What the authority says of itself.
-    public func authority() throws -> CertificateAuthority { try CertificateAuthority(der: der) }
+    package func authority() throws -> CertificateAuthority { try CertificateAuthority(der: der) }
 
     /// A certificate with the subject and the extensions of a profile, for a key of its own.
     ///
     /// - Parameters:
     ///   - days: From when until when it is valid, beside `now`.
     ///   - change: What is different from the profile.
-    public func certificateBytes(
+    package func certificateBytes(
         _ profile: CertificateProfile, now: Timestamp, days: ClosedRange<Int64> = -1...365,
         change: (inout [Certificate.Extension], inout DistinguishedName) throws -> Void = { _, _ in }
     ) throws -> [UInt8] {
@@ -53,7 +53,7 @@ public struct TestAuthority: Sendable {
     }
 
     /// A certificate as the profile says.
-    public func certificate(
+    package func certificate(
         _ profile: CertificateProfile, now: Timestamp, days: ClosedRange<Int64> = -1...365
     ) throws -> ProviderCertificate {
         try ProviderCertificate(der: certificateBytes(profile, now: now, days: days))

@@ -7,7 +7,7 @@ import PushServer
 ///
 /// The server's part does what the mailbox says and nothing else. The model beside it is simple: what was accepted, how
 /// each ended, and what the device has shown.
-public struct History {
+package struct History {
     /// What travels to the device, in order.
     enum Item: Hashable {
         case notification(NotificationID)
@@ -26,19 +26,19 @@ public struct History {
     }
 
     /// What ended a notification, and what the device was told, over many histories.
-    public struct Tally: Sendable {
+    package struct Tally: Sendable {
         /// How many notifications ended in each state.
-        public var ends: [NotificationState: Int] = [:]
+        package var ends: [NotificationState: Int] = [:]
         /// How many were shown, and taken off the screen again.
-        public var shown = 0, recalled = 0
+        package var shown = 0, recalled = 0
         /// How many deletions devices were told of.
-        public var deletions = 0
+        package var deletions = 0
 
         /// A tally of nothing yet.
-        public init() {}
+        package init() {}
 
         /// Adds what another counted.
-        public mutating func add(_ other: Tally) {
+        package mutating func add(_ other: Tally) {
             ends.merge(other.ends, uniquingKeysWith: +)
             shown += other.shown
             recalled += other.recalled
@@ -72,10 +72,10 @@ public struct History {
     var deletions = 0
     var recalled: Set<NotificationID> = []
     /// What was not as it must be; empty for a history that is right.
-    public private(set) var faults: [String] = []
+    package private(set) var faults: [String] = []
 
     /// A history of its own for each seed.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         let limit = Int(random.next() % 5) + 1
         let overflow = MailboxPolicy.Overflow.allCases[Int(random.next() % 3)]
@@ -86,7 +86,7 @@ public struct History {
     }
 
     /// Plays a history to its end; the tally says what happened in it.
-    public static func play(seed: UInt64, steps: Int) -> (faults: [String], tally: Tally) {
+    package static func play(seed: UInt64, steps: Int) -> (faults: [String], tally: Tally) {
         var history = History(seed: seed)
         var step = 0
         while step < steps, history.faults.isEmpty {

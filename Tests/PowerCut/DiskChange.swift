@@ -1,5 +1,5 @@
 /// What SQLite did to a file, or to the folder that has it. Files are named by their paths.
-public enum DiskChange: Sendable {
+package enum DiskChange: Sendable {
     /// A file is used for the first time; it has these bytes since before.
     case opened(String, [UInt8])
     /// Bytes were written from an offset on.
@@ -15,7 +15,7 @@ public enum DiskChange: Sendable {
 /// A disk with a cache, as it is after some changes: of each file the part that is sure, and what came since its last sync.
 ///
 /// A write does no harm outside its own bytes, which is what SQLite asks of a disk (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`).
-public struct Disk {
+package struct Disk {
     private struct File {
         var sure: [UInt8]
         /// Whether its folder was synced since the file was made.
@@ -24,7 +24,7 @@ public struct Disk {
     }
 
     /// What becomes of what was not synced when the power fails.
-    public enum Fate: CaseIterable, Sendable {
+    package enum Fate: CaseIterable, Sendable {
         /// All of it is lost.
         case lost
         /// All of it is there, but of the last write the first half only.
@@ -36,10 +36,10 @@ public struct Disk {
     private var files: [String: File] = [:]
 
     /// A disk without files.
-    public init() {}
+    package init() {}
 
     /// Makes the next change.
-    public mutating func make(_ change: DiskChange) {
+    package mutating func make(_ change: DiskChange) {
         switch change {
         case .opened(let path, let bytes):
             // One that has bytes was there before; an empty one is sure with the first sync.
@@ -54,7 +54,7 @@ public struct Disk {
     }
 
     /// What the files hold when the power fails now.
-    public func cut(_ fate: Fate, random: inout some RandomNumberGenerator) -> [String: [UInt8]] {
+    package func cut(_ fate: Fate, random: inout some RandomNumberGenerator) -> [String: [UInt8]] {
         var left: [String: [UInt8]] = [:]
         for (path, file) in files.sorted(by: { $0.key < $1.key }) {
             if fate != .lastTorn, !file.isSureToExist, file.sure.isEmpty, Bool.random(using: &random) { continue }

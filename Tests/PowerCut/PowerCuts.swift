@@ -2,7 +2,7 @@ import AldabaTestSupport
 import Foundation
 
 /// The cuts of the power that a test looks at: each a moment of a recording and a fate of what was not synced.
-public enum PowerCuts {
+package enum PowerCuts {
     /// A folder in memory, where there is one: what is looked at need not be on a disk, and thousands of syncs take no time.
     private static var memory: URL {
         let memory = "/dev/shm"
@@ -17,7 +17,7 @@ public enum PowerCuts {
     /// - Parameters:
     ///   - seed: Chooses what is lost and torn, where that is by chance.
     ///   - check: Gets the folder and the number of changes that were made by then.
-    public static func each(
+    package static func each(
         of recording: [DiskChange], seed: UInt64, check: (TemporaryFolder, Int) async throws -> Void
     ) async throws {
         var random = SeededGenerator(seed: seed)

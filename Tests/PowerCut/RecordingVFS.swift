@@ -7,26 +7,26 @@ import Synchronization
 /// Recording is done by a file system of SQLite's own kind (`sqlite3_vfs`), which becomes the default of this process, hands
 /// everything on to the one that was the default before, and notes what concerns a recorded folder. Indexes of logs
 /// (`-shm`) are mapped, not written, and do not survive a power cut: they are not noted.
-public final class DiskRecording: Sendable {
+package final class DiskRecording: Sendable {
     private let folder: String
     private let changes = Mutex<[DiskChange]>([])
 
     /// Begins to record. Databases in the folder must be opened after this.
     ///
     /// - Parameter folder: A path without symbolic links, to a folder without a database.
-    public init(folder: String) {
+    package init(folder: String) {
         self.folder = folder
         RecordingVFS.begin(folder, self)
     }
 
     /// Ends the recording and returns what was recorded. The databases must be closed by then.
-    public func end() -> [DiskChange] {
+    package func end() -> [DiskChange] {
         RecordingVFS.end(folder)
         return changes.withLock { $0 }
     }
 
     /// How many changes were made so far.
-    public var count: Int { changes.withLock { $0.count } }
+    package var count: Int { changes.withLock { $0.count } }
 
     fileprivate func note(_ change: DiskChange) { changes.withLock { $0.append(change) } }
 }

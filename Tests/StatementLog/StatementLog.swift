@@ -3,17 +3,17 @@ import GRDBSQLite
 import Synchronization
 
 /// The statements that a store runs, and what SQLite says that each of them cost.
-public final class StatementLog: Sendable {
+package final class StatementLog: Sendable {
     /// The most instructions of SQLite's machine that one run of a statement took.
     private let steps = Mutex<[String: Int]>([:])
 
-    public init() {}
+    package init() {}
 
     /// The statements that ran, by their text, with the most steps that one run of each took.
-    public var costs: [String: Int] { steps.withLock { $0 } }
+    package var costs: [String: Int] { steps.withLock { $0 } }
 
     /// Listens to a connection for as long as that is used, which must not be longer than this is.
-    public func follow(_ database: Database) {
+    package func follow(_ database: Database) {
         // What ran before counts no more.
         var statement = sqlite3_next_stmt(database.sqliteConnection, nil)
         while statement != nil {
@@ -40,7 +40,7 @@ public final class StatementLog: Sendable {
     }
 
     /// What SQLite says of how it finds the rows that a statement is about.
-    public static func plan(of statement: String, in database: Database) throws -> [String] {
+    package static func plan(of statement: String, in database: Database) throws -> [String] {
         let explanation = try database.makeStatement(sql: "EXPLAIN QUERY PLAN \(statement)")
         // Plans are made without the values.
         explanation.setUncheckedArguments([])

@@ -14,7 +14,7 @@ extension RegisterStoreContract {
         RegisteredCertificate(certificateID: id, team: team, certificate: certificate, createdAt: now)
     }
 
-    public func `a certificate is there once, and stays known when it was revoked`() async throws {
+    package func `a certificate is there once, and stays known when it was revoked`() async throws {
         let authority = try TestAuthority(now: now)
         let first = entry("CERT123456", try certificate(authority))
         let before = store.registerVersion
@@ -41,7 +41,7 @@ extension RegisterStoreContract {
         }
     }
 
-    public func `an authority is there until it is taken out`() async throws {
+    package func `an authority is there until it is taken out`() async throws {
         let authority = RegisteredAuthority(
             authorityID: "AUTHORITY1", team: team, authority: try TestAuthority(now: now).authority(), createdAt: now)
         let before = store.registerVersion
@@ -61,7 +61,7 @@ extension RegisterStoreContract {
         }
     }
 
-    public func `a team's id is given once`() async throws {
+    package func `a team's id is given once`() async throws {
         let first = RegisteredTeam(id: team, name: "Harbour", createdAt: now)
         try await store.addTeam(first)
         await #expect(throws: RegisterError.teamTaken(team)) {
@@ -70,7 +70,7 @@ extension RegisterStoreContract {
         #expect(try await store.teams() == [first])
     }
 
-    public func `an app keeps its name and its capability until they are set anew`() async throws {
+    package func `an app keeps its name and its capability until they are set anew`() async throws {
         #expect(try await store.setApp(topic: topic, name: "Todo", isPushEnabled: false) == nil)
         var app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
         #expect(app.isPushEnabled && app.name == nil)

@@ -1,9 +1,9 @@
 import Testing
 
 /// One rule of a contract; a store's test suite checks each on a store of its own.
-public struct ContractRule<Contract>: Sendable, CustomTestStringConvertible {
-    public let testDescription: String
-    public let check: @Sendable (Contract) async throws -> Void
+package struct ContractRule<Contract>: Sendable, CustomTestStringConvertible {
+    package let testDescription: String
+    package let check: @Sendable (Contract) async throws -> Void
 
     init(_ name: String, check: @escaping @Sendable (Contract) async throws -> Void) {
         testDescription = name
@@ -13,7 +13,7 @@ public struct ContractRule<Contract>: Sendable, CustomTestStringConvertible {
 
 extension NotificationStoreContract {
     /// All that a ``NotificationStore`` must do.
-    public static var rules: [ContractRule<Self>] {
+    package static var rules: [ContractRule<Self>] {
         [
             ContractRule("pages") { try await $0.`what was inserted is paged in order, whole`() },
             ContractRule("rollback") { try await $0.`changes of which one cannot be made leave nothing behind`() },
@@ -58,7 +58,7 @@ extension NotificationStoreContract {
 
 extension RegisterStoreContract {
     /// All that a ``RegisterStore`` must do.
-    public static var rules: [ContractRule<Self>] {
+    package static var rules: [ContractRule<Self>] {
         [
             ContractRule("topic") { try await $0.`a topic belongs to one team`() },
             ContractRule("key") { try await $0.`a key id is given once`() },

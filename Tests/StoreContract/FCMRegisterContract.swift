@@ -12,7 +12,7 @@ extension RegisterStoreContract {
         return (app, device)
     }
 
-    public func `a browser's registration is kept until the registration ends`() async throws {
+    package func `a browser's registration is kept until the registration ends`() async throws {
         let (app, device) = try await world()
         func keep(_ registration: WebRegistration?) async throws {
             _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
@@ -47,7 +47,7 @@ extension RegisterStoreContract {
         #expect(try await store.devicesWithWebRegistrations().isEmpty)
     }
 
-    public func `a browser's registration is changed where it is still the one that was read`() async throws {
+    package func `a browser's registration is changed where it is still the one that was read`() async throws {
         let (app, device) = try await world()
         _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
         let bare = WebRegistration(category: "org.chromium.linux", subtype: "wp:a#1", sender: "s")
@@ -70,7 +70,7 @@ extension RegisterStoreContract {
         #expect(try await store.webRegistrations(of: device).isEmpty)
     }
 
-    public func `an installation is its team's until it is deleted`() async throws {
+    package func `an installation is its team's until it is deleted`() async throws {
         let installation = Installation(id: "fid", team: team, appID: "1:2:web:3", refreshHash: [1, 2], createdAt: now)
         #expect(try await store.installation("fid", team: team) == nil)
         #expect(try await store.keepInstallation(installation, byKey: nil))
@@ -82,7 +82,7 @@ extension RegisterStoreContract {
         #expect(try await store.installation("fid", team: team) == nil)
     }
 
-    public func `an enrolment key makes so many installations at a time`() async throws {
+    package func `an enrolment key makes so many installations at a time`() async throws {
         try await store.addEnrolmentKey(EnrolmentKey(id: "lab", secretHash: [1], quota: 1, createdAt: now))
         try await store.addEnrolmentKey(EnrolmentKey(id: "open", secretHash: [2], createdAt: now))
         func keep(_ id: String, by hash: [UInt8]?) async throws -> Bool {
@@ -106,7 +106,7 @@ extension RegisterStoreContract {
         #expect(try await !keep("one more", by: [1]))
     }
 
-    public func `an enrolment key counts until its quota, its time or its revocation`() async throws {
+    package func `an enrolment key counts until its quota, its time or its revocation`() async throws {
         let end = now.adding(milliseconds: 1000)
         let key = EnrolmentKey(id: "lab", secretHash: [1], quota: 2, expiresAt: end, createdAt: now)
         try await store.addEnrolmentKey(key)
@@ -133,7 +133,7 @@ extension RegisterStoreContract {
         #expect(try await store.enrolmentKeys().last?.revokedAt == end)
     }
 
-    public func `a blocked device has no secret and keeps its registrations`() async throws {
+    package func `a blocked device has no secret and keeps its registrations`() async throws {
         let (app, device) = try await world()
         _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
         let version = store.registerVersion
@@ -158,7 +158,7 @@ extension RegisterStoreContract {
         #expect(try await !store.setBlocked(device, true, at: later))
     }
 
-    public func `devices are listed page by page`() async throws {
+    package func `devices are listed page by page`() async throws {
         let ids = try (1...5).map { try #require(DeviceID($0)) }
         for id in ids.reversed() { #expect(try await store.addDevice(id, secretHash: [1], at: now)) }
         let first = try await store.devices(after: nil, limit: 3)

@@ -3,13 +3,13 @@ import PushServer
 import Testing
 
 /// What every ``FeedbackStore`` must do, over the registrations that the same store keeps.
-public struct FeedbackContract {
+package struct FeedbackContract {
     let store: any RegisterStore & FeedbackStore
     let now = Timestamp(seconds: 1_780_272_000)
 
-    public init(_ store: any RegisterStore & FeedbackStore) { self.store = store }
+    package init(_ store: any RegisterStore & FeedbackStore) { self.store = store }
 
-    public static var rules: [ContractRule<Self>] {
+    package static var rules: [ContractRule<Self>] {
         [
             ContractRule("ends") {
                 try await $0.`every end of a registration waits to be read, whoever ended it, and is read once`()
@@ -33,7 +33,7 @@ public struct FeedbackContract {
         try await store.endedRegistrations(app: app, environment: .sandbox, limit: limit)
     }
 
-    public func `every end of a registration waits to be read, whoever ended it, and is read once`() async throws {
+    package func `every end of a registration waits to be read, whoever ended it, and is read once`() async throws {
         let (app, devices) = try await register(3)
         for _ in 1...2 {
             _ = try await store.endRegistration(device: devices[0], app: app, environment: .sandbox, at: now)
@@ -56,7 +56,7 @@ public struct FeedbackContract {
         #expect(try await ends(app).isEmpty)
     }
 
-    public func `ends are read the oldest first, as many as are asked for`() async throws {
+    package func `ends are read the oldest first, as many as are asked for`() async throws {
         let (app, devices) = try await register(4)
         let (other, _) = try await register(4, topic: "com.example.other")
         for device in devices {

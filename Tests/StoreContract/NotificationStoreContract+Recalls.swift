@@ -14,7 +14,7 @@ extension NotificationStoreContract {
         try prefetched { $0.mailboxes = [device] }.recalls[device] ?? []
     }
 
-    public func `a recall is paged in its place until it is removed`() async throws {
+    package func `a recall is paged in its place until it is removed`() async throws {
         try store.apply([
             .insertNotification(record(10, environment: .production)), .insertNotification(record(30)),
             .removeWaiting(NotificationID(rawValue: 10), of: device), .insertRecall(recall(20, of: 10), of: device),
@@ -35,7 +35,7 @@ extension NotificationStoreContract {
         #expect(try recalls(of: device) == [recall(40, of: 11)])
     }
 
-    public func `recalls leave with their notification, their app and their device`() async throws {
+    package func `recalls leave with their notification, their app and their device`() async throws {
         let generator = NotificationIDGenerator(node: 0, highWater: 0)
         let old = generator.floor(at: now.adding(milliseconds: -1_000_000))
         let fresh = generator.floor(at: now)

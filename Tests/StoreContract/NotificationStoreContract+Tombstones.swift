@@ -16,7 +16,7 @@ extension NotificationStoreContract {
         try prefetched { $0.mailboxes = [device] }.tombstones[device] ?? []
     }
 
-    public func `a tombstone is paged in its place until it is removed`() async throws {
+    package func `a tombstone is paged in its place until it is removed`() async throws {
         try store.apply([
             .insertNotification(record(10)), .insertNotification(record(30)),
             .keepTombstone(tombstone(15, 7), of: device), .keepTombstone(tombstone(20, 9), of: device),
@@ -41,7 +41,7 @@ extension NotificationStoreContract {
         #expect(try tombstones(of: device).map(\.id.rawValue) == [20, 22])
     }
 
-    public func `tombstones leave with their app and their device`() async throws {
+    package func `tombstones leave with their app and their device`() async throws {
         try store.apply([
             .keepTombstone(tombstone(20, 9), of: device), .keepTombstone(tombstone(21, 9), of: stranger),
         ])

@@ -6,7 +6,7 @@ import Testing
 /// What every ``NotificationStore`` must do; a store's test suite runs each rule against a fresh store.
 ///
 /// The register's part is needed for the app that notifications are of.
-public struct NotificationStoreContract<Store: NotificationStore & RegisterStore> {
+package struct NotificationStoreContract<Store: NotificationStore & RegisterStore> {
     let store: Store
     let app: RegisteredApp
     let device: DeviceID
@@ -15,7 +15,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
     let now = Timestamp(seconds: 1_780_272_000)
 
     /// Prepares a fresh store with one app and one device.
-    public init(_ store: Store) async throws {
+    package init(_ store: Store) async throws {
         self.store = store
         app = try await store.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: TeamID(rawValue: "TEAM123456"), policy: MailboxPolicy(),
@@ -56,7 +56,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         return try store.prefetch(request)
     }
 
-    public func `what was inserted is paged in order, whole`() async throws {
+    package func `what was inserted is paged in order, whole`() async throws {
         try store.apply([10, 11, 12].map { .insertNotification(record($0, collapse: $0 == 11 ? "c" : nil)) })
         let all = try await page()
         #expect(all.map(\.id.rawValue) == [10, 11, 12])
@@ -67,7 +67,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try await page(at: now.adding(milliseconds: 60_000)).isEmpty)
     }
 
-    public func `changes of which one cannot be made leave nothing behind`() async throws {
+    package func `changes of which one cannot be made leave nothing behind`() async throws {
         let id = NotificationID(rawValue: 10)
         #expect(throws: (any Error).self) {
             try store.apply([
@@ -81,7 +81,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try store.highWater() == 0)
     }
 
-    public func `what was removed no longer waits and keeps its timeline`() async throws {
+    package func `what was removed no longer waits and keeps its timeline`() async throws {
         let id = NotificationID(rawValue: 10)
         try store.apply([.insertNotification(record(10)), .insertNotification(record(11))])
         try store.apply([
@@ -93,7 +93,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(timeline.entries.map(\.state) == [.accepted, .stored, .acked])
     }
 
-    public func `what a door said of a notification stands beside accepted`() async throws {
+    package func `what a door said of a notification stands beside accepted`() async throws {
         var noted = record(10)
         noted.note = "there is something to say"
         try store.apply([.insertNotification(noted), .insertNotification(record(11))])
@@ -103,7 +103,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         }
     }
 
-    public func `a mailbox is read back as it was`() throws {
+    package func `a mailbox is read back as it was`() throws {
         try store.apply([
             .insertNotification(record(10, collapse: "c")), .insertNotification(record(11, waits: false)),
             .insertNotification(record(12, environment: .production)),
@@ -117,7 +117,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(entries.map(\.environment) == [.sandbox, .production])
     }
 
-    public func `an identity is found within its window, in any case, for its registration only`() throws {
+    package func `an identity is found within its window, in any case, for its registration only`() throws {
         let subject = record(10).subject
         var other = subject
         other.environment = .production
@@ -137,7 +137,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try prefetched { $0.identities = [name] }.identities == [name: NotificationID(rawValue: 12)])
     }
 
-    public func `one apns-id may name several notifications, refusals too`() async throws {
+    package func `one apns-id may name several notifications, refusals too`() async throws {
         try store.apply([
             .insertNotification(record(10, apnsID: "SAME")),
             .insertRefusal(
@@ -153,7 +153,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(found[1].team == app.team)
     }
 
-    public func `no team's refusals hide what another team, or the same, had accepted`() async throws {
+    package func `no team's refusals hide what another team, or the same, had accepted`() async throws {
         let other = TeamID(rawValue: "OTHER12345")
         let refusals = [(20_000, other), (40_000, app.team)].flatMap { offset, team in
             (0..<1100).map { number in
@@ -174,7 +174,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(all == [10] + Array(21_050..<21_100) + Array(41_050..<41_100), "the newest of each team")
     }
 
-    public func `mail of revoked devices and removed apps is found by the sweep`() async throws {
+    package func `mail of revoked devices and removed apps is found by the sweep`() async throws {
         let second = try await store.addApp(
             topic: Topic(rawValue: "com.example.second"), team: app.team, policy: MailboxPolicy(), at: now)
         var other = record(11, environment: .production)
@@ -190,7 +190,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).ended.count == 2)
     }
 
-    public func `the notifications of a device are told from another's and from unknown ones`() async throws {
+    package func `the notifications of a device are told from another's and from unknown ones`() async throws {
         try store.apply([.insertNotification(record(10))])
         let ids = [10, 11].map { NotificationID(rawValue: $0) }
         #expect(try await notifications(of: device, among: ids) == [ids[0]])
@@ -203,7 +203,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         }
     }
 
-    public func `the same line of a timeline twice is one`() async throws {
+    package func `the same line of a timeline twice is one`() async throws {
         let id = NotificationID(rawValue: 10)
         let entry = TimelineEntry(at: now, state: .handed, source: .app, note: "first")
         var again = entry
@@ -223,13 +223,13 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try await store.timelines(id: id, apnsID: nil, team: nil).first?.entries.count == 3)
     }
 
-    public func `a device's secret is known until it is revoked`() async throws {
+    package func `a device's secret is known until it is revoked`() async throws {
         #expect(try prefetched { $0.secretHashes = [device, stranger] }.secretHashes == [device: [1, 2, 3]])
         #expect(try await store.revokeDevice(device, at: now))
         #expect(try prefetched { $0.secretHashes = [device] }.secretHashes.isEmpty)
     }
 
-    public func `a sweep finds every device whose mail has expired, slice by slice`() throws {
+    package func `a sweep finds every device whose mail has expired, slice by slice`() throws {
         try store.apply((0..<25).map { .insertNotification(record(10 + $0, expiresIn: $0 % 2 == 0 ? 1000 : 60_000)) })
         var position: SweepPosition?
         var devices: Set<DeviceID> = []
@@ -246,7 +246,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).devices.isEmpty)
     }
 
-    public func `a sweep finds the devices that have been away and for which something waits`() throws {
+    package func `a sweep finds the devices that have been away and for which something waits`() throws {
         try store.apply([.insertNotification(record(10)), .insertNotification(record(11, device: stranger))])
         func away(_ since: Timestamp) throws -> Set<DeviceID> {
             try store.expired(at: now, awaySince: since, from: nil, limit: 100).away
@@ -261,7 +261,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try away(later).isEmpty)
     }
 
-    public func `the ceiling of ids only rises`() throws {
+    package func `the ceiling of ids only rises`() throws {
         #expect(try store.highWater() == 0)
         try store.apply([.raiseHighWater(to: 500)])
         try store.apply([.raiseHighWater(to: 400)])
@@ -269,7 +269,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try store.highWater() == 500)
     }
 
-    public func `what was not recorded is known as such to its team`() async throws {
+    package func `what was not recorded is known as such to its team`() async throws {
         let team = app.team
         try store.apply([
             .noteUnrecorded(
@@ -282,7 +282,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         #expect(try await store.isUnrecorded(NotificationID(rawValue: 55), team: TeamID(rawValue: "OTHER12345")) == nil)
     }
 
-    public func `pruning takes what is old, never what waits`() async throws {
+    package func `pruning takes what is old, never what waits`() async throws {
         let generator = NotificationIDGenerator(node: 0, highWater: 0)
         let old = generator.floor(at: now.adding(milliseconds: -1_000_000))
         let fresh = generator.floor(at: now)
@@ -303,7 +303,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         .insertPayload(PayloadRecord(id: id, lane: .apns, content: Array(#"{"all":1}"#.utf8), acceptedAt: now))
     }
 
-    public func `a payload is there for everyone who points to it`() async throws {
+    package func `a payload is there for everyone who points to it`() async throws {
         let shared = PayloadID(rawValue: 9)
         try store.apply([
             payload(shared), .insertNotification(record(10, sharing: shared)), .insertNotification(record(11)),
@@ -316,7 +316,7 @@ public struct NotificationStoreContract<Store: NotificationStore & RegisterStore
         }
     }
 
-    public func `a shared payload leaves when nobody points to it any more`() async throws {
+    package func `a shared payload leaves when nobody points to it any more`() async throws {
         let day: Int64 = 24 * 3_600_000
         let shared = PayloadID(rawValue: 9)
         let id = NotificationID(rawValue: NotificationIDGenerator(node: 0, highWater: 0).floor(at: now))

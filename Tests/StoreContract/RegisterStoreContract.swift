@@ -3,19 +3,19 @@ import PushServer
 import Testing
 
 /// All ports of the register.
-public typealias WholeRegister = RegisterStore & CertificateRegister & TeamRegister & ServiceAccountRegister
+package typealias WholeRegister = RegisterStore & CertificateRegister & TeamRegister & ServiceAccountRegister
     & DeviceGroupRegister & FCMRegister & EnrolmentKeyRegister
 
 /// What every ``RegisterStore`` must do; a store's test suite runs each rule against a fresh store.
-public struct RegisterStoreContract {
+package struct RegisterStoreContract {
     let store: any WholeRegister
     let team = TeamID(rawValue: "TEAM123456")
     let topic = Topic(rawValue: "com.example.todo")
     let now = Timestamp(seconds: 1_780_272_000)
 
-    public init(_ store: any WholeRegister) { self.store = store }
+    package init(_ store: any WholeRegister) { self.store = store }
 
-    public func `a topic belongs to one team`() async throws {
+    package func `a topic belongs to one team`() async throws {
         let policy = MailboxPolicy(limit: 10_000, overflow: .keepNewest)
         let app = try await store.addApp(topic: topic, team: team, policy: policy, at: now)
         #expect(try await store.apps() == [app])
@@ -25,14 +25,14 @@ public struct RegisterStoreContract {
         }
     }
 
-    public func `a key id is given once`() async throws {
+    package func `a key id is given once`() async throws {
         let key = ProviderKey(keyID: KeyID(rawValue: "KEY1234567"), team: team, publicKeyPEM: "PEM", createdAt: now)
         try await store.addProviderKey(key)
         #expect(try await store.providerKeys() == [key])
         await #expect(throws: RegisterError.keyIDTaken(key.keyID)) { try await store.addProviderKey(key) }
     }
 
-    public func `a removed app is gone, and its topic stays its team's`() async throws {
+    package func `a removed app is gone, and its topic stays its team's`() async throws {
         let app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
         let device = try #require(DeviceID(5))
         _ = try await store.register(device: device, app: app.id, environment: .sandbox, at: now)
@@ -50,7 +50,7 @@ public struct RegisterStoreContract {
         #expect(try await store.registration(device: device, app: app.id, environment: .sandbox)?.endedAt == later)
     }
 
-    public func `a revoked key is gone for good`() async throws {
+    package func `a revoked key is gone for good`() async throws {
         let key = ProviderKey(keyID: KeyID(rawValue: "KEY1234567"), team: team, publicKeyPEM: "PEM", createdAt: now)
         try await store.addProviderKey(key)
         #expect(try await store.revokeProviderKey(KeyID(rawValue: "KEY1234567"), at: now) == key)
@@ -60,7 +60,7 @@ public struct RegisterStoreContract {
         await #expect(throws: RegisterError.keyIDTaken(key.keyID)) { try await store.addProviderKey(key) }
     }
 
-    public func `a revoked device has no secret and no registration`() async throws {
+    package func `a revoked device has no secret and no registration`() async throws {
         let device = try #require(DeviceID(5))
         let app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
         #expect(try await store.addDevice(device, secretHash: [1], at: now))
@@ -74,7 +74,7 @@ public struct RegisterStoreContract {
         #expect(try await store.devicesRevoked(since: later.adding(milliseconds: 1)).isEmpty)
     }
 
-    public func `every change of the register is a new version`() async throws {
+    package func `every change of the register is a new version`() async throws {
         var versions: Set<UInt64> = [store.registerVersion]
         _ = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
         versions.insert(store.registerVersion)
@@ -92,7 +92,7 @@ public struct RegisterStoreContract {
         #expect(versions.count == 6)
     }
 
-    public func `a device id is given once`() async throws {
+    package func `a device id is given once`() async throws {
         let device = try #require(DeviceID(5))
         #expect(try await store.addDevice(device, secretHash: [1], at: now))
         #expect(try await !store.addDevice(device, secretHash: [2], at: now))
@@ -101,7 +101,7 @@ public struct RegisterStoreContract {
         #expect(try await store.secretHash(of: unknown) == nil)
     }
 
-    public func `a registration keeps its generation until it has ended`() async throws {
+    package func `a registration keeps its generation until it has ended`() async throws {
         let device = try #require(DeviceID(5))
         let app = AppID(rawValue: 1)
         let first = try await store.register(device: device, app: app, environment: .sandbox, at: now)
@@ -129,7 +129,7 @@ public struct RegisterStoreContract {
         #expect(try await store.endRegistration(device: device, app: app, environment: .production, at: end) == nil)
     }
 
-    public func `a published key is its registration's until that ends`() async throws {
+    package func `a published key is its registration's until that ends`() async throws {
         let device = try #require(DeviceID(5))
         let app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now).id
         _ = try await store.addDevice(device, secretHash: [1], at: now)

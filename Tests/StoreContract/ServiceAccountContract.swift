@@ -7,7 +7,7 @@ extension RegisterStoreContract {
         ServiceAccount(keyID: keyID, team: team, email: email, publicKeyPEM: "PEM", createdAt: now)
     }
 
-    public func `a service account is there once, and stays known when it was revoked`() async throws {
+    package func `a service account is there once, and stays known when it was revoked`() async throws {
         let first = account("aa", "one@project")
         let before = store.registerVersion
         try await store.addServiceAccount(first)
@@ -30,7 +30,7 @@ extension RegisterStoreContract {
         }
     }
 
-    public func `a device group is its team's, changes in one step and ends with its last member`() async throws {
+    package func `a device group is its team's, changes in one step and ends with its last member`() async throws {
         let group = DeviceGroup(key: "group-1", team: team, name: "home", tokens: ["b", "a", "a"])
         #expect(try await store.addDeviceGroup(group, at: now))
         #expect(

@@ -4,7 +4,7 @@ import PushServer
 import Testing
 
 /// What every ``TopicStore`` must do, together with the writer's part of a ``NotificationStore``.
-public struct TopicStoreContract<Store: TopicStore & NotificationStore & RegisterStore> {
+package struct TopicStoreContract<Store: TopicStore & NotificationStore & RegisterStore> {
     let store: Store
     let app: RegisteredApp
     let device: DeviceID
@@ -16,7 +16,7 @@ public struct TopicStoreContract<Store: TopicStore & NotificationStore & Registe
     let sports: TopicName
 
     /// Prepares a fresh store with one app, registered on two devices.
-    public init(_ store: Store) async throws {
+    package init(_ store: Store) async throws {
         self.store = store
         news = try TopicName("news")
         sports = try TopicName("sports")
@@ -289,7 +289,7 @@ public struct TopicStoreContract<Store: TopicStore & NotificationStore & Registe
 
 extension TopicStoreContract {
     /// All that a ``TopicStore`` must do.
-    public static var rules: [ContractRule<Self>] {
+    package static var rules: [ContractRule<Self>] {
         [
             ContractRule("subscription") { try await $0.`a subscription is there once, until it ends`() },
             ContractRule("limit") { try await $0.`a registration has so many topics and no more`() },

@@ -3,34 +3,34 @@ import PushServer
 
 extension MemoryStore: CertificateRegister {
     /// All certificates, the oldest first.
-    public func providerCertificates() async throws -> [RegisteredCertificate] {
+    package func providerCertificates() async throws -> [RegisteredCertificate] {
         state.withLock { $0.register.shelf.certificates }
     }
 
     /// Adds a certificate.
-    public func addProviderCertificate(_ certificate: RegisteredCertificate) async throws {
+    package func addProviderCertificate(_ certificate: RegisteredCertificate) async throws {
         try state.withLock { state in try state.register.changeShelf { try $0.add(certificate) } }
     }
 
     /// Revokes a certificate, which remains in the store.
-    public func revokeProviderCertificate(
+    package func revokeProviderCertificate(
         _ certificateID: String, at now: Timestamp
     ) async throws -> RegisteredCertificate? {
         state.withLock { state in state.register.changeShelf { $0.revokeCertificate(certificateID, at: now) } }
     }
 
     /// The authorities that were not revoked, the oldest first.
-    public func certificateAuthorities() async throws -> [RegisteredAuthority] {
+    package func certificateAuthorities() async throws -> [RegisteredAuthority] {
         state.withLock { $0.register.shelf.authorities }
     }
 
     /// Adds an authority.
-    public func addCertificateAuthority(_ authority: RegisteredAuthority) async throws {
+    package func addCertificateAuthority(_ authority: RegisteredAuthority) async throws {
         try state.withLock { state in try state.register.changeShelf { try $0.add(authority) } }
     }
 
     /// Revokes an authority.
-    public func revokeCertificateAuthority(
+    package func revokeCertificateAuthority(
         _ authorityID: String, at now: Timestamp
     ) async throws -> RegisteredAuthority? {
         state.withLock { state in state.register.changeShelf { $0.revokeAuthority(authorityID) } }
@@ -39,15 +39,15 @@ extension MemoryStore: CertificateRegister {
 
 extension MemoryStore: TeamRegister {
     /// The teams that have a name, in the order of their ids.
-    public func teams() async throws -> [RegisteredTeam] { state.withLock { $0.register.shelf.teams } }
+    package func teams() async throws -> [RegisteredTeam] { state.withLock { $0.register.shelf.teams } }
 
     /// Adds a team.
-    public func addTeam(_ team: RegisteredTeam) async throws {
+    package func addTeam(_ team: RegisteredTeam) async throws {
         try state.withLock { state in try state.register.changeShelf { try $0.add(team) } }
     }
 
     /// Sets the given properties of an app.
-    public func setApp(
+    package func setApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp? {
         state.withLock { $0.register.setApp(topic: topic, name: name, isPushEnabled: isPushEnabled, policy: policy) }

@@ -4,7 +4,7 @@ import PushServer
 
 extension MemoryStore: FCMRegister {
     /// Stores the registration in place of an earlier one, or removes that.
-    public func keepWebRegistration(
+    package func keepWebRegistration(
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
@@ -12,7 +12,7 @@ extension MemoryStore: FCMRegister {
     }
 
     /// Compares and keeps at once.
-    public func changeWebRegistration(
+    package func changeWebRegistration(
         _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
     ) async throws -> Bool {
         let place = RegistrationPlace(device: kept.device, app: kept.app, environment: kept.environment)
@@ -24,12 +24,12 @@ extension MemoryStore: FCMRegister {
     }
 
     /// The registrations of a device, in the order of their apps.
-    public func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
         state.withLock { $0.register.fcm.kept { place, _ in place.device == device } }
     }
 
     /// The registrations of the team's apps whose keys the installation set.
-    public func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
         state.withLock { state in
             state.register.fcm.kept { place, registration in
                 registration.installation == id && state.register.app(place.app)?.team == team
@@ -38,29 +38,29 @@ extension MemoryStore: FCMRegister {
     }
 
     /// The devices of all registrations.
-    public func devicesWithWebRegistrations() async throws -> [DeviceID] {
+    package func devicesWithWebRegistrations() async throws -> [DeviceID] {
         state.withLock { Array(Set($0.register.fcm.webRegistrations.keys.map(\.device))) }
     }
 
     /// Checks the key and stores the installation under one lock.
-    public func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
+    package func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
         state.withLock { $0.register.fcm.keep(installation, byKey: keyHash) }
     }
 
     /// The installation as it was stored.
-    public func installation(_ id: String, team: TeamID) async throws -> Installation? {
+    package func installation(_ id: String, team: TeamID) async throws -> Installation? {
         state.withLock { $0.register.fcm.installations[.init(team: team, id: id)]?.installation }
     }
 
     /// Deletes the installation; its registrations remain.
-    public func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
+    package func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
         state.withLock { $0.register.fcm.removeInstallation(.init(team: team, id: id)) }
     }
 }
 
 extension MemoryStore: EnrolmentKeyRegister {
     /// Adds a key; the id of a revoked one is also taken.
-    public func addEnrolmentKey(_ key: EnrolmentKey) async throws {
+    package func addEnrolmentKey(_ key: EnrolmentKey) async throws {
         try state.withLock { state in
             guard !state.register.fcm.keys.contains(where: { $0.id == key.id || $0.secretHash == key.secretHash })
             else {
@@ -71,12 +71,12 @@ extension MemoryStore: EnrolmentKeyRegister {
     }
 
     /// All keys.
-    public func enrolmentKeys() async throws -> [EnrolmentKey] {
+    package func enrolmentKeys() async throws -> [EnrolmentKey] {
         state.withLock { $0.register.fcm.keys.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } }
     }
 
     /// Revokes a key; its id stays taken.
-    public func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool {
+    package func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool {
         state.withLock { state in
             guard let index = state.register.fcm.keys.firstIndex(where: { $0.id == id && $0.revokedAt == nil }) else {
                 return false
@@ -87,24 +87,24 @@ extension MemoryStore: EnrolmentKeyRegister {
     }
 
     /// Checks and counts the use under one lock.
-    public func useEnrolmentKey(
+    package func useEnrolmentKey(
         secretHash: [UInt8], isCounted: Bool, at now: Timestamp
     ) async throws -> EnrolmentKeyVerdict {
         state.withLock { $0.register.fcm.use(secretHash: secretHash, isCounted: isCounted, at: now) }
     }
 
     /// Sets or removes the time since which the device is blocked; a revoked one is not changed.
-    public func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool {
+    package func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool {
         state.withLock { $0.register.setBlocked(device, isBlocked, at: now) }
     }
 
     /// Whether the device is blocked.
-    public func isBlocked(_ device: DeviceID) async throws -> Bool {
+    package func isBlocked(_ device: DeviceID) async throws -> Bool {
         state.withLock { $0.register.isBlocked(device) }
     }
 
     /// A page of the devices.
-    public func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice] {
+    package func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice] {
         state.withLock { $0.register.enrolledDevices(after: after, limit: limit) }
     }
 }

@@ -3,7 +3,7 @@ import PushServer
 
 extension MemoryStore: FeedbackStore {
     /// The ends that no provider has read, the oldest first.
-    public func endedRegistrations(
+    package func endedRegistrations(
         app: AppID, environment: PushEnvironment, limit: Int
     ) async throws -> [EndedRegistration] {
         state.withLock { state in
@@ -13,7 +13,7 @@ extension MemoryStore: FeedbackStore {
     }
 
     /// Deletes the ends up to a number; nothing is durable.
-    public func forgetEnds(app: AppID, environment: PushEnvironment, through number: Int64) async throws {
+    package func forgetEnds(app: AppID, environment: PushEnvironment, through number: Int64) async throws {
         state.withLock { $0.register.forgetEnds(app: app, environment: environment, through: number) }
     }
 }

@@ -3,22 +3,22 @@ import PushServer
 
 extension MemoryStore: RegisterStore {
     /// The number of changes of apps, provider keys and revocations; 0 in a new store.
-    public var registerVersion: UInt64 { state.withLock { $0.register.version } }
+    package var registerVersion: UInt64 { state.withLock { $0.register.version } }
 
     /// The apps that were not removed, in the order of their ids.
-    public func apps() async throws -> [RegisteredApp] { state.withLock { $0.register.presentApps } }
+    package func apps() async throws -> [RegisteredApp] { state.withLock { $0.register.presentApps } }
 
     /// Adds an app, or restores a removed one of the same team under its id, with the new policy.
     ///
     /// - Throws: ``RegisterError`` when the topic is an app's, or was an app of another team.
-    public func addApp(
+    package func addApp(
         topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp
     ) async throws -> RegisteredApp {
         try state.withLock { try $0.register.addApp(topic: topic, team: team, policy: policy) }
     }
 
     /// Removes an app and ends its active registrations.
-    public func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
+    package func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
         state.withLock { state in
             let app = state.register.removeApp(topic: topic, at: now)
             if let app { state.rows.removeTombstones { $1.app == app.id } }
@@ -27,30 +27,30 @@ extension MemoryStore: RegisterStore {
     }
 
     /// The keys that were not revoked, the oldest first.
-    public func providerKeys() async throws -> [ProviderKey] { state.withLock { $0.register.presentKeys } }
+    package func providerKeys() async throws -> [ProviderKey] { state.withLock { $0.register.presentKeys } }
 
     /// Adds a key.
     ///
     /// - Throws: ``RegisterError/keyIDTaken(_:)``, also for the id of a revoked key.
-    public func addProviderKey(_ key: ProviderKey) async throws { try state.withLock { try $0.register.add(key) } }
+    package func addProviderKey(_ key: ProviderKey) async throws { try state.withLock { try $0.register.add(key) } }
 
     /// Revokes a key; its id stays taken.
-    public func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey? {
+    package func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey? {
         state.withLock { $0.register.revokeKey(keyID) }
     }
 
     /// Adds a device; `false` also if the id belongs to a revoked one.
-    public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
+    package func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
         state.withLock { $0.register.add(device, secretHash: secretHash, at: now) }
     }
 
     /// The hash that was given to ``addDevice(_:secretHash:at:)``.
-    public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
+    package func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         state.withLock { $0.register.secretHash(of: device) }
     }
 
     /// Revokes a device and ends its active registrations.
-    public func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
+    package func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
         state.withLock { state in
             let isRevoked = state.register.revoke(device, at: now)
             if isRevoked { state.rows.removeTombstones { revoked, _ in revoked == device } }
@@ -61,12 +61,12 @@ extension MemoryStore: RegisterStore {
     }
 
     /// The devices that were revoked at or after the instant, in no order.
-    public func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
+    package func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
         state.withLock { $0.register.devicesRevoked(since: instant) }
     }
 
     /// The registration in its newest generation.
-    public func registration(
+    package func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
@@ -74,7 +74,7 @@ extension MemoryStore: RegisterStore {
     }
 
     /// The registrations, all as of the same moment.
-    public func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
+    package func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
         state.withLock { state in
             subjects.map { subject in
                 let place = RegistrationPlace(
@@ -85,7 +85,7 @@ extension MemoryStore: RegisterStore {
     }
 
     /// The active registrations, all as of the same moment.
-    public func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] {
+    package func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] {
         let wanted = Set(devices)
         return state.withLock { state in
             state.register.registrations.compactMap { place, registration in
@@ -98,7 +98,7 @@ extension MemoryStore: RegisterStore {
     }
 
     /// Makes a registration active; the generation after 32767 is 0.
-    public func register(
+    package func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
@@ -106,7 +106,7 @@ extension MemoryStore: RegisterStore {
     }
 
     /// Ends a registration; one that has ended is not changed.
-    public func endRegistration(
+    package func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
@@ -114,7 +114,7 @@ extension MemoryStore: RegisterStore {
     }
 
     /// Stores the key in place of an earlier one, or removes that.
-    public func keepEncryptionKey(
+    package func keepEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
         let place = RegistrationPlace(device: device, app: app, environment: environment)
@@ -122,7 +122,7 @@ extension MemoryStore: RegisterStore {
     }
 
     /// The key of a registration; `nil` when it has published none.
-    public func encryptionKey(
+    package func encryptionKey(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> RecipientPublicKey? {
         let place = RegistrationPlace(device: device, app: app, environment: environment)

@@ -3,34 +3,34 @@ import PushServer
 
 extension MemoryStore: ServiceAccountRegister {
     /// All service accounts, the oldest first.
-    public func serviceAccounts() async throws -> [ServiceAccount] {
+    package func serviceAccounts() async throws -> [ServiceAccount] {
         state.withLock { $0.register.shelf.serviceAccounts }
     }
 
     /// Adds a service account.
-    public func addServiceAccount(_ account: ServiceAccount) async throws {
+    package func addServiceAccount(_ account: ServiceAccount) async throws {
         try state.withLock { state in try state.register.changeShelf { try $0.add(account) } }
     }
 
     /// Revokes a service account, which remains in the store.
-    public func revokeServiceAccount(_ keyID: String, at now: Timestamp) async throws -> ServiceAccount? {
+    package func revokeServiceAccount(_ keyID: String, at now: Timestamp) async throws -> ServiceAccount? {
         state.withLock { state in state.register.changeShelf { $0.revokeServiceAccount(keyID, at: now) } }
     }
 }
 
 extension MemoryStore: DeviceGroupRegister {
     /// The group of a notification key.
-    public func deviceGroup(key: String) async throws -> DeviceGroup? {
+    package func deviceGroup(key: String) async throws -> DeviceGroup? {
         state.withLock { $0.deviceGroups[key] }
     }
 
     /// The group of a team with a name.
-    public func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup? {
+    package func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup? {
         state.withLock { $0.deviceGroups.values.first { $0.name == name && $0.team == team } }
     }
 
     /// Adds a group with its members.
-    public func addDeviceGroup(_ group: DeviceGroup, at now: Timestamp) async throws -> Bool {
+    package func addDeviceGroup(_ group: DeviceGroup, at now: Timestamp) async throws -> Bool {
         state.withLock { state in
             let isTaken = state.deviceGroups.values.contains {
                 $0.key == group.key || ($0.name == group.name && $0.team == group.team)
@@ -44,7 +44,7 @@ extension MemoryStore: DeviceGroupRegister {
     }
 
     /// Adds and removes members.
-    public func changeDeviceGroup(
+    package func changeDeviceGroup(
         key: String, adding: [String], removing: [String], limit: Int
     ) async throws -> DeviceGroup? {
         state.withLock { state in

@@ -4,7 +4,7 @@ import PushServer
 
 extension MemoryStore: TopicStore {
     /// Subscribes active registrations.
-    public func subscribe(
+    package func subscribe(
         _ members: [TopicMember], to topic: TopicName, limit: Int, at now: Timestamp
     ) async throws -> [SubscriptionOutcome] {
         state.withLock { state in
@@ -17,7 +17,7 @@ extension MemoryStore: TopicStore {
     }
 
     /// Ends subscriptions.
-    public func unsubscribe(_ members: [TopicMember], from topic: TopicName) async throws -> [Bool] {
+    package func unsubscribe(_ members: [TopicMember], from topic: TopicName) async throws -> [Bool] {
         state.withLock { state in
             let left = state.topics.nextSequence()
             return members.map { member in
@@ -27,7 +27,7 @@ extension MemoryStore: TopicStore {
     }
 
     /// The subscriptions of a registration, by name.
-    public func subscriptions(of subject: TokenSubject) async throws -> [TopicSubscription] {
+    package func subscriptions(of subject: TokenSubject) async throws -> [TopicSubscription] {
         state.withLock { state in
             guard state.register.isActive(subject) else { return [] }
             return state.topics.subscriptions(of: subject).compactMap { subscription in
@@ -39,7 +39,7 @@ extension MemoryStore: TopicStore {
     }
 
     /// Stores the payload among the shared ones.
-    public func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
+    package func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
         try state.withLock { state in
             if let name = draft.name, let known = state.topics.broadcast(named: name) { return known }
             try state.rows.apply(
@@ -52,12 +52,12 @@ extension MemoryStore: TopicStore {
     }
 
     /// Stops the copies of a broadcast.
-    public func withdrawBroadcast(_ id: NotificationID, at now: Timestamp) async throws -> Bool {
+    package func withdrawBroadcast(_ id: NotificationID, at now: Timestamp) async throws -> Bool {
         state.withLock { $0.topics.withdraw(id, at: now) }
     }
 
     /// The broadcasts whose withdrawal has begun and not ended.
-    public func withdrawnBroadcasts() async throws -> [NotificationID] {
+    package func withdrawnBroadcasts() async throws -> [NotificationID] {
         state.withLock { state in
             state.topics.broadcasts.values.filter { $0.withdrawnAt != nil && $0.endedAt == nil }.map(\.draft.id)
                 .sorted()
@@ -65,7 +65,7 @@ extension MemoryStore: TopicStore {
     }
 
     /// The copies, found by the payload that they share.
-    public func copies(
+    package func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [BroadcastCopy] {
         state.withLock { state in
@@ -81,14 +81,14 @@ extension MemoryStore: TopicStore {
     }
 
     /// Records that the withdrawal has ended.
-    public func endWithdrawnBroadcast(_ id: NotificationID, at now: Timestamp) async throws {
+    package func endWithdrawnBroadcast(_ id: NotificationID, at now: Timestamp) async throws {
         state.withLock { state in
             if state.topics.broadcasts[id]?.withdrawnAt != nil { state.topics.end(id, at: now) }
         }
     }
 
     /// Ends expired broadcasts, all at once.
-    public func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
+    package func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
         state.withLock { state in
             for (id, stored) in state.topics.broadcasts
             where stored.isOpen && stored.broadcast.expiresAt <= now { state.topics.end(id, at: now) }

@@ -4,7 +4,7 @@ import PushServer
 import Synchronization
 
 /// The server's store in memory. Thread-safe; its contents end with the process.
-public final class MemoryStore: Sendable {
+package final class MemoryStore: Sendable {
     struct State: Sendable {
         var rows = NotificationRows()
         var register = Register()
@@ -19,12 +19,12 @@ public final class MemoryStore: Sendable {
     private let answers = DispatchQueue(label: "aldaba.store.memory")
 
     /// Creates an empty store.
-    public init() {}
+    package init() {}
 }
 
 extension MemoryStore: NotificationStore {
     /// Reads all rows under one lock.
-    public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
+    package func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         state.withLock { state in
             var found = state.rows.prefetched(request)
             for device in request.secretHashes {
@@ -40,7 +40,7 @@ extension MemoryStore: NotificationStore {
     /// Makes the changes, all or none; nothing is durable.
     ///
     /// - Throws: ``MemoryStoreError``; then none of the changes has happened.
-    public func apply(_ changes: [RowChange]) throws {
+    package func apply(_ changes: [RowChange]) throws {
         try state.withLock { state in
             var rows = state.rows
             for change in changes { try rows.apply(change) }
@@ -50,7 +50,7 @@ extension MemoryStore: NotificationStore {
     }
 
     /// Deletes at most `limit` notifications. Every call checks all payloads, whatever the limit.
-    public func prune(
+    package func prune(
         timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
     ) throws -> Bool {
         state.withLock { state in
@@ -61,7 +61,7 @@ extension MemoryStore: NotificationStore {
     }
 
     /// Reads the queued notifications; completes on a queue of the store's, never with an error.
-    public func page(
+    package func page(
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
     ) {
@@ -72,7 +72,7 @@ extension MemoryStore: NotificationStore {
     }
 
     /// Finds the device's own ids; completes on a queue of the store's, never with an error.
-    public func notifications(
+    package func notifications(
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
     ) {
@@ -83,7 +83,7 @@ extension MemoryStore: NotificationStore {
     }
 
     /// Reads the next rows by device and id.
-    public func expired(
+    package func expired(
         at now: Timestamp, awaySince: Timestamp, from position: SweepPosition?, limit: Int
     ) throws -> ExpiredSlice {
         state.withLock { state in
@@ -110,7 +110,7 @@ extension MemoryStore: NotificationStore {
     }
 
     /// Reads the timelines, in the order of their ids.
-    public func timelines(
+    package func timelines(
         id: NotificationID?, apnsID: APNsID?, team: TeamID?
     ) async throws -> [NotificationTimeline] {
         state.withLock { state in
@@ -120,12 +120,12 @@ extension MemoryStore: NotificationStore {
     }
 
     /// The team of a recorded span that contains the id; checks each of them.
-    public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
+    package func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
         state.withLock { state in
             state.rows.unrecorded.first { $0.first <= id && id <= $0.last && (team == nil || $0.team == team) }?.team
         }
     }
 
     /// The ceiling of ids, or the highest id that is stored where that is greater.
-    public func highWater() throws -> Int64 { state.withLock { $0.rows.highWater } }
+    package func highWater() throws -> Int64 { state.withLock { $0.rows.highWater } }
 }

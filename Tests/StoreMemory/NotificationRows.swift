@@ -208,7 +208,7 @@ extension Mailbox.Entry {
 }
 
 /// The reason why a change cannot be made: an id is inserted twice, or a shared payload does not exist.
-public enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
+package enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
     /// A notification or a refused request has this id already.
     case notificationTaken(NotificationID)
     /// A payload has this id already.
@@ -216,7 +216,7 @@ public enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
     /// A notification refers to a payload that was not inserted before.
     case noPayload(PayloadID)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .notificationTaken(let id): "there already is a notification \(id)"
         case .payloadTaken(let id): "there already is a payload \(id.rawValue)"

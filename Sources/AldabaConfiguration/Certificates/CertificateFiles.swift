@@ -4,37 +4,37 @@ import SwiftASN1
 import X509
 
 /// A server's certificate chain and its private key, read from two files and checked against each other.
-public struct CertificateFiles: Sendable {
+package struct CertificateFiles: Sendable {
     /// PEM; the server's own certificate first.
-    public let chain: String
+    package let chain: String
     /// PEM.
-    @Secret public private(set) var key: String
+    @Secret package private(set) var key: String
     /// When the first of the chain ends.
-    public let end: Date
+    package let end: Date
     /// The hosts that the server's own certificate names: host names, also `*.host`, and addresses.
-    public let names: [String]
+    package let names: [String]
 
     /// Why the two files cannot be used.
-    public struct Unusable: Error, CustomStringConvertible {
+    package struct Unusable: Error, CustomStringConvertible {
         /// The file that is at fault.
-        public var path: String
+        package var path: String
         /// The fault and the expected content, in words.
-        public var reason: String
+        package var reason: String
 
         /// Makes an error that names the file and its fault.
-        public init(path: String, reason: String) {
+        package init(path: String, reason: String) {
             self.path = path
             self.reason = reason
         }
 
         /// The file, what is wrong with it, and what would be right.
-        public var description: String { "\(path): \(reason)" }
+        package var description: String { "\(path): \(reason)" }
     }
 
     /// Reads both.
     ///
     /// - Throws: ``Unusable``, also for a key that is not the certificate's; and errors of the file system.
-    public init(certificate: String, key: String) throws {
+    package init(certificate: String, key: String) throws {
         guard let chain = try PrivateFile.text(certificate) else {
             throw Unusable(path: certificate, reason: "there is no such file; it is the certificate chain in PEM")
         }
@@ -103,14 +103,14 @@ public struct CertificateFiles: Sendable {
     }
 
     /// The remaining days below which a certificate is reported.
-    public static let renewalDays = 14
+    package static let renewalDays = 14
 
     /// Whole days until the end; negative when it is past.
-    public func daysLeft(at now: Date) -> Int { Int((end.timeIntervalSince(now) / 86_400).rounded(.down)) }
+    package func daysLeft(at now: Date) -> Int { Int((end.timeIntervalSince(now) / 86_400).rounded(.down)) }
 }
 
 /// Detects whether files have changed since the last check: replaced, rewritten, made or removed.
-public struct FileWatch: Sendable {
+package struct FileWatch: Sendable {
     /// The metadata that identifies a file's content without reading it.
     private struct Mark: Equatable {
         var device: dev_t
@@ -124,13 +124,13 @@ public struct FileWatch: Sendable {
     private var marks: [Mark?]
 
     /// Takes the marks; files that are read afterwards are at least as new.
-    public init(_ paths: [String]) {
+    package init(_ paths: [String]) {
         self.paths = paths
         marks = paths.map(Self.mark)
     }
 
     /// Whether a file changed, came or went since the marks were taken; takes them anew.
-    public mutating func hasChanged() -> Bool {
+    package mutating func hasChanged() -> Bool {
         let before = marks
         marks = paths.map(Self.mark)
         return marks != before

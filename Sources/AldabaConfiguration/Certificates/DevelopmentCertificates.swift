@@ -8,20 +8,20 @@ import X509
 /// Both are P-256. The server's certificate names `localhost`, `127.0.0.1` and `::1`, lasts 397 days and is made
 /// anew when fewer than 30 are left, or when the authority or the file is gone. The authority lasts ten years.
 /// They pass strict checks (`openssl verify -x509_strict`): RFC 5280, sections 4.2.1.1 to 4.2.1.12.
-public struct DevelopmentCertificates: Sendable {
+package struct DevelopmentCertificates: Sendable {
     /// The paths of the four files.
-    public struct Paths: Sendable, Hashable {
+    package struct Paths: Sendable, Hashable {
         /// The authority's certificate, PEM: what clients trust.
-        public var authority: String
+        package var authority: String
         /// The authority's private key, PEM.
-        public var authorityKey: String
+        package var authorityKey: String
         /// The server's certificate, PEM.
-        public var server: String
+        package var server: String
         /// The server's private key, PEM.
-        public var serverKey: String
+        package var serverKey: String
 
         /// The names within a folder.
-        public init(folder: String) {
+        package init(folder: String) {
             authority = folder + "/ca.pem"
             authorityKey = folder + "/ca-key.pem"
             server = folder + "/server.pem"
@@ -40,7 +40,7 @@ public struct DevelopmentCertificates: Sendable {
     ///   - folder: An existing folder.
     ///   - now: The present.
     /// - Returns: The paths of the files, and what was made, in words (empty when nothing was).
-    public static func ensure(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
+    package static func ensure(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
         let (paths, authority, told) = try madeAuthority(folder, now)
         var made = told
         let server = try readPair(paths.server, paths.serverKey)
@@ -62,7 +62,7 @@ public struct DevelopmentCertificates: Sendable {
     ///   - folder: An existing folder.
     ///   - now: The present.
     /// - Returns: The paths of the files, and what was made, in words.
-    public static func ensureAuthority(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
+    package static func ensureAuthority(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
         let (paths, _, made) = try madeAuthority(folder, now)
         return (paths, made)
     }
@@ -80,7 +80,7 @@ public struct DevelopmentCertificates: Sendable {
     }
 
     /// When the certificate in a file ends; `nil` when the file is missing or holds none.
-    public static func end(of path: String) throws -> Date? {
+    package static func end(of path: String) throws -> Date? {
         guard let text = try PrivateFile.text(path) else { return nil }
         return (try? Certificate(pemEncoded: text))?.notValidAfter
     }

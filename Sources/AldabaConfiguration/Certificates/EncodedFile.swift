@@ -2,28 +2,28 @@ import Foundation
 import SwiftASN1
 
 /// A file with certificates or a request in it, as PEM (also amid other text) or as DER.
-public enum EncodedFile {
+package enum EncodedFile {
     /// Why a file cannot be used.
-    public struct Unusable: Error, CustomStringConvertible {
+    package struct Unusable: Error, CustomStringConvertible {
         /// The file that is at fault.
-        public var path: String
+        package var path: String
         /// The fault and the expected content, in words.
-        public var reason: String
+        package var reason: String
 
         /// Makes an error that names the file and its fault.
-        public init(path: String, reason: String) {
+        package init(path: String, reason: String) {
             self.path = path
             self.reason = reason
         }
 
         /// The file, what is wrong with it, and what would be right.
-        public var description: String { "\(path): \(reason)" }
+        package var description: String { "\(path): \(reason)" }
     }
 
     /// The DER bytes of the first document of a kind.
     ///
     /// - Parameter kinds: The labels after `BEGIN` in PEM; the first is named in the error when there is none.
-    public static func first(_ kinds: [String], in path: String) throws -> [UInt8] {
+    package static func first(_ kinds: [String], in path: String) throws -> [UInt8] {
         guard let bytes = try PrivateFile.bytes(path) else {
             throw Unusable(path: path, reason: "there is no such file")
         }
@@ -43,7 +43,7 @@ public enum EncodedFile {
     }
 
     /// Certificate bytes as PEM.
-    public static func certificatePEM(_ der: [UInt8]) -> String {
+    package static func certificatePEM(_ der: [UInt8]) -> String {
         PEMDocument(type: "CERTIFICATE", derBytes: der).pemString + "\n"
     }
 }

@@ -1,7 +1,7 @@
 /// The table of configuration keys as text for people.
-public enum ConfigurationDocument {
+package enum ConfigurationDocument {
     /// The page `Docs/configuration.md`, whole.
-    public static func markdown() -> String {
+    package static func markdown() -> String {
         var page = """
             # Configuration
 

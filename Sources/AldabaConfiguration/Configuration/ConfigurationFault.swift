@@ -1,5 +1,5 @@
 /// The origin of a configuration value.
-public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
+package enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     /// A flag, by its name without the dashes.
     case flag(String)
     /// An argument among the flags that is none.
@@ -12,7 +12,7 @@ public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
     case builtIn
 
     /// The origin as messages show it: `--apns-port`, `ALDABA_APNS_PORT`, `aldaba.yaml:3`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .flag(let name): "--\(name)"
         case .word(let word): "\"\(word)\""
@@ -24,30 +24,30 @@ public enum ConfigurationOrigin: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A fault in a configuration: the value's origin, the fault, and the expected value.
-public struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
     /// The origin of the value.
-    public var origin: ConfigurationOrigin
+    package var origin: ConfigurationOrigin
     /// The fault, in words; never a secret value.
-    public var what: String
+    package var what: String
     /// The expected value, in words.
-    public var right: String
+    package var right: String
 
     /// Makes a fault from its three parts.
-    public init(origin: ConfigurationOrigin, what: String, right: String) {
+    package init(origin: ConfigurationOrigin, what: String, right: String) {
         self.origin = origin
         self.what = what
         self.right = right
     }
 
     /// `ORIGIN: WHAT; RIGHT`.
-    public var description: String { "\(origin): \(what); \(right)" }
+    package var description: String { "\(origin): \(what); \(right)" }
 }
 
 /// All that is wrong with a configuration, in the order in which it was found.
-public struct ConfigurationFaults: Error, Equatable, CustomStringConvertible {
+package struct ConfigurationFaults: Error, Equatable, CustomStringConvertible {
     /// At least one.
-    public var faults: [ConfigurationFault]
+    package var faults: [ConfigurationFault]
 
     /// The faults, one a line.
-    public var description: String { faults.map(\.description).joined(separator: "\n") }
+    package var description: String { faults.map(\.description).joined(separator: "\n") }
 }

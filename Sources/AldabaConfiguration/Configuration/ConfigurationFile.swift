@@ -1,12 +1,12 @@
 import Foundation
 
 /// The configuration files of this machine.
-public enum ConfigurationFile {
+package enum ConfigurationFile {
     /// Reads the configuration of one program: the file that `path` names, else `aldaba.yaml` in the current folder if
     /// there is one; the process's environment; and the command's arguments.
     ///
     /// - Throws: ``CommandFailure`` with exit 3 when the file cannot be read; ``ConfigurationFaults``.
-    public static func read(
+    package static func read(
         program: ConfiguredProgram, arguments: [String], path: String?, environment: [String: String]
     ) throws -> ConfigurationValues {
         let name = path ?? "aldaba.yaml"

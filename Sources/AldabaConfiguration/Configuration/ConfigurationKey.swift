@@ -1,5 +1,5 @@
 /// The programs that read configuration.
-public enum ConfiguredProgram: String, Sendable, CaseIterable {
+package enum ConfiguredProgram: String, Sendable, CaseIterable {
     /// `aldaba serve`.
     case serve
     /// `aldaba agent`.
@@ -8,7 +8,7 @@ public enum ConfiguredProgram: String, Sendable, CaseIterable {
     case up
 
     /// Whether a key can be given as a flag of the program. `up` chooses by itself how its agent finds its server.
-    public func takes(_ key: ConfigurationKey) -> Bool {
+    package func takes(_ key: ConfigurationKey) -> Bool {
         switch self {
         case .serve, .agent: key.row.programs.contains(self)
         case .up:
@@ -19,7 +19,7 @@ public enum ConfiguredProgram: String, Sendable, CaseIterable {
 }
 
 /// The kind of value that a key takes.
-public enum ConfigurationType: Sendable, Equatable {
+package enum ConfigurationType: Sendable, Equatable {
     /// Any text that is not empty.
     case text
     /// A path of a file or folder; relative ones count from the current folder.
@@ -46,7 +46,7 @@ public enum ConfigurationType: Sendable, Equatable {
     case addressRanges
 
     /// The description of the kind in help and documentation.
-    public var words: String {
+    package var words: String {
         switch self {
         case .text: "text"
         case .path: "path"
@@ -66,7 +66,7 @@ public enum ConfigurationType: Sendable, Equatable {
 
 /// Every key of the configuration. The rows in ``row`` are the one table behind flags, `ALDABA_*`,
 /// `aldaba.yaml`, the help texts and the documentation.
-public enum ConfigurationKey: String, Sendable, CaseIterable {
+package enum ConfigurationKey: String, Sendable, CaseIterable {
     /// The data folder of the server and the agent.
     case data
 
@@ -121,26 +121,26 @@ public enum ConfigurationKey: String, Sendable, CaseIterable {
     case logFormat = "log-format"
 
     /// A row of the table.
-    public struct Row: Sendable {
+    package struct Row: Sendable {
         /// The type of the key's values.
-        public var type: ConfigurationType
+        package var type: ConfigurationType
         /// The default as text; `nil` when there is none.
-        public var defaultText: String?
+        package var defaultText: String?
         /// Whether the value must never be shown.
-        public var secret = false
+        package var secret = false
         /// The programs that the setting applies to.
-        public var programs: [ConfiguredProgram]
+        package var programs: [ConfiguredProgram]
         /// A sentence on the effect of the key.
-        public var sentence: String
+        package var sentence: String
     }
 
     /// The name of the key's environment variable.
-    public var environmentName: String {
+    package var environmentName: String {
         "ALDABA_" + rawValue.uppercased().replacing("-", with: "_")
     }
 
     /// The key's row of the table.
-    public var row: Row {
+    package var row: Row {
         switch self {
         case .data:
             Row(

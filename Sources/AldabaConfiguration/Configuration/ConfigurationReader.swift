@@ -4,15 +4,15 @@ import Yams
 ///
 /// All faults are found before one is reported. An unknown environment variable is named in a warning and ignored,
 /// since `ALDABA_` also begins names that apps use. An unknown key in the file is a fault.
-public struct ConfigurationReader: Sendable {
+package struct ConfigurationReader: Sendable {
     /// The program whose keys may be given as flags.
-    public var program: ConfiguredProgram
+    package var program: ConfiguredProgram
     /// The arguments of the command line that are not the command's own.
-    public var arguments: [String]
+    package var arguments: [String]
     /// The process's environment, by variable.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// The file's path, for messages, and its text.
-    public var file: (path: String, text: String)?
+    package var file: (path: String, text: String)?
 
     /// Brings the sources of a configuration together; ``read()`` reads them.
     ///
@@ -22,7 +22,7 @@ public struct ConfigurationReader: Sendable {
     ///   for flags `--name` and `--no-name`.
     ///   - environment: The process's environment.
     ///   - file: The configuration file, where there is one.
-    public init(
+    package init(
         program: ConfiguredProgram, arguments: [String], environment: [String: String],
         file: (path: String, text: String)? = nil
     ) {
@@ -35,7 +35,7 @@ public struct ConfigurationReader: Sendable {
     /// Reads everything.
     ///
     /// - Throws: ``ConfigurationFaults`` with all that is wrong.
-    public func read() throws(ConfigurationFaults) -> ConfigurationValues {
+    package func read() throws(ConfigurationFaults) -> ConfigurationValues {
         var result = Reading()
         readFile(into: &result)
         readEnvironment(into: &result)

@@ -4,7 +4,7 @@ import Networking
 import PushCore
 
 /// The checked values of all keys, each with its origin.
-public struct ConfigurationValues: Sendable {
+package struct ConfigurationValues: Sendable {
     /// A value as it was given; it may be a secret, and so it is never shown.
     struct Given: Sendable {
         @Secret var text: String
@@ -16,24 +16,24 @@ public struct ConfigurationValues: Sendable {
     var unknownVariables: [String] = []
 
     /// The value as text; `nil` when none was given and the table has no default.
-    public func text(_ key: ConfigurationKey) -> String? { texts[key]?.text ?? key.row.defaultText }
+    package func text(_ key: ConfigurationKey) -> String? { texts[key]?.text ?? key.row.defaultText }
 
     /// The value of a key of kind port or number; 0 when there is none.
-    public func number(_ key: ConfigurationKey) -> Int { text(key).flatMap { Int($0) } ?? 0 }
+    package func number(_ key: ConfigurationKey) -> Int { text(key).flatMap { Int($0) } ?? 0 }
 
     /// The value of a key of kind flag.
-    public func flag(_ key: ConfigurationKey) -> Bool { text(key) == "true" }
+    package func flag(_ key: ConfigurationKey) -> Bool { text(key) == "true" }
 
     /// The value of a key of kind addressRanges.
-    public func addressRanges(_ key: ConfigurationKey) -> [AddressRange] {
+    package func addressRanges(_ key: ConfigurationKey) -> [AddressRange] {
         ConfigurationType.addressRanges(in: text(key) ?? "") ?? []
     }
 
     /// The origin of the value.
-    public func origin(_ key: ConfigurationKey) -> ConfigurationOrigin { texts[key]?.origin ?? .builtIn }
+    package func origin(_ key: ConfigurationKey) -> ConfigurationOrigin { texts[key]?.origin ?? .builtIn }
 
     /// The flags that give another `aldaba` the same values; secrets and defaults are left out.
-    public func flags(for program: ConfiguredProgram, except: Set<ConfigurationKey>) -> [String] {
+    package func flags(for program: ConfiguredProgram, except: Set<ConfigurationKey>) -> [String] {
         ConfigurationKey.allCases.flatMap { key -> [String] in
             guard let given = texts[key], key.row.programs.contains(program), !key.row.secret, !except.contains(key)
             else { return [] }

@@ -5,7 +5,7 @@ extension ConfigurationValues {
     ///
     /// - Throws: ``CommandFailure`` when both are given, or when the file holds no key; ``PrivateFile/Failure``, also
     ///   for a file that another user owns.
-    public func enrolmentKey() throws -> Secret<String>? {
+    package func enrolmentKey() throws -> Secret<String>? {
         let given = text(.enrolmentKey)
         guard let path = text(.enrolmentKeyFile) else { return given.map { Secret($0) } }
         guard given == nil else {
@@ -27,7 +27,7 @@ extension ConfigurationValues {
     }
 
     /// The warnings about settings that are allowed and unwise, each in a sentence.
-    public var warnings: [String] {
+    package var warnings: [String] {
         guard case .flag = origin(.enrolmentKey) else { return unknownVariables }
         return unknownVariables + [
             "--enrolment-key shows the key to every user of this machine, in the list of processes; give "

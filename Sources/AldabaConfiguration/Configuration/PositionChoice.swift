@@ -1,7 +1,7 @@
 import Foundation
 
 /// The source of the machine's position, as set by the key `position`.
-public enum PositionChoice: Sendable, Hashable {
+package enum PositionChoice: Sendable, Hashable {
     /// The system's location service, GeoClue.
     case geoclue
     /// A file that holds a position.
@@ -12,7 +12,7 @@ public enum PositionChoice: Sendable, Hashable {
     case none
 
     /// Reads `geoclue`, `file:PATH`, `command:COMMAND` or `none`; anything else is `nil`.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard !text.contains("\0") else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts[0], parts.count > 1 ? parts[1] : nil) {

@@ -2,22 +2,22 @@ import Foundation
 import PushCore
 
 /// A server's configuration, checked as a whole.
-public struct ServerConfiguration: Sendable {
+package struct ServerConfiguration: Sendable {
     /// The folder of the server's data.
-    public var folder: DataFolder
+    package var folder: DataFolder
     /// The IP address that the TLS listeners bind.
-    public var host: String
+    package var host: String
     /// All values that were given, each checked for itself.
-    public var values: ConfigurationValues
+    package var values: ConfigurationValues
     /// The path of the certificate chain, PEM: the one that was given, else the development certificate's.
-    public var certificate: String
+    package var certificate: String
     /// The path of that certificate's private key, PEM.
-    public var certificateKey: String
+    package var certificateKey: String
 
     /// Brings the values into one; `environment` is for the standard data folder.
     ///
     /// - Throws: ``ConfigurationFaults`` when values do not go together.
-    public init(_ values: ConfigurationValues, environment: [String: String]) throws(ConfigurationFaults) {
+    package init(_ values: ConfigurationValues, environment: [String: String]) throws(ConfigurationFaults) {
         self.values = values
         folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         host = values.text(.host) ?? "127.0.0.1"
@@ -51,7 +51,7 @@ public struct ServerConfiguration: Sendable {
     /// loopback, the address that the listeners bind and the host of `media-url`.
     ///
     /// - Parameter ports: The ports of the control API's listeners, as far as they are known.
-    public func names(ofCertificate certificate: [String], ports: [Int]) -> ServerNames {
+    package func names(ofCertificate certificate: [String], ports: [Int]) -> ServerNames {
         var names = values.text(.serverNames).map(ConfigurationType.serverNames) ?? certificate
         names += ["localhost", "127.0.0.1", "::1", host]
         if let media = values.text(.mediaURL).flatMap(URLComponents.init(string:)), let host = media.host {

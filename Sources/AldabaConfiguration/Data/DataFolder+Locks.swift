@@ -1,12 +1,12 @@
 import Platform
 
 /// Why a lock of a data folder was not taken, and what to do.
-public struct DataFolderRefusal: Error, CustomStringConvertible {
+package struct DataFolderRefusal: Error, CustomStringConvertible {
     let path: String
     let refusal: FolderLock.Refusal
 
     /// The fault and the remedy.
-    public var description: String {
+    package var description: String {
         switch refusal {
         case .inUse(let process):
             "the data folder is in use by \(process.map { "pid \($0)" } ?? "another process") (\(path)); "

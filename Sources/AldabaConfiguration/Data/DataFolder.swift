@@ -3,19 +3,19 @@ import Glibc
 import Platform
 
 /// The layout of a data folder: the path of everything that is kept in it. Making the value touches no file.
-public struct DataFolder: Sendable, Hashable {
+package struct DataFolder: Sendable, Hashable {
     /// The folder's absolute path.
-    public let root: String
+    package let root: String
 
     /// The layout of a folder that need not exist.
     ///
     /// - Parameter root: The folder; a relative path counts from the current folder.
-    public init(root: String) {
+    package init(root: String) {
         self.root = URL(fileURLWithPath: root).standardizedFileURL.path
     }
 
     /// `$XDG_STATE_HOME/aldaba`, else `~/.local/state/aldaba` (XDG Base Directory Specification).
-    public static func standard(environment: [String: String]) -> DataFolder {
+    package static func standard(environment: [String: String]) -> DataFolder {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             return DataFolder(root: state + "/aldaba")
         }
@@ -24,47 +24,47 @@ public struct DataFolder: Sendable, Hashable {
     }
 
     /// The server's database.
-    public var database: String { root + "/server.sqlite" }
+    package var database: String { root + "/server.sqlite" }
     /// The database of the notification hubs.
-    public var hubDatabase: String { root + "/hub.sqlite" }
+    package var hubDatabase: String { root + "/hub.sqlite" }
     /// The database of the relay accounts' devices.
-    public var relayDatabase: String { root + "/relay.sqlite" }
+    package var relayDatabase: String { root + "/relay.sqlite" }
     /// The names of the databases that the folder has had, one a line.
-    public var databaseList: String { root + "/databases" }
+    package var databaseList: String { root + "/databases" }
     /// The folder of the development certificates.
-    public var certificates: String { root + "/certificates" }
+    package var certificates: String { root + "/certificates" }
     /// The folder of the authority that signs certificates of providers.
-    public var providerAuthority: String { certificates + "/providers" }
+    package var providerAuthority: String { certificates + "/providers" }
     /// The folder of provider keys; see ``KeyRing``.
-    public var keys: String { root + "/keys" }
+    package var keys: String { root + "/keys" }
     /// The folder of the logs of the programs that `up` starts.
-    public var logs: String { root + "/log" }
+    package var logs: String { root + "/log" }
     /// The folder of the files that providers uploaded for their notifications.
-    public var media: String { root + "/media" }
+    package var media: String { root + "/media" }
     /// The keys that seal device tokens.
-    public var sealingKeys: String { root + "/token.key" }
+    package var sealingKeys: String { root + "/token.key" }
     /// The service account by which `up` has FCM's libraries send to the demo app.
-    public var serviceAccount: String { keys + "/service-account.json" }
+    package var serviceAccount: String { keys + "/service-account.json" }
     /// Manifests of the apps that the agent knows.
-    public var manifests: String { root + "/apps" }
+    package var manifests: String { root + "/apps" }
     /// The addresses of the server that runs on this folder.
-    public var addresses: String { root + "/serve.json" }
+    package var addresses: String { root + "/serve.json" }
     /// The process ids of the children of a running `up`.
-    public var processes: String { root + "/pids.json" }
+    package var processes: String { root + "/pids.json" }
     /// The file with the notifications handed to the demo app, one `apns-id` a line; the app's output is in `app.log`
     /// beside it.
-    public var appLog: String { logs + "/handed.log" }
+    package var appLog: String { logs + "/handed.log" }
     /// The lock that a running `up` holds.
-    public var upLock: String { root + "/up.lock" }
+    package var upLock: String { root + "/up.lock" }
     /// The lock that a running `serve` holds.
-    public var serveLock: String { root + "/serve.lock" }
+    package var serveLock: String { root + "/serve.lock" }
     /// The lock that a running `agent` holds.
-    public var agentLock: String { root + "/agent.lock" }
+    package var agentLock: String { root + "/agent.lock" }
 
     /// Makes the folder and those in it, 0700.
     ///
     /// - Throws: Also when the folder is open to others, and nothing in it shows that it is a data folder.
-    public func make() throws(PrivateFile.Failure) {
+    package func make() throws(PrivateFile.Failure) {
         let marks = ["server.sqlite", "agent.sqlite", "databases", "up.lock", "serve.lock", "agent.lock", "token.key"]
         try PrivateFile.makeFolder(root, marks: marks)
         // A folder of these names is ours, whatever it holds, if this user owns it.
@@ -75,7 +75,7 @@ public struct DataFolder: Sendable, Hashable {
     /// kernel takes 107 bytes, unix(7)).
     ///
     /// - Parameter environment: For `XDG_RUNTIME_DIR`, the first choice when the folder's own path is too long.
-    public func agentSocket(environment: [String: String]) -> String {
+    package func agentSocket(environment: [String: String]) -> String {
         let own = root + "/agent.sock"
         if own.utf8.count <= UnixAddress.longestPath { return own }
         // The name repeats from run to run, so that apps that live on find the new agent.

@@ -2,16 +2,16 @@ import Foundation
 import Glibc
 
 /// A finding of `doctor`, and the remedy where one is needed.
-public struct Finding: Encodable, Sendable, Equatable {
+package struct Finding: Encodable, Sendable, Equatable {
     /// The finding, in words.
-    public var what: String
+    package var what: String
     /// The remedy, in words; `nil` when nothing is wrong.
-    public var remedy: String?
+    package var remedy: String?
     /// Whether `up` cannot work with it.
-    public var isProblem: Bool
+    package var isProblem: Bool
 
     /// Makes a finding; one without a remedy is in order.
-    public init(what: String, remedy: String? = nil, isProblem: Bool = false) {
+    package init(what: String, remedy: String? = nil, isProblem: Bool = false) {
         self.what = what
         self.remedy = remedy
         self.isProblem = isProblem
@@ -19,11 +19,11 @@ public struct Finding: Encodable, Sendable, Equatable {
 }
 
 /// Looks at what `up` needs of this machine. Changes nothing.
-public enum Diagnosis {
+package enum Diagnosis {
     /// The findings on the data folder, its locks, the ports and the certificates.
     ///
     /// - Parameter values: The configuration as `up` reads it.
-    public static func findings(
+    package static func findings(
         _ values: ConfigurationValues, environment: [String: String], now: Date = Date()
     ) -> [Finding] {
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)

@@ -4,21 +4,21 @@ import Platform
 
 /// A copy of a server's data in a folder of its own: its database, that of its hubs, and the files that these depend
 /// on.
-public struct FolderBackup: Sendable {
+package struct FolderBackup: Sendable {
     /// The path of the copy, which may not exist yet.
-    public let root: String
+    package let root: String
 
     /// Names a backup's folder, which need not exist.
-    public init(root: String) { self.root = DataFolder(root: root).root }
+    package init(root: String) { self.root = DataFolder(root: root).root }
 
     /// Why a backup is not made or not restored: in a sentence, with what would be right.
-    public struct Refusal: Error, CustomStringConvertible {
+    package struct Refusal: Error, CustomStringConvertible {
         /// The sentence.
-        public var description: String
+        package var description: String
     }
 
     /// The copied database.
-    public var database: String { layout.database }
+    package var database: String { layout.database }
 
     private var layout: DataFolder { DataFolder(root: root) }
 
@@ -28,7 +28,7 @@ public struct FolderBackup: Sendable {
     /// - Parameter database: Copies a database from the first path to the second. It is called first: later additions
     ///   to the server are then in the files and not in the database, where nothing refers to them.
     /// - Throws: ``Refusal`` where the folder holds something, or the data folder has no server's data.
-    public func make(of data: DataFolder, database: (String, String) throws -> Void) throws {
+    package func make(of data: DataFolder, database: (String, String) throws -> Void) throws {
         guard access(data.database, F_OK) == 0, access(data.sealingKeys, F_OK) == 0 else {
             throw Refusal(
                 description:
@@ -64,7 +64,7 @@ public struct FolderBackup: Sendable {
     ///   - check: Throws when the server's database at a path is not fit for use; called before anything is made.
     ///   - database: Copies a database from the first path to the second.
     /// - Throws: ``Refusal`` where this is no backup, or the data folder is in use or holds something.
-    public func restore(
+    package func restore(
         to data: DataFolder, check: (String) throws -> Void, database: (String, String) throws -> Void
     ) throws {
         guard access(self.database, F_OK) == 0, access(layout.sealingKeys, F_OK) == 0 else {
@@ -95,7 +95,7 @@ public struct FolderBackup: Sendable {
     ///   - putAside: Puts the file at a path aside, with its log; called when the copy is complete.
     ///   - database: Copies a database from the first path to the second.
     /// - Throws: ``Refusal`` where the backup has no such database, or a server is running on the data folder.
-    public func restore(
+    package func restore(
         only name: String, to data: DataFolder, putAside: (String) throws -> Void,
         database: (String, String) throws -> Void
     ) throws {

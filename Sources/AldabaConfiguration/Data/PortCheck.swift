@@ -2,25 +2,25 @@ import Foundation
 import Glibc
 
 /// Checks whether a TCP port on loopback is free, and else which process has it, as far as this user may see.
-public enum PortCheck {
+package enum PortCheck {
     /// A port that is taken.
-    public struct Taken: Sendable, Equatable {
+    package struct Taken: Sendable, Equatable {
         /// The TCP port.
-        public var port: Int
+        package var port: Int
         /// The process that listens there, as far as this user may see it.
-        public var process: Int32?
+        package var process: Int32?
         /// The name of that process, where it can be determined.
-        public var program: String?
+        package var program: String?
 
         /// ` by pid N (NAME)`, or nothing.
-        public var holder: String {
+        package var holder: String {
             guard let process else { return "" }
             return " by pid \(process)" + (program.map { " (\($0))" } ?? "")
         }
     }
 
     /// Tries the port of `127.0.0.1` by binding it for a moment; `nil` when it is free, or 0.
-    public static func taken(_ port: Int) -> Taken? {
+    package static func taken(_ port: Int) -> Taken? {
         guard port != 0 else { return nil }
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }

@@ -3,37 +3,37 @@ import Glibc
 import PushCore
 
 /// Files and folders that only their owner may read.
-public enum PrivateFile {
+package enum PrivateFile {
     /// A failure of a file operation: the operation, the path, and the reason.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// The operation, as a verb: `read`, `write`.
-        public var action: String
+        package var action: String
         /// The file or folder that it was tried on.
-        public var path: String
+        package var path: String
         /// Why it could not be done, in words.
-        public var reason: String
+        package var reason: String
 
         /// A refusal of our own, in words.
-        public init(action: String, path: String, reason: String) {
+        package init(action: String, path: String, reason: String) {
             self.action = action
             self.path = path
             self.reason = reason
         }
 
         /// Makes the failure of a system call, with the system's own message.
-        public init(action: String, path: String, code: Int32) {
+        package init(action: String, path: String, code: Int32) {
             self.init(action: action, path: path, reason: String(cString: strerror(code)))
         }
 
         /// `cannot ACTION PATH: REASON`.
-        public var description: String { "cannot \(action) \(path): \(reason)" }
+        package var description: String { "cannot \(action) \(path): \(reason)" }
     }
 
     /// Writes a file whole or not at all: into a new file beside it, synced, then renamed over it.
     ///
     /// - Parameter mode: The file's permissions, set before the first byte is written.
     /// - Throws: ``Failure``; the old file, if there was one, is untouched.
-    public static func write(_ bytes: some Sequence<UInt8>, to path: String, mode: mode_t = 0o600) throws(Failure) {
+    package static func write(_ bytes: some Sequence<UInt8>, to path: String, mode: mode_t = 0o600) throws(Failure) {
         let temporary = "\(path).new-\(getpid())"
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -58,7 +58,7 @@ public enum PrivateFile {
     /// of ours, and refused otherwise: somebody else may use it. One that others can write is refused.
     ///
     /// - Parameter marks: Names of files that this user has in no folder but ours.
-    public static func makeFolder(_ path: String, marks: [String] = []) throws(Failure) {
+    package static func makeFolder(_ path: String, marks: [String] = []) throws(Failure) {
         var made = ""
         for part in path.split(separator: "/") {
             made += (made.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
@@ -106,19 +106,19 @@ public enum PrivateFile {
     }
 
     /// The text of a file of at most `limit` bytes; ill-formed UTF-8 is repaired. `nil` when there is no file.
-    public static func text(_ path: String, limit: Int = 1 << 20) throws(Failure) -> String? {
+    package static func text(_ path: String, limit: Int = 1 << 20) throws(Failure) -> String? {
         try bytes(path, limit: limit).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The text of a file that holds a secret, as ``text(_:limit:)``.
     ///
     /// - Throws: Also when the file belongs to another user, who can read and change it.
-    public static func secret(_ path: String, limit: Int = 1 << 20) throws(Failure) -> Secret<String>? {
+    package static func secret(_ path: String, limit: Int = 1 << 20) throws(Failure) -> Secret<String>? {
         try read(path, limit: limit, isSecret: true).map { Secret(String(decoding: $0, as: UTF8.self)) }
     }
 
     /// The bytes of a file of at most `limit` bytes; `nil` when there is none.
-    public static func bytes(_ path: String, limit: Int = 1 << 20) throws(Failure) -> [UInt8]? {
+    package static func bytes(_ path: String, limit: Int = 1 << 20) throws(Failure) -> [UInt8]? {
         try read(path, limit: limit, isSecret: false)
     }
 

@@ -1,32 +1,32 @@
 import Foundation
 
 /// The addresses at which a running server listens. It writes them into its data folder, where commands find them.
-public struct ServerAddresses: Codable, Sendable, Equatable {
+package struct ServerAddresses: Codable, Sendable, Equatable {
     /// The process id of the server.
-    public var process: Int32
+    package var process: Int32
     /// The host that clients should name; the certificate has it. An IPv6 address is written without brackets.
-    public var host: String
+    package var host: String
     /// The port of the APNs provider API.
-    public var apnsPort: Int
+    package var apnsPort: Int
     /// The port of the device channel.
-    public var devicePort: Int
+    package var devicePort: Int
     /// The port of the control API over TLS.
-    public var controlPort: Int
+    package var controlPort: Int
     /// The port of plain http on loopback; `nil` without development mode.
-    public var httpPort: Int?
+    package var httpPort: Int?
     /// The port of metrics and health.
-    public var metricsPort: Int
+    package var metricsPort: Int
     /// The host of metrics and health; `nil` for loopback.
-    public var metricsHost: String?
+    package var metricsHost: String?
     /// The port of the old binary interface; `nil` where it is not served.
-    public var legacyPort: Int?
+    package var legacyPort: Int?
     /// The port of its feedback service; `nil` where it is not served.
-    public var legacyFeedbackPort: Int?
+    package var legacyFeedbackPort: Int?
     /// `sandbox` or `production`.
-    public var environment: String
+    package var environment: String
 
     /// Makes the addresses of one server from its bound ports.
-    public init(
+    package init(
         process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?,
         metricsPort: Int, legacyPort: Int? = nil, legacyFeedbackPort: Int? = nil, environment: String
     ) {
@@ -43,27 +43,27 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
     }
 
     /// The provider API's address.
-    public var apns: String { "https://\(Self.authority(host, apnsPort))" }
+    package var apns: String { "https://\(Self.authority(host, apnsPort))" }
     /// The device channel's address.
-    public var device: String { Self.authority(host, devicePort) }
+    package var device: String { Self.authority(host, devicePort) }
     /// The control API's address over TLS.
-    public var control: String { "https://\(Self.authority(host, controlPort))" }
+    package var control: String { "https://\(Self.authority(host, controlPort))" }
     /// The control API's plain address on loopback, in development mode.
-    public var http: String? { httpPort.map { "http://127.0.0.1:\($0)" } }
+    package var http: String? { httpPort.map { "http://127.0.0.1:\($0)" } }
     /// The address of the old binary interface; `nil` where it is not served.
-    public var legacy: String? { legacyPort.map { Self.authority(host, $0) } }
+    package var legacy: String? { legacyPort.map { Self.authority(host, $0) } }
     /// The address of its feedback service; `nil` where it is not served.
-    public var legacyFeedback: String? { legacyFeedbackPort.map { Self.authority(host, $0) } }
+    package var legacyFeedback: String? { legacyFeedbackPort.map { Self.authority(host, $0) } }
     /// The address of metrics and health, on loopback unless another was chosen.
-    public var metrics: String { "http://\(Self.authority(metricsHost ?? "127.0.0.1", metricsPort))" }
+    package var metrics: String { "http://\(Self.authority(metricsHost ?? "127.0.0.1", metricsPort))" }
 
     /// `host:port` as a URL takes it: an IPv6 address in brackets (RFC 3986, section 3.2.2).
-    public static func authority(_ host: String, _ port: Int) -> String {
+    package static func authority(_ host: String, _ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
     /// Reads `host:port`, the host without brackets; `nil` for anything else, and for port 0.
-    public static func parts(ofAuthority text: String) -> (host: String, port: Int)? {
+    package static func parts(ofAuthority text: String) -> (host: String, port: Int)? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65_535).contains(port)
         else { return nil }
@@ -77,23 +77,23 @@ public struct ServerAddresses: Codable, Sendable, Equatable {
     }
 
     /// The addresses as one line of JSON.
-    public func line() throws -> String {
+    package func line() throws -> String {
         try JSONLine.of(self)
     }
 
     /// Reads the line; `nil` when it is not one.
-    public init?(line: String) {
+    package init?(line: String) {
         guard let value = JSONLine.read(line, as: ServerAddresses.self) else { return nil }
         self = value
     }
 
     /// The addresses that the server of a data folder left there; `nil` when none did.
-    public static func read(_ folder: DataFolder) throws(PrivateFile.Failure) -> ServerAddresses? {
+    package static func read(_ folder: DataFolder) throws(PrivateFile.Failure) -> ServerAddresses? {
         try PrivateFile.text(folder.addresses).flatMap { ServerAddresses(line: $0) }
     }
 
     /// Leaves the addresses in a data folder.
-    public func write(_ folder: DataFolder) throws {
+    package func write(_ folder: DataFolder) throws {
         try PrivateFile.write(Array((try line() + "\n").utf8), to: folder.addresses)
     }
 }

@@ -3,20 +3,20 @@ import PushCore
 
 /// The provider keys whose private halves are in a data folder, each with its team; `send` and `key token` sign with
 /// them. The server has the public halves, in its register.
-public struct KeyRing: Sendable {
+package struct KeyRing: Sendable {
     /// A key of the ring.
-    public struct Entry: Codable, Sendable, Equatable {
+    package struct Entry: Codable, Sendable, Equatable {
         /// The key's id: ten characters `A-Z0-9`.
-        public var keyId: String
+        package var keyId: String
         /// The id of the team that the key belongs to.
-        public var teamId: String
+        package var teamId: String
         /// Milliseconds since 1970.
-        public var createdAt: Int64
+        package var createdAt: Int64
 
         /// The key's id as a value.
-        public var keyID: KeyID { KeyID(rawValue: keyId) }
+        package var keyID: KeyID { KeyID(rawValue: keyId) }
         /// The team as a value.
-        public var team: TeamID { TeamID(rawValue: teamId) }
+        package var team: TeamID { TeamID(rawValue: teamId) }
     }
 
     private let folder: String
@@ -24,10 +24,10 @@ public struct KeyRing: Sendable {
     /// The ring of a folder; nothing is read yet.
     ///
     /// - Parameter folder: The folder of the key files.
-    public init(folder: String) { self.folder = folder }
+    package init(folder: String) { self.folder = folder }
 
     /// All keys, the oldest first. A list that cannot be read is a ``ProviderKeyFile/Unreadable``.
-    public func entries() throws -> [Entry] {
+    package func entries() throws -> [Entry] {
         guard let text = try PrivateFile.text(index) else { return [] }
         guard let entries = try? JSONDecoder().decode([Entry].self, from: Data(text.utf8)) else {
             throw ProviderKeyFile.Unreadable(path: index, reason: "it is not the list of keys")
@@ -36,22 +36,22 @@ public struct KeyRing: Sendable {
     }
 
     /// The oldest key that has the id and the team; `nil` for either means any.
-    public func entry(keyID: String? = nil, team: String? = nil) throws -> Entry? {
+    package func entry(keyID: String? = nil, team: String? = nil) throws -> Entry? {
         try entries().first { (keyID == nil || $0.keyId == keyID) && (team == nil || $0.teamId == team) }
     }
 
     /// The keys of a team whose files can be read, the oldest first.
-    public func usable(team: TeamID) throws -> [(entry: Entry, file: ProviderKeyFile)] {
+    package func usable(team: TeamID) throws -> [(entry: Entry, file: ProviderKeyFile)] {
         try entries().filter { $0.team == team }.compactMap { entry in
             (try? ProviderKeyFile(path: path(of: entry))).map { (entry, $0) }
         }
     }
 
     /// The path of a key's file.
-    public func path(of entry: Entry) -> String { "\(folder)/AuthKey_\(entry.keyId).p8" }
+    package func path(of entry: Entry) -> String { "\(folder)/AuthKey_\(entry.keyId).p8" }
 
     /// Writes a key's file and adds it to the list.
-    public func add(_ key: ProviderKeyFile, team: TeamID, at now: Timestamp) throws -> Entry {
+    package func add(_ key: ProviderKeyFile, team: TeamID, at now: Timestamp) throws -> Entry {
         _ = try key.write(folder: folder)
         let entry = Entry(keyId: key.keyID.rawValue, teamId: team.rawValue, createdAt: now.rawValue)
         let encoder = JSONEncoder()

@@ -4,27 +4,27 @@ import Glibc
 import PushCore
 
 /// A provider's signing key as Apple hands them out: `AuthKey_KEYID.p8`, PKCS#8 PEM, P-256.
-public struct ProviderKeyFile: Sendable {
+package struct ProviderKeyFile: Sendable {
     /// Ten characters `A-Z0-9`; the `kid` of the tokens it signs.
-    public let keyID: KeyID
+    package let keyID: KeyID
     /// The private key that signs provider tokens.
-    public let key: P256.Signing.PrivateKey
+    package let key: P256.Signing.PrivateKey
 
     /// A fault in a key file.
-    public struct Unreadable: Error, CustomStringConvertible {
+    package struct Unreadable: Error, CustomStringConvertible {
         /// The file that was to be read.
-        public var path: String
+        package var path: String
         /// The fault, in words; never the key.
-        public var reason: String
+        package var reason: String
 
         /// The file, what is wrong with it, and what would be right.
-        public var description: String {
+        package var description: String {
             "\(path): \(reason); a provider key is a file AuthKey_KEYID.p8 that `aldaba key create` makes"
         }
     }
 
     /// Makes a new key with a random id.
-    public static func make() -> ProviderKeyFile {
+    package static func make() -> ProviderKeyFile {
         ProviderKeyFile(keyID: KeyID(rawValue: RegisterID.random()), key: P256.Signing.PrivateKey())
     }
 
@@ -34,7 +34,7 @@ public struct ProviderKeyFile: Sendable {
     }
 
     /// Reads a key; its id is in the file's name.
-    public init(path: String) throws {
+    package init(path: String) throws {
         let name = URL(fileURLWithPath: path).lastPathComponent
         let id = String(name.dropFirst(8).dropLast(3))
         guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8"), KeyID.hasShape(id)
@@ -49,12 +49,12 @@ public struct ProviderKeyFile: Sendable {
     }
 
     /// The name that the file should have.
-    public var fileName: String { "AuthKey_\(keyID).p8" }
+    package var fileName: String { "AuthKey_\(keyID).p8" }
 
     /// Writes the key into a folder, 0600.
     ///
     /// - Returns: The file's path.
-    public func write(folder: String) throws -> String {
+    package func write(folder: String) throws -> String {
         let path = "\(folder)/\(fileName)"
         try PrivateFile.write(Array((key.pemRepresentation + "\n").utf8), to: path)
         return path

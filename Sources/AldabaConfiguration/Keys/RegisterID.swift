@@ -1,7 +1,7 @@
 /// Ids of keys, certificates and teams: ten characters `A-Z0-9`.
-public enum RegisterID {
+package enum RegisterID {
     /// A new one, drawn at random.
-    public static func random() -> String {
+    package static func random() -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         var generator = SystemRandomNumberGenerator()
         return String((0..<10).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] })

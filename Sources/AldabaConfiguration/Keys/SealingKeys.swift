@@ -2,23 +2,23 @@ import Foundation
 import PushCore
 
 /// The keys that seal device tokens: 32 bytes each as 64 hexadecimal digits, one a line, the current one first.
-public enum SealingKeys {
+package enum SealingKeys {
     /// A fault in a file of keys.
-    public struct Unreadable: Error, CustomStringConvertible {
+    package struct Unreadable: Error, CustomStringConvertible {
         /// The file of keys.
-        public var path: String
+        package var path: String
         /// The line that is no key, counted from 1.
-        public var line: Int
+        package var line: Int
 
         /// The file, the line, and what would be right. Never the key.
-        public var description: String {
+        package var description: String {
             "\(path):\(line): this is no key; a line holds 64 hexadecimal digits. Without the right keys the device "
                 + "tokens given out so far are worthless, so restore the file from a copy"
         }
     }
 
     /// Reads the keys; makes the file with one random key where there is none.
-    public static func ensure(_ path: String) throws -> Secret<[[UInt8]]> {
+    package static func ensure(_ path: String) throws -> Secret<[[UInt8]]> {
         guard let text = try PrivateFile.secret(path)?.wrappedValue else {
             var generator = SystemRandomNumberGenerator()
             let key = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -5,21 +5,21 @@ import PushCore
 
 /// A service account's file as Google's libraries read it: its identity, its private key, and the address for access
 /// tokens.
-public struct ServiceAccountFile: Codable, Sendable {
+package struct ServiceAccountFile: Codable, Sendable {
     /// `service_account`, by which libraries know the file.
-    public var type = "service_account"
+    package var type = "service_account"
     /// The team, as FCM's project.
-    public var projectID: String
+    package var projectID: String
     /// The id of the key: 40 hexadecimal digits.
-    public var privateKeyID: String
+    package var privateKeyID: String
     /// The private key: RSA, PKCS#8 in PEM.
-    public var privateKey: Secret<String>
+    package var privateKey: Secret<String>
     /// The account's name, in the form of an e-mail address.
-    public var clientEmail: String
+    package var clientEmail: String
     /// The account's number, in decimal.
-    public var clientID: String
+    package var clientID: String
     /// The address at which the account requests access tokens.
-    public var tokenURI: String
+    package var tokenURI: String
 
     private enum CodingKeys: String, CodingKey {
         case type
@@ -34,7 +34,7 @@ public struct ServiceAccountFile: Codable, Sendable {
     /// Makes an account with a new key of 2048 bits.
     ///
     /// - Throws: The error of the cryptographic library.
-    public init(team: TeamID, tokenURI: String) throws {
+    package init(team: TeamID, tokenURI: String) throws {
         var generator = SystemRandomNumberGenerator()
         func digits(_ count: Int, of letters: String) -> String {
             let letters = Array(letters)
@@ -50,7 +50,7 @@ public struct ServiceAccountFile: Codable, Sendable {
     }
 
     /// Reads a file; `nil` where there is none, or it is no service account's.
-    public init?(path: String) throws(PrivateFile.Failure) {
+    package init?(path: String) throws(PrivateFile.Failure) {
         guard let text = try PrivateFile.secret(path)?.wrappedValue, let file = JSONLine.read(text, as: Self.self),
             file.type == "service_account"
         else { return nil }
@@ -58,19 +58,19 @@ public struct ServiceAccountFile: Codable, Sendable {
     }
 
     /// The public half of the key, as PEM; `nil` where the private one cannot be read.
-    public var publicKeyPEM: String? {
+    package var publicKeyPEM: String? {
         (try? _RSA.Signing.PrivateKey(pemRepresentation: privateKey.wrappedValue))?.publicKey.pemRepresentation
     }
 
     /// Writes the file, 0600.
-    public func write(to path: String) throws {
+    package func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         try PrivateFile.write(try encoder.encode(self) + [10], to: path)
     }
 
     /// Reads the members of the file.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         type = try members.decode(String.self, forKey: .type)
         projectID = try members.decode(String.self, forKey: .projectID)
@@ -82,7 +82,7 @@ public struct ServiceAccountFile: Codable, Sendable {
     }
 
     /// Writes the members of the file.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(type, forKey: .type)
         try members.encode(projectID, forKey: .projectID)

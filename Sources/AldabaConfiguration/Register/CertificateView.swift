@@ -4,42 +4,42 @@ import PushCore
 import PushServer
 
 /// A certificate of the register as commands show it; its members are those of the JSON.
-public struct CertificateView: Encodable, Sendable {
+package struct CertificateView: Encodable, Sendable {
     /// A topic with its kinds.
-    public struct TopicView: Encodable, Sendable {
+    package struct TopicView: Encodable, Sendable {
         /// The topic as it is written in `apns-topic`.
-        public var topic: String
+        package var topic: String
         /// Apple's names of the topic's uses.
-        public var kinds: [String]
+        package var kinds: [String]
     }
 
     /// The certificate's id in the register.
-    public var certificateId: String
+    package var certificateId: String
     /// The team that owns it.
-    public var teamId: String
+    package var teamId: String
     /// The bundle id that it is for.
-    public var app: String
+    package var app: String
     /// The subject's `CN`.
-    public var commonName: String
+    package var commonName: String
     /// `sandbox`, `production`, or both in this order.
-    public var environments: [String]
+    package var environments: [String]
     /// The topics that the certificate allows.
-    public var topics: [TopicView]
+    package var topics: [TopicView]
     /// ISO 8601.
-    public var notBefore: String
+    package var notBefore: String
     /// ISO 8601.
-    public var notAfter: String
+    package var notAfter: String
     /// SHA-256 of the certificate, two digits a byte, with colons.
-    public var fingerprint: String
+    package var fingerprint: String
     /// `valid`, `ended` or `revoked`.
-    public var state: String
+    package var state: String
     /// ISO 8601; `nil` while it was not revoked.
-    public var revokedAt: String?
+    package var revokedAt: String?
     /// The file that it was written to; `nil` where it was not.
-    public var path: String?
+    package var path: String?
 
     /// Shows an entry as it is at an instant.
-    public init(_ entry: RegisteredCertificate, at now: Timestamp, path: String? = nil) {
+    package init(_ entry: RegisteredCertificate, at now: Timestamp, path: String? = nil) {
         let certificate = entry.certificate
         certificateId = entry.certificateID
         teamId = entry.team.rawValue
@@ -56,14 +56,14 @@ public struct CertificateView: Encodable, Sendable {
     }
 
     /// The certificate on one line, for people.
-    public var line: String {
+    package var line: String {
         TerminalText.line(
             "\(certificateId)  \(commonName)  \(environments.joined(separator: "+"))  until \(notAfter)  \(state)"
                 + (path.map { "  \($0)" } ?? ""))
     }
 
     /// All of it for people, a line each.
-    public var text: String {
+    package var text: String {
         """
         certificate  \(certificateId)
         name         \(TerminalText.line(commonName))
@@ -79,18 +79,18 @@ public struct CertificateView: Encodable, Sendable {
 }
 
 /// An authority of the register as commands show it; its members are those of the JSON.
-public struct AuthorityView: Encodable, Sendable {
+package struct AuthorityView: Encodable, Sendable {
     /// The authority's id in the register.
-    public var authorityId: String
+    package var authorityId: String
     /// The team whose apps its certificates may be for.
-    public var teamId: String
+    package var teamId: String
     /// The subject.
-    public var name: String
+    package var name: String
     /// ISO 8601.
-    public var notAfter: String
+    package var notAfter: String
 
     /// Shows an entry.
-    public init(_ entry: RegisteredAuthority) {
+    package init(_ entry: RegisteredAuthority) {
         authorityId = entry.authorityID
         teamId = entry.team.rawValue
         name = entry.authority.name
@@ -98,5 +98,5 @@ public struct AuthorityView: Encodable, Sendable {
     }
 
     /// The authority on one line, for people.
-    public var line: String { TerminalText.line("\(authorityId)  \(name)  team \(teamId)  until \(notAfter)") }
+    package var line: String { TerminalText.line("\(authorityId)  \(name)  team \(teamId)  until \(notAfter)") }
 }

@@ -1,18 +1,18 @@
 import PushCore
 
 /// An environment as commands show it; the members are those of the JSON.
-public struct EnvironmentView: Encodable, Sendable, Equatable {
+package struct EnvironmentView: Encodable, Sendable, Equatable {
     /// `sandbox` or `production`.
-    public var environment: String
+    package var environment: String
     /// The host of Apple's that the address replaces.
-    public var insteadOf: String
+    package var insteadOf: String
     /// The value of `aps-environment` in an app's entitlements.
-    public var entitlement: String
+    package var entitlement: String
     /// The address of the provider API; `nil` when no server of the folder has this environment now.
-    public var address: String?
+    package var address: String?
 
     /// Shows an environment beside the server that runs, if one does.
-    public init(_ environment: PushEnvironment, running: ServerAddresses?) {
+    package init(_ environment: PushEnvironment, running: ServerAddresses?) {
         self.environment = environment.rawValue
         insteadOf = environment == .sandbox ? "api.sandbox.push.apple.com" : "api.push.apple.com"
         entitlement = environment == .sandbox ? "development" : "production"
@@ -20,7 +20,7 @@ public struct EnvironmentView: Encodable, Sendable, Equatable {
     }
 
     /// The environment on one line, for people.
-    public var line: String {
+    package var line: String {
         "\(environment)  aps-environment \(entitlement)  instead of \(insteadOf)  "
             + (address ?? "no server of this folder has it now")
     }

@@ -3,27 +3,27 @@ import PushCore
 import PushServer
 
 /// A team with what it owns, as commands show it; its members are those of the JSON.
-public struct TeamView: Encodable, Sendable, Equatable {
+package struct TeamView: Encodable, Sendable, Equatable {
     /// Ten characters `A-Z0-9`.
-    public var teamId: String
+    package var teamId: String
     /// The team's name; `nil` for a team that was never added and only owns something.
-    public var name: String?
+    package var name: String?
     /// Bundle ids.
-    public var apps: [String] = []
+    package var apps: [String] = []
     /// Ids of keys that were not revoked.
-    public var keys: [String] = []
+    package var keys: [String] = []
     /// Ids of certificates that were not revoked.
-    public var certificates: [String] = []
+    package var certificates: [String] = []
 
     /// E-mails of service accounts that were not revoked.
-    public var serviceAccounts: [String] = []
+    package var serviceAccounts: [String] = []
     /// The team as FCM's project.
-    public var projectId: String
+    package var projectId: String
     /// The project's number, FCM's sender id; `nil` for an id that has not the shape of a team's.
-    public var senderId: String?
+    package var senderId: String?
 
     /// A team that owns nothing yet.
-    public init(id: String, name: String? = nil) {
+    package init(id: String, name: String? = nil) {
         teamId = id
         self.name = name
         projectId = ProjectName.id(of: TeamID(rawValue: id))
@@ -31,7 +31,7 @@ public struct TeamView: Encodable, Sendable, Equatable {
     }
 
     /// All teams of a register, in the order of their ids: those that were added, and those that own something.
-    public static func all(
+    package static func all(
         named: [RegisteredTeam], apps: [RegisteredApp], keys: [ProviderKey], certificates: [RegisteredCertificate],
         serviceAccounts: [ServiceAccount] = []
     ) -> [TeamView] {
@@ -52,7 +52,7 @@ public struct TeamView: Encodable, Sendable, Equatable {
     }
 
     /// The team, and a line for each thing that it owns.
-    public var lines: [String] {
+    package var lines: [String] {
         [TerminalText.line("\(teamId)  \(name ?? "(without a name)")")] + apps.map { "  app \($0)" }
             + keys.map { "  key \($0)" } + certificates.map { "  certificate \($0)" }
             + serviceAccounts.map { "  service account \($0)" }

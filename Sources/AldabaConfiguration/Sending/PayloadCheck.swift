@@ -2,7 +2,7 @@ import APNsProtocol
 import PushCore
 
 /// Checks a payload before it is sent. A near miss is refused here, where the intended text can be named.
-public enum PayloadCheck {
+package enum PayloadCheck {
     /// Checks the payload of `aldaba send`.
     ///
     /// - Parameters:
@@ -11,7 +11,7 @@ public enum PayloadCheck {
     ///   - asIs: Leaves the payload to the server.
     /// - Returns: A warning about content that the device will not show; mostly `nil`.
     /// - Throws: A sentence with line and column, and the intended text.
-    public static func warning(
+    package static func warning(
         on payload: [UInt8], from source: String, pushType: String?, asIs: Bool
     ) throws(CommandFailure) -> String? {
         let known = pushType.flatMap(PushType.init)

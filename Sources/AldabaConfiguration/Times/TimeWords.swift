@@ -2,7 +2,7 @@ import Foundation
 import Scheduling
 
 /// Times of the calendar as people write them, parsed strictly: an inexact form is refused.
-public enum TimeWords {
+package enum TimeWords {
     /// `HH:MM` or `HH:MM:SS`; an hour below ten may have one digit.
     static func time(_ text: some StringProtocol) -> (hour: Int, minute: Int, second: Int)? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -55,7 +55,7 @@ public enum TimeWords {
     /// people mean different zones by them.
     ///
     /// - Throws: ``CommandFailure`` of usage with what would be right.
-    public static func zone(named name: String) throws(CommandFailure) -> TimeZone {
+    package static func zone(named name: String) throws(CommandFailure) -> TimeZone {
         guard LocalZones.shared.hasFile(named: name) || TimeZone.knownTimeZoneIdentifiers.contains(name),
             let zone = TimeZone(identifier: name)
         else {

@@ -3,22 +3,22 @@ import Foundation
 import Scheduling
 
 /// When a notification is to appear, as people say it on a command line.
-public struct TriggerArguments: Sendable {
+package struct TriggerArguments: Sendable {
     /// `09:30`, `2026-12-24 18:00`, or with an offset from UTC `2026-12-24T18:00+01:00`.
-    public var at: String?
+    package var at: String?
     /// `90m`, `day`, `hour`, `monday`, …
-    public var every: String?
+    package var every: String?
     /// `10m`, `1h30m`, …
-    public var `in`: String?
+    package var `in`: String?
     /// `LATITUDE,LONGITUDE` and `,RADIUS` in metres.
-    public var near: String?
+    package var near: String?
     /// Whether `near` means leaving that place.
-    public var isLeaving: Bool
+    package var isLeaving: Bool
     /// The zone in which `at` is meant; `nil` for wherever the machine is then.
-    public var zone: String?
+    package var zone: String?
 
     /// Takes the arguments unchecked; ``trigger()`` reads them.
-    public init(
+    package init(
         at: String? = nil, every: String? = nil, in interval: String? = nil, near: String? = nil,
         isLeaving: Bool = false,
         zone: String? = nil
@@ -34,7 +34,7 @@ public struct TriggerArguments: Sendable {
     /// The trigger that the arguments describe; `nil` when none are given: at once.
     ///
     /// - Throws: ``CommandFailure`` of usage with what is wrong and what would be right.
-    public func trigger() throws(CommandFailure) -> NotificationTrigger? {
+    package func trigger() throws(CommandFailure) -> NotificationTrigger? {
         let kinds = [at ?? every, `in`, near].compactMap { $0 }
         guard kinds.count <= 1 else {
             throw CommandFailure(.usage, "give one of --at or --every (or both), --in and --near")
@@ -56,7 +56,7 @@ public struct TriggerArguments: Sendable {
     ///
     /// - Parameter option: The option that has the span, for what is wrong with it.
     /// - Throws: ``CommandFailure`` of usage, where it is none, is shorter than `least` or longer than a hundred years.
-    public static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandFailure)
+    package static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandFailure)
         -> Double
     {
         var (sum, number, isUnitOpen) = (0.0, "", true)

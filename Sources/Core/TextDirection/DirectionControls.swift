@@ -2,17 +2,17 @@
 /// U+2066 to U+2069.
 ///
 /// The marks U+200E, U+200F and U+061C are none of them: they order nothing but themselves.
-public enum DirectionControls {
+package enum DirectionControls {
     /// Whether a scalar is one of them.
-    public static func contains(_ scalar: Unicode.Scalar) -> Bool {
+    package static func contains(_ scalar: Unicode.Scalar) -> Bool {
         (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
     /// Whether a text has one of them.
-    public static func areIn(_ text: String) -> Bool { text.unicodeScalars.contains(where: contains) }
+    package static func areIn(_ text: String) -> Bool { text.unicodeScalars.contains(where: contains) }
 
     /// The text without them, for names, titles and labels.
-    public static func removed(from text: String) -> String {
+    package static func removed(from text: String) -> String {
         guard areIn(text) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.filter { !contains($0) }))
     }
@@ -21,7 +21,7 @@ public enum DirectionControls {
     ///
     /// Embeddings and isolates stay, and each ends within its paragraph. Overrides are removed, which let letters read in another
     /// order than they stand; so is an end without a beginning.
-    public static func balanced(in text: String) -> String {
+    package static func balanced(in text: String) -> String {
         guard areIn(text) else { return text }
         var balance = Balance()
         for scalar in text.unicodeScalars { balance.take(scalar) }

@@ -1,37 +1,37 @@
 /// An instant as whole milliseconds since 1970-01-01 UTC, the form of stores and wires.
 ///
 /// Arithmetic saturates at the ends of `Int64`, so that no untrusted number can trap.
-public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
+package struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
     /// Milliseconds since 1970-01-01 UTC, negative before; any number.
-    public let rawValue: Int64
+    package let rawValue: Int64
     /// Creates an instant from milliseconds since 1970-01-01 UTC.
-    public init(rawValue: Int64) { self.rawValue = rawValue }
+    package init(rawValue: Int64) { self.rawValue = rawValue }
 
     /// Creates the instant `seconds` after 1970, saturated.
-    public init(seconds: Int64) {
+    package init(seconds: Int64) {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         rawValue = overflow ? (seconds < 0 ? .min : .max) : product
     }
 
-    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Timestamp, right: Timestamp) -> Bool { left.rawValue < right.rawValue }
 
     /// The instant `milliseconds` later (earlier when negative), saturated.
-    public func adding(milliseconds: Int64) -> Timestamp {
+    package func adding(milliseconds: Int64) -> Timestamp {
         let (sum, overflow) = rawValue.addingReportingOverflow(milliseconds)
         return Timestamp(rawValue: overflow ? (milliseconds < 0 ? .min : .max) : sum)
     }
 
     /// Milliseconds from `earlier` to this instant, saturated.
-    public func milliseconds(since earlier: Timestamp) -> Int64 {
+    package func milliseconds(since earlier: Timestamp) -> Int64 {
         let (difference, overflow) = rawValue.subtractingReportingOverflow(earlier.rawValue)
         return overflow ? (rawValue < 0 ? .min : .max) : difference
     }
 
     /// The time from `earlier` to this instant, in whole milliseconds, saturated.
-    public func duration(since earlier: Timestamp) -> Duration { .milliseconds(milliseconds(since: earlier)) }
+    package func duration(since earlier: Timestamp) -> Duration { .milliseconds(milliseconds(since: earlier)) }
 
     /// The instant a duration later, in whole milliseconds, saturated.
-    public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
+    package static func + (instant: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         // The remainder of a second has the sign of the seconds.
@@ -40,17 +40,17 @@ public struct Timestamp: Hashable, Comparable, Sendable, RawRepresentable {
     }
 
     /// The instant a duration earlier, in whole milliseconds, saturated.
-    public static func - (instant: Timestamp, duration: Duration) -> Timestamp { instant + (.zero - duration) }
+    package static func - (instant: Timestamp, duration: Duration) -> Timestamp { instant + (.zero - duration) }
 
     /// The earliest instant.
-    public static let distantPast = Timestamp(rawValue: .min)
+    package static let distantPast = Timestamp(rawValue: .min)
     /// The latest instant; an expiration that is never reached.
-    public static let distantFuture = Timestamp(rawValue: .max)
+    package static let distantFuture = Timestamp(rawValue: .max)
 }
 
 extension Timestamp: CustomStringConvertible {
     /// The text in ISO 8601, in UTC with milliseconds, `2026-11-21T04:05:06.789Z`; proleptic Gregorian, any year.
-    public var description: String {
+    package var description: String {
         let day: Int64 = 86_400_000
         let days = rawValue >= 0 ? rawValue / day : -((-(rawValue + 1)) / day) - 1
         // Near `Int64.min` the product overflows; the difference is still correct, since it is within a day.

@@ -9,9 +9,9 @@ import ServiceLifecycle
 import Synchronization
 
 /// A listener of the control API, as a service: it runs until it is asked to stop, and then lets open requests finish.
-public struct ControlListener: Service, CustomStringConvertible {
+package struct ControlListener: Service, CustomStringConvertible {
     /// The interface that a listener offers.
-    public enum Interface: Sendable {
+    package enum Interface: Sendable {
         /// Enrolment and timelines over TLS; a timeline needs a provider token. `tls` returns the certificate for each
         /// connection.
         case secured(ControlServices, tls: @Sendable () -> NIOSSLContext)
@@ -30,13 +30,13 @@ public struct ControlListener: Service, CustomStringConvertible {
     }
 
     /// A listener that could not be bound, or that failed later.
-    public struct Failure: Error {
+    package struct Failure: Error {
         /// The address that was to be bound.
-        public var host: String
+        package var host: String
         /// The port that was to be bound; 0 for a free one.
-        public var port: Int
+        package var port: Int
         /// The error of the system or the server library.
-        public var underlying: any Error
+        package var underlying: any Error
     }
 
     private let interface: Interface
@@ -56,7 +56,7 @@ public struct ControlListener: Service, CustomStringConvertible {
     ///   - admission: The connections that are kept. Those of the metrics give way to new ones, the oldest first, since nobody
     ///     shows a credential there; the development interface admits all.
     ///   - bound: Called once with the port when connections are accepted.
-    public init(
+    package init(
         _ interface: Interface, host: String = "127.0.0.1", port: Int, grace: Duration = .seconds(2),
         admission: ConnectionLimiter.Configuration = ConnectionLimiter.Configuration(
             limits: .init(total: 4096, perAddress: 4096, unproven: 4096)), logger: Logger,
@@ -72,7 +72,7 @@ public struct ControlListener: Service, CustomStringConvertible {
     }
 
     /// The interface's name. The associated values are left out, since some are secret.
-    public var description: String {
+    package var description: String {
         switch interface {
         case .secured: "control API"
         case .development: "control API for development"
@@ -83,7 +83,7 @@ public struct ControlListener: Service, CustomStringConvertible {
     /// Serves until graceful shutdown or cancellation.
     ///
     /// - Throws: ``Failure``.
-    public func run() async throws {
+    package func run() async throws {
         let boundPort = BoundPort()
         do {
             let limits = HTTP1Channel.Configuration(

@@ -3,38 +3,38 @@ import PushCore
 import PushServer
 
 /// The services of the control API, and the checks of access to them.
-public struct ControlServices: Sendable {
+package struct ControlServices: Sendable {
     /// Enrols devices and registers apps on them.
-    public var enrolment: any EnrolmentService
+    package var enrolment: any EnrolmentService
     /// Registers apps in browsers' form; `nil` for a server without such clients.
-    public var webEnrolment: WebEnrolment?
+    package var webEnrolment: WebEnrolment?
     /// Returns the public keys of registrations.
-    public var encryptionKeys: any EncryptionKeyService
+    package var encryptionKeys: any EncryptionKeyService
     /// Returns timelines.
-    public var timelines: any TimelineService
+    package var timelines: any TimelineService
     /// Withdraws notifications.
-    public var withdrawal: any NotificationWithdrawal
+    package var withdrawal: any NotificationWithdrawal
     /// Checks the provider tokens of requests for timelines.
-    public var authentication: any ProviderAuthentication
+    package var authentication: any ProviderAuthentication
     /// The rules by which new devices may enrol.
-    public var enrolmentAccess: EnrolmentAccess
+    package var enrolmentAccess: EnrolmentAccess
     /// The register's keys for enrolment; `nil` for a server that has only the configured one.
-    public var enrolmentKeys: (any EnrolmentKeyRegister)?
+    package var enrolmentKeys: (any EnrolmentKeyRegister)?
     /// The server's status.
-    public var status: ServerStatus
+    package var status: ServerStatus
     /// The files of notifications; `nil` for a server that keeps none.
-    public var media: MediaServices?
+    package var media: MediaServices?
     /// Changes the topics of apps on devices; `nil` for a server without topics.
-    public var topics: (any DeviceTopics)?
+    package var topics: (any DeviceTopics)?
     /// Withdraws broadcasts; `nil` for a server without them.
-    public var broadcasts: (any BroadcastWithdrawal)?
+    package var broadcasts: (any BroadcastWithdrawal)?
     /// Interfaces of other modules on the same listeners.
     package var interfaces: [any ControlInterface] = []
     /// The present time in responses to devices.
-    public var clock: @Sendable () -> Timestamp
+    package var clock: @Sendable () -> Timestamp
 
     /// Creates an instance from its properties.
-    public init(
+    package init(
         enrolment: any EnrolmentService, encryptionKeys: any EncryptionKeyService,
         timelines: any TimelineService, withdrawal: any NotificationWithdrawal,
         authentication: any ProviderAuthentication, enrolmentAccess: EnrolmentAccess, health: StoreHealth,

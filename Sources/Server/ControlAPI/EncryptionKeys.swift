@@ -3,7 +3,7 @@ import PushCore
 import PushServer
 
 /// Look-up of the public keys to which senders encrypt.
-public protocol EncryptionKeyService: Sendable {
+package protocol EncryptionKeyService: Sendable {
     /// The public key of the registration of a device token.
     ///
     /// - Parameters:
@@ -14,7 +14,7 @@ public protocol EncryptionKeyService: Sendable {
 }
 
 /// The result of a look-up of a registration's public key.
-public enum EncryptionKeyAnswer: Hashable, Sendable {
+package enum EncryptionKeyAnswer: Hashable, Sendable {
     /// The key, and the topic of the app that decrypts with it.
     case key(RecipientPublicKey, Topic)
     /// The registration is active, and has published no key.
@@ -26,13 +26,13 @@ public enum EncryptionKeyAnswer: Hashable, Sendable {
 }
 
 /// Looks up public keys in the register.
-public struct EncryptionKeys: EncryptionKeyService {
+package struct EncryptionKeys: EncryptionKeyService {
     private let store: any RegisterStore
     private let apps: AppDirectory
     private let tokens: TokenDirectory
 
     /// Creates an instance from its properties.
-    public init(store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory) {
+    package init(store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory) {
         self.store = store
         self.apps = apps
         self.tokens = tokens
@@ -40,7 +40,7 @@ public struct EncryptionKeys: EncryptionKeyService {
 
     /// Opens the token and reads the key of its registration. A foreign team's token is always unknown, whatever its
     /// state.
-    public func encryptionKey(of token: String, team: TeamID?) async throws -> EncryptionKeyAnswer {
+    package func encryptionKey(of token: String, team: TeamID?) async throws -> EncryptionKeyAnswer {
         guard let token = DeviceToken(text: token), let subject = tokens.sealer.open(token),
             let app = try await apps.find(subject.app), team == nil || app.team == team
         else { return .unknownToken }

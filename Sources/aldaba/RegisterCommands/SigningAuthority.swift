@@ -7,7 +7,7 @@ import SwiftASN1
 import X509
 
 /// A certificate authority with its private key: signs certificates of providers.
-public struct SigningAuthority: Sendable {
+package struct SigningAuthority: Sendable {
     private let certificate: Certificate
     private let key: Certificate.PrivateKey
     private let path: String
@@ -15,7 +15,7 @@ public struct SigningAuthority: Sendable {
     /// Reads the authority from two files.
     ///
     /// - Throws: ``EncodedFile/Unusable`` also when the two do not belong together, or may sign nothing.
-    public init(certificate path: String, key keyPath: String) throws {
+    package init(certificate path: String, key keyPath: String) throws {
         let der = try EncodedFile.first(["CERTIFICATE"], in: path)
         do { _ = try CertificateAuthority(der: der) } catch {
             throw EncodedFile.Unusable(path: path, reason: "\(error)")
@@ -38,26 +38,26 @@ public struct SigningAuthority: Sendable {
     /// development authority: a client that trusts the server does not trust providers' certificates.
     ///
     /// - Parameter folder: Made where it is missing.
-    public static func development(folder: String, now: Date) throws -> SigningAuthority {
+    package static func development(folder: String, now: Date) throws -> SigningAuthority {
         try PrivateFile.makeFolder(folder, marks: ["ca.pem"])
         let paths = try DevelopmentCertificates.ensureAuthority(folder: folder, now: now).paths
         return try SigningAuthority(certificate: paths.authority, key: paths.authorityKey)
     }
 
     /// How long a certificate may last: about two years.
-    public static let longestDays = 825
+    package static let longestDays = 825
 
     /// Signs a certificate for the key of a request.
     ///
     /// It begins an hour before `now`, since clocks differ, and does not outlive the authority.
-    public func sign(
+    package func sign(
         _ request: SigningRequest, as profile: CertificateProfile, days: Int, now: Date
     ) throws -> ProviderCertificate {
         try sign(request.publicKey, as: profile, days: days, now: now)
     }
 
     /// Signs a new certificate for the key of an earlier one, and for what that was for.
-    public func renew(
+    package func renew(
         _ earlier: ProviderCertificate, team: TeamID, days: Int, now: Date
     ) throws -> ProviderCertificate {
         let key = try Certificate(derEncoded: earlier.der).publicKey

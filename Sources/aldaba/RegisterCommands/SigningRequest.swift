@@ -7,13 +7,13 @@ import X509
 /// A certificate signing request, as `openssl req` or a keychain makes it (RFC 2986).
 ///
 /// Only its public key counts: the signer decides the certificate's contents, as with Apple.
-public struct SigningRequest: Sendable {
+package struct SigningRequest: Sendable {
     let publicKey: Certificate.PublicKey
 
     /// Reads a request from a file, PEM or DER.
     ///
     /// - Throws: ``EncodedFile/Unusable``, also for a request whose signature is not its own key's, and for weak keys.
-    public init(path: String) throws {
+    package init(path: String) throws {
         func unusable(_ reason: String) -> EncodedFile.Unusable { EncodedFile.Unusable(path: path, reason: reason) }
         let der = try EncodedFile.first(["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"], in: path)
         let request: CertificateSigningRequest

@@ -2,7 +2,7 @@ import AldabaConfiguration
 import Foundation
 
 /// A line by which the agent reports an event to the process that started it.
-public enum AgentReport: Sendable, Equatable {
+package enum AgentReport: Sendable, Equatable {
     /// Apps can connect. `hasScreen` is false where there is no session bus, and so nothing that shows
     /// notifications.
     case listening(socket: String, hasScreen: Bool)
@@ -20,7 +20,7 @@ public enum AgentReport: Sendable, Equatable {
     }
 
     /// The report as one line of JSON.
-    public func line() throws -> String {
+    package func line() throws -> String {
         let line =
             switch self {
             case .listening(let socket, let hasScreen): Line(event: "listening", socket: socket, screen: hasScreen)
@@ -31,7 +31,7 @@ public enum AgentReport: Sendable, Equatable {
     }
 
     /// Reads a line; `nil` for any other.
-    public init?(line: String) {
+    package init?(line: String) {
         guard let line = JSONLine.read(line, as: Line.self) else { return nil }
         switch (line.event, line.socket, line.app, line.token) {
         case ("listening", let socket?, _, _): self = .listening(socket: socket, hasScreen: line.screen ?? true)

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// A log file that never takes more than twice its limit: when full it becomes `NAME.1`, and a new one begins.
-public final class BoundedLogFile: Sendable {
+package final class BoundedLogFile: Sendable {
     private struct Open {
         var descriptor: Int32
         var size: Int
@@ -12,12 +12,12 @@ public final class BoundedLogFile: Sendable {
     }
 
     /// The file that is written now; the full one before it is `NAME.1`.
-    public let path: String
+    package let path: String
     private let limit: Int
     private let state: Mutex<Open>
 
     /// Opens the file for appending, 0600.
-    public init(path: String, limit: Int = 8 << 20) throws(PrivateFile.Failure) {
+    package init(path: String, limit: Int = 8 << 20) throws(PrivateFile.Failure) {
         self.path = path
         self.limit = limit
         let descriptor = try Self.open(path)
@@ -34,7 +34,7 @@ public final class BoundedLogFile: Sendable {
     }
 
     /// Appends bytes; what the disk does not take is lost.
-    public func append(_ bytes: some Collection<UInt8>) {
+    package func append(_ bytes: some Collection<UInt8>) {
         state.withLock { state in
             if state.size > 0, state.size + bytes.count > limit, rename(path, path + ".1") == 0,
                 let next = try? Self.open(path)
@@ -51,7 +51,7 @@ public final class BoundedLogFile: Sendable {
     }
 
     /// The last lines that were appended, at most `count`.
-    public func lastLines(_ count: Int) -> [String] {
+    package func lastLines(_ count: Int) -> [String] {
         let tail = state.withLock { $0.tail }
         return tail.split(separator: 10).suffix(count).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -9,22 +9,22 @@ import Synchronization
 /// It leads a session of its own. This process alone holds its standard input open, so a child that watches it
 /// ends when this process ends, however that happens. A program that the child starts with the same standard input may
 /// outlive the child, and ends with this process too.
-public final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
     /// The program to start, and the files of its output.
-    public struct Plan: Sendable {
+    package struct Plan: Sendable {
         /// An absolute path.
-        public var executable: String
+        package var executable: String
         /// The arguments, without the program's name.
-        public var arguments: [String]
+        package var arguments: [String]
         /// The child's whole environment.
-        public var environment: [String: String]
+        package var environment: [String: String]
         /// Gets standard error, and standard output too unless `line` is set.
-        public var log: BoundedLogFile
+        package var log: BoundedLogFile
         /// Gets each line of standard output, in order, on a thread of its own.
-        public var line: (@Sendable (String) -> Void)?
+        package var line: (@Sendable (String) -> Void)?
 
         /// Makes a plan; nothing is started.
-        public init(
+        package init(
             executable: String, arguments: [String], environment: [String: String], log: BoundedLogFile,
             line: (@Sendable (String) -> Void)? = nil
         ) {
@@ -52,13 +52,13 @@ public final class ChildProcess: Sendable {
     }
 
     /// The process id.
-    public let identifier: pid_t
+    package let identifier: pid_t
     private let state = Mutex(Waiting.running([]))
 
     /// Starts a child.
     ///
     /// - Throws: ``PrivateFile/Failure`` with the system's error when it cannot be started.
-    public init(_ plan: Plan) throws(PrivateFile.Failure) {
+    package init(_ plan: Plan) throws(PrivateFile.Failure) {
         let started: Started
         do {
             started = try Self.start(plan)
@@ -93,14 +93,14 @@ public final class ChildProcess: Sendable {
     }
 
     /// Sends a signal, unless the child has ended.
-    public func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         state.withLock { state in
             if case .running = state { kill(identifier, number) }
         }
     }
 
     /// Asks the child to end (SIGTERM), and ends it (SIGKILL) when it has not after the grace.
-    public func stop(grace: Duration) async {
+    package func stop(grace: Duration) async {
         signal(SIGTERM)
         let killer = Task {
             try await Task.sleep(for: grace)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that becomes known once, and the tasks that wait for it.
-public final class Readiness<Value: Sendable>: Sendable {
+package final class Readiness<Value: Sendable>: Sendable {
     private enum State {
         case waiting([CheckedContinuation<Value, any Error>])
         case known(Result<Value, any Error>)
@@ -10,10 +10,10 @@ public final class Readiness<Value: Sendable>: Sendable {
     private let state = Mutex(State.waiting([]))
 
     /// Nothing is known yet.
-    public init() {}
+    package init() {}
 
     /// The value, if it is known by now.
-    public var current: Value? {
+    package var current: Value? {
         state.withLock { state in
             guard case .known(let result) = state else { return nil }
             return try? result.get()
@@ -21,7 +21,7 @@ public final class Readiness<Value: Sendable>: Sendable {
     }
 
     /// Makes the value known; only the first call counts.
-    public func settle(_ result: Result<Value, any Error>) {
+    package func settle(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
             guard case .waiting(let waiting) = state else { return [] }
             state = .known(result)
@@ -34,7 +34,7 @@ public final class Readiness<Value: Sendable>: Sendable {
     ///
     /// - Throws: the failure that it was settled with; `CancellationError` when the waiting task is cancelled,
     ///   which settles it for all.
-    public func value() async throws -> Value {
+    package func value() async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let known = state.withLock { state -> Result<Value, any Error>? in

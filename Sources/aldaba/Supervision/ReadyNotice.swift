@@ -2,12 +2,12 @@ import Glibc
 import Platform
 
 /// Notifies systemd that a service is ready (sd_notify(3), the variable `NOTIFY_SOCKET`).
-public enum ReadyNotice {
+package enum ReadyNotice {
     /// Sends `READY=1`, if a service manager waits for it.
     ///
     /// - Returns: Whether it was sent; `false` without the variable, or when there is no listener.
     @discardableResult
-    public static func send(environment: [String: String]) -> Bool {
+    package static func send(environment: [String: String]) -> Bool {
         guard let name = environment["NOTIFY_SOCKET"], let address = address(name) else { return false }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

@@ -2,9 +2,9 @@ import Dispatch
 import Glibc
 
 /// When files that a running program has read should be looked at again.
-public enum ReloadOccasions {
+package enum ReloadOccasions {
     /// Why to look.
-    public enum Occasion: Sendable {
+    package enum Occasion: Sendable {
         /// A request by the signal SIGHUP.
         case asked
         /// Time has passed.
@@ -14,7 +14,7 @@ public enum ReloadOccasions {
     /// Calls `body` at every occasion, one at a time, until the task is cancelled. SIGHUP no longer ends the process.
     ///
     /// - Parameter interval: The time between two checks without a request.
-    public static func forEach(every interval: DispatchTimeInterval, _ body: (Occasion) async -> Void) async {
+    package static func forEach(every interval: DispatchTimeInterval, _ body: (Occasion) async -> Void) async {
         let (stream, continuation) = AsyncStream.makeStream(of: Occasion.self, bufferingPolicy: .bufferingNewest(8))
         signal(SIGHUP, SIG_IGN)
         let asked = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())

@@ -7,18 +7,18 @@ import Synchronization
 /// Keeps children running: a child that ends is started again at once, until it has ended too often.
 ///
 /// `pids.json` has the process id of each child at every moment; `null` while it has none.
-public actor Supervisor {
+package actor Supervisor {
     /// A child by its name, and how to start it anew each time.
-    public struct Child: Sendable {
+    package struct Child: Sendable {
         /// The child's name in `pids.json` and messages.
-        public var name: String
+        package var name: String
         /// Returns how to start it; called before every start.
-        public var plan: @Sendable () throws -> ChildProcess.Plan
+        package var plan: @Sendable () throws -> ChildProcess.Plan
         /// Called after every start with the process id.
-        public var started: @Sendable (Int32) -> Void
+        package var started: @Sendable (Int32) -> Void
 
         /// Names a child; `plan` is asked before every start.
-        public init(
+        package init(
             name: String, plan: @escaping @Sendable () throws -> ChildProcess.Plan,
             started: @escaping @Sendable (Int32) -> Void = { _ in }
         ) {
@@ -29,18 +29,18 @@ public actor Supervisor {
     }
 
     /// Why a child is no longer started.
-    public struct GivenUp: Error, CustomStringConvertible {
+    package struct GivenUp: Error, CustomStringConvertible {
         /// The child's name.
-        public var name: String
+        package var name: String
         /// How it ended the last time.
         package var end: ProgramEnd
         /// The path of its log.
-        public var log: String
+        package var log: String
         /// The last lines of its log, ten at most.
-        public var lastLines: [String]
+        package var lastLines: [String]
 
         /// The event, the path of the log, and the log's last lines.
-        public var description: String {
+        package var description: String {
             let lines = lastLines.map { "\n  | \($0)" }.joined()
             return "\(name) died five times within ten seconds, the last time with \(end); its log is \(log)\(lines)"
         }
@@ -57,7 +57,7 @@ public actor Supervisor {
     ///   - names: The children that `pids.json` lists from the start.
     ///   - processFile: The path of `pids.json`.
     ///   - grace: How long a child may take to end when it is asked to.
-    public init(names: [String], processFile: String, logger: Logger, grace: Duration = .seconds(5)) throws {
+    package init(names: [String], processFile: String, logger: Logger, grace: Duration = .seconds(5)) throws {
         self.processFile = processFile
         self.logger = logger
         self.grace = grace
@@ -66,12 +66,12 @@ public actor Supervisor {
     }
 
     /// The processes that run now, by name.
-    public var running: [String: Int32] { processes.compactMapValues { $0 } }
+    package var running: [String: Int32] { processes.compactMapValues { $0 } }
 
     /// Runs a child until this task is cancelled; then the child is ended first.
     ///
     /// - Throws: ``GivenUp`` when it died too often, or what kept it from being started.
-    public func keep(_ child: Child, policy: RestartPolicy = RestartPolicy()) async throws {
+    package func keep(_ child: Child, policy: RestartPolicy = RestartPolicy()) async throws {
         var policy = policy
         while !Task.isCancelled {
             let plan = try child.plan()

@@ -2,13 +2,13 @@ import Glibc
 import Platform
 
 /// Ends this process when the process that started it is gone, since its standard input closes then.
-public enum SupervisorWatch {
+package enum SupervisorWatch {
     /// The variable by which a supervisor declares that it holds standard input open.
-    public static let variable = "ALDABA_SUPERVISED"
+    package static let variable = "ALDABA_SUPERVISED"
 
     /// Begins to watch, if the environment has the variable. When standard input ends, this process is first asked to
     /// end (SIGTERM), and killed after five seconds.
-    public static func begin(environment: [String: String]) {
+    package static func begin(environment: [String: String]) {
         guard environment[variable] != nil else { return }
         OwnThread.begin("aldaba-watch") {
             StandardInput.waitForEnd()

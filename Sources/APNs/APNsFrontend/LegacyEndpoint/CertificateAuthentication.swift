@@ -2,21 +2,21 @@ import APNsProtocol
 import PushCore
 
 /// The owner of a provider's certificate, and the topic that it sends to.
-public struct CertificateOwner: Hashable, Sendable {
+package struct CertificateOwner: Hashable, Sendable {
     /// The team that owns the certificate.
-    public var team: TeamID
+    package var team: TeamID
     /// The certificate's first topic: the old interface has no other.
-    public var topic: Topic
+    package var topic: Topic
 
     /// Creates an owner; nothing is checked.
-    public init(team: TeamID, topic: Topic) {
+    package init(team: TeamID, topic: Topic) {
         self.team = team
         self.topic = topic
     }
 }
 
 /// The verdict on a certificate at present.
-public enum CertificateVerdict: Sendable {
+package enum CertificateVerdict: Sendable {
     /// The certificate is valid.
     case owner(CertificateOwner)
     /// The certificate is refused for a reason; the owner where the register knows it.
@@ -26,7 +26,7 @@ public enum CertificateVerdict: Sendable {
 /// The check of providers' certificates; the port of the endpoint.
 ///
 /// The TLS handshake has proven that the peer has the private key; nothing else was checked.
-public protocol CertificateAuthentication: Sendable {
+package protocol CertificateAuthentication: Sendable {
     /// Checks a certificate in the environment that the endpoint serves. It is called for each push: the usual verdict
     /// comes from memory, and is that of the register's present version.
     ///

@@ -8,26 +8,26 @@ import PushCore
 import PushServer
 
 /// The addresses and limits of the old binary interface.
-public struct LegacyEndpointConfiguration: Sendable {
+package struct LegacyEndpointConfiguration: Sendable {
     /// The IP address or host name to bind.
-    public var host: String
+    package var host: String
     /// The gateway's port; 0 takes a free one, `nil` disables the gateway.
-    public var port: Int?
+    package var port: Int?
     /// The feedback service's port; 0 takes a free one, `nil` disables the service.
-    public var feedbackPort: Int?
+    package var feedbackPort: Int?
     /// Returns the server's certificate for each connection anew; it must request a certificate from the peer.
-    public var tls: @Sendable () -> NIOSSLContext
+    package var tls: @Sendable () -> NIOSSLContext
     /// The limits on the connections of both listeners together.
-    public var admission: ConnectionLimiter.Configuration
+    package var admission: ConnectionLimiter.Configuration
     /// The environment that both serve; tokens of the other are invalid.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
     /// The cell number in this server's device tokens.
-    public var cell: UInt16
+    package var cell: UInt16
     /// The time after which a connection without traffic is closed.
-    public var idleTimeout: TimeAmount = .hours(1)
+    package var idleTimeout: TimeAmount = .hours(1)
 
     /// Creates a configuration; the other values are the properties' defaults.
-    public init(
+    package init(
         host: String, port: Int?, feedbackPort: Int?, tls: @escaping @Sendable () -> NIOSSLContext,
         admission: ConnectionLimiter.Configuration, environment: PushEnvironment, cell: UInt16
     ) {
@@ -42,7 +42,7 @@ public struct LegacyEndpointConfiguration: Sendable {
 }
 
 /// The listeners of the old binary interface: gateway and feedback service.
-public final class LegacyEndpoint: Sendable {
+package final class LegacyEndpoint: Sendable {
     private let gateway: (any Channel)?
     private let feedback: (any Channel)?
     private let registry: LegacyConnectionRegistry
@@ -58,19 +58,19 @@ public final class LegacyEndpoint: Sendable {
     }
 
     /// The port of the gateway; `nil` where it does not listen.
-    public var port: Int? { gateway?.localAddress?.port }
+    package var port: Int? { gateway?.localAddress?.port }
     /// The port of the feedback service; `nil` where it does not listen.
-    public var feedbackPort: Int? { feedback?.localAddress?.port }
+    package var feedbackPort: Int? { feedback?.localAddress?.port }
 
     /// The directories that the endpoint uses.
-    public struct Directories: Sendable {
+    package struct Directories: Sendable {
         var certificates: any CertificateAuthentication
         var apps: AppDirectory
         var tokens: TokenDirectory
         var feedback: any FeedbackStore
 
         /// Creates the set of directories.
-        public init(
+        package init(
             certificates: any CertificateAuthentication, apps: AppDirectory, tokens: TokenDirectory,
             feedback: any FeedbackStore
         ) {
@@ -84,7 +84,7 @@ public final class LegacyEndpoint: Sendable {
     /// Binds and begins to accept.
     ///
     /// - Throws: The socket's error, such as `EADDRINUSE`.
-    public static func bind(
+    package static func bind(
         _ configuration: LegacyEndpointConfiguration, _ directories: Directories,
         acceptor: any NotificationAcceptor, on group: any EventLoopGroup, logger: Logger
     ) async throws -> LegacyEndpoint {
@@ -155,7 +155,7 @@ public final class LegacyEndpoint: Sendable {
 
     /// Stops accepting, finishes outstanding pushes, notifies each provider, and closes remaining connections after
     /// `grace`.
-    public func shutDown(grace: TimeAmount = .seconds(5)) async {
+    package func shutDown(grace: TimeAmount = .seconds(5)) async {
         // A listener that is already closed has nothing more to close.
         try? await gateway?.close()
         try? await feedback?.close()

@@ -6,17 +6,17 @@ import Synchronization
 /// The register's certificates for the old binary interface. Thread-safe.
 ///
 /// Verdicts are cached by certificate: a signature is checked once for each version of the register.
-public final class RegisteredCertificates: CertificateAuthentication {
+package final class RegisteredCertificates: CertificateAuthentication {
     private let directory: CertificateDirectory
     private let memories = Mutex<[[UInt8]: CertificateDirectory.Memory]>([:])
     /// The maximum number of cached certificates; there are as many as apps that send by the old interface.
     private static let limit = 1024
 
     /// Creates the checks over a directory.
-    public init(_ directory: CertificateDirectory) { self.directory = directory }
+    package init(_ directory: CertificateDirectory) { self.directory = directory }
 
     /// Checks a certificate, from memory while the register is unchanged.
-    public func verdict(on certificate: [UInt8], in environment: PushEnvironment) async throws -> CertificateVerdict {
+    package func verdict(on certificate: [UInt8], in environment: PushEnvironment) async throws -> CertificateVerdict {
         let known = memories.withLock { memories in
             if memories.count >= Self.limit, memories[certificate] == nil { memories = [:] }
             return directory.known(&memories[certificate, default: .init(der: certificate)], in: environment)

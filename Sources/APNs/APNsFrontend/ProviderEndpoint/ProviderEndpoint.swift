@@ -5,19 +5,19 @@ import PushCore
 import PushServer
 
 /// The listener of the provider API.
-public final class ProviderEndpoint: Sendable {
+package final class ProviderEndpoint: Sendable {
     private let listener: HTTP2Listener
 
     private init(listener: HTTP2Listener) { self.listener = listener }
 
     /// The port of the listener.
-    public var port: Int { listener.port }
+    package var port: Int { listener.port }
 
     /// Binds and begins to accept.
     ///
     /// - Parameter environment: The environment that this listener serves; tokens of the other are `BadDeviceToken`.
     /// - Throws: The socket's error, such as `EADDRINUSE`.
-    public static func bind(
+    package static func bind(
         _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
         certificates: CertificateDirectory, apps: AppDirectory, tokens: TokenDirectory,
         acceptor: any NotificationAcceptor, on group: any EventLoopGroup
@@ -40,5 +40,5 @@ public final class ProviderEndpoint: Sendable {
     }
 
     /// Stops accepting, responds to open requests, then closes.
-    public func shutDown() async { await listener.shutDown() }
+    package func shutDown() async { await listener.shutDown() }
 }

@@ -2,7 +2,7 @@
 ///
 /// Source: Apple, "Handling notification responses from APNs" and "Sending broadcast push notification
 /// requests to APNs". ``status``, ``retry`` and ``sentence`` are the table's columns.
-public enum APNsReason: String, Sendable, CaseIterable, Hashable {
+package enum APNsReason: String, Sendable, CaseIterable, Hashable {
     /// Each names a fault in the request: status 400.
     case badCollapseId = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -60,7 +60,7 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case missingChannelQueueSize = "MissingChannelQueueSize"
 
     /// The action that a provider should take after a refusal.
-    public enum Retry: String, Sendable, CaseIterable {
+    package enum Retry: String, Sendable, CaseIterable {
         /// Never with the same token or content.
         case never
         /// After the request or the credential was put right.
@@ -82,14 +82,14 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
     }
 
     /// The HTTP status that goes with the reason.
-    public var status: Int { row.status }
+    package var status: Int { row.status }
     /// Whether sending again can help.
-    public var retry: Retry { row.retry }
+    package var retry: Retry { row.retry }
     /// A plain sentence for people.
-    public var sentence: String { row.sentence }
+    package var sentence: String { row.sentence }
 
     /// The reason as a refused request's body, `{"reason":"…"}`.
-    public var body: [UInt8] { Array(#"{"reason":"\#(rawValue)"}"#.utf8) }
+    package var body: [UInt8] { Array(#"{"reason":"\#(rawValue)"}"#.utf8) }
 
     private var row: Row {
         switch self {
@@ -140,23 +140,23 @@ public enum APNsReason: String, Sendable, CaseIterable, Hashable {
 }
 
 /// A refusal as the wire needs it: the reason, and for people what was wrong and where.
-public struct APNsRefusal: Error, Hashable, Sendable {
+package struct APNsRefusal: Error, Hashable, Sendable {
     /// The reason in the provider's response.
-    public var reason: APNsReason
+    package var reason: APNsReason
     /// The fault, its place, and what is expected instead; for the timeline, never for the provider's response.
-    public var note: String?
+    package var note: String?
     /// Since when the device token is dead; with `Unregistered` and `ExpiredToken` only, in milliseconds.
-    public var timestamp: Int64?
+    package var timestamp: Int64?
 
     /// Makes a refusal. A `timestamp` belongs to `Unregistered` and `ExpiredToken` alone.
-    public init(_ reason: APNsReason, note: String? = nil, timestamp: Int64? = nil) {
+    package init(_ reason: APNsReason, note: String? = nil, timestamp: Int64? = nil) {
         self.reason = reason
         self.note = note
         self.timestamp = timestamp
     }
 
     /// The response's body: `{"reason":…}`, with `timestamp` where the reason has one.
-    public var body: [UInt8] {
+    package var body: [UInt8] {
         guard let timestamp else { return reason.body }
         return Array(#"{"reason":"\#(reason.rawValue)","timestamp":\#(timestamp)}"#.utf8)
     }

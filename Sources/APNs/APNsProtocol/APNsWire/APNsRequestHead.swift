@@ -4,7 +4,7 @@ import PushCore
 ///
 /// Each check is a step of its own, so that the endpoint decides their order. Source: Apple, "Sending notification
 /// requests to APNs". Unknown fields are ignored; field values keep their case.
-public struct APNsRequestHead {
+package struct APNsRequestHead {
     /// The fields that APNs knows, each with its place in the block.
     private enum Known: Int, CaseIterable {
         case method, path, authorization, id, topic, pushType, expiration, priority, collapseID
@@ -17,7 +17,7 @@ public struct APNsRequestHead {
     private var duplicate: Int32 = -1
 
     /// Finds the known fields. Costs one pass and no allocation.
-    public init(_ block: HeaderBlock) {
+    package init(_ block: HeaderBlock) {
         self.block = block
         for index in 0..<block.count {
             guard let known = Self.known(block, index) else { continue }
@@ -61,13 +61,13 @@ public struct APNsRequestHead {
     // MARK: Steps
 
     /// Whether the method is POST.
-    public var isPost: Bool { value(.method)?.elementsEqual("POST".utf8) ?? false }
+    package var isPost: Bool { value(.method)?.elementsEqual("POST".utf8) ?? false }
 
     /// Whether the method is HEAD, whose answer has no body.
-    public var isHead: Bool { value(.method)?.elementsEqual("HEAD".utf8) ?? false }
+    package var isHead: Bool { value(.method)?.elementsEqual("HEAD".utf8) ?? false }
 
     /// The token's place in the path.
-    public enum Path: Hashable {
+    package enum Path: Hashable {
         /// `/3/device/` with this text behind it, which may be anything but contains no further slash.
         case device(ArraySlice<UInt8>)
         /// `/3/device` or `/3/device/`, with no token.
@@ -77,7 +77,7 @@ public struct APNsRequestHead {
     }
 
     /// Reads the path. A query is part of no path that APNs has.
-    public var path: Path {
+    package var path: Path {
         guard let path = value(.path) else { return .other }
         let prefix = "/3/device"
         guard path.starts(with: prefix.utf8) else { return .other }
@@ -90,26 +90,26 @@ public struct APNsRequestHead {
     }
 
     /// The credential's bytes.
-    public var authorization: ArraySlice<UInt8>? { value(.authorization) }
+    package var authorization: ArraySlice<UInt8>? { value(.authorization) }
 
     /// Whether there is an `apns-topic`, right or wrong.
-    public var hasTopic: Bool { places[Known.topic.rawValue] >= 0 }
+    package var hasTopic: Bool { places[Known.topic.rawValue] >= 0 }
 
     /// The refusal for a repeated field, if there is one.
-    public var duplicateRefusal: APNsRefusal? {
+    package var duplicateRefusal: APNsRefusal? {
         duplicate < 0 ? nil : APNsRefusal(.duplicateHeaders, note: "\(block.text(Int(duplicate))) appears twice")
     }
 
     /// The bytes of `apns-id`, as sent, when it is a well-formed UUID.
-    public var validID: ArraySlice<UInt8>? { value(.id).flatMap { Self.isUUID($0) ? $0 : nil } }
+    package var validID: ArraySlice<UInt8>? { value(.id).flatMap { Self.isUUID($0) ? $0 : nil } }
 
     /// `apns-id` when it is a well-formed UUID.
-    public var validAPNsID: APNsID? { validID.map { APNsID(rawValue: String(decoding: $0, as: UTF8.self)) } }
+    package var validAPNsID: APNsID? { validID.map { APNsID(rawValue: String(decoding: $0, as: UTF8.self)) } }
 
     /// The header fields' meaning.
     ///
     /// - Throws: the refusal for the first field that is malformed, in the order in which APNs lists them.
-    public func fields() throws(APNsRefusal) -> Fields {
+    package func fields() throws(APNsRefusal) -> Fields {
         if let id = value(.id), !Self.isUUID(id) {
             throw APNsRefusal(.badMessageId, note: "apns-id \(Self.quoted(id)) is not a UUID in the form 8-4-4-4-12")
         }
@@ -120,17 +120,17 @@ public struct APNsRequestHead {
     }
 
     /// The values of the header fields.
-    public struct Fields: Hashable, Sendable {
+    package struct Fields: Hashable, Sendable {
         /// `apns-id` as sent, a well-formed UUID; `nil` when absent.
-        public var apnsID: APNsID?
+        package var apnsID: APNsID?
         /// The value of `apns-expiration`.
-        public var expiry: Expiry
+        package var expiry: Expiry
         /// The value of `apns-priority`; ``Priority/immediate`` when absent.
-        public var priority: Priority
+        package var priority: Priority
         /// `apns-collapse-id`, 1 to 64 bytes of UTF-8; `nil` when absent.
-        public var collapseID: String?
+        package var collapseID: String?
         /// `apns-push-type`; `nil` when absent.
-        public var pushType: PushType?
+        package var pushType: PushType?
     }
 
     private func expiry() throws(APNsRefusal) -> Expiry {
@@ -170,12 +170,12 @@ public struct APNsRequestHead {
     }
 
     /// The topic as it was sent; empty when there is none.
-    public var topicText: String { text(.topic) ?? "" }
+    package var topicText: String { text(.topic) ?? "" }
 
     /// The topic's bytes.
     ///
     /// - Throws: `MissingTopic` or `BadTopic`.
-    public func topic() throws(APNsRefusal) -> ArraySlice<UInt8> {
+    package func topic() throws(APNsRefusal) -> ArraySlice<UInt8> {
         guard let bytes = value(.topic) else { throw APNsRefusal(.missingTopic, note: "apns-topic is absent") }
         guard !bytes.isEmpty, bytes.count <= 255 else {
             throw APNsRefusal(.badTopic, note: "apns-topic has \(bytes.count) bytes, 1 to 255 are allowed")
@@ -221,7 +221,7 @@ public struct APNsRequestHead {
 }
 
 /// How many bytes a payload may have. Source: Apple, "Generating a remote notification".
-public enum APNsPayloadLimit {
+package enum APNsPayloadLimit {
     /// 5120 for `voip`, 4096 for everything else.
-    public static func bytes(for type: PushType?) -> Int { type == .voip ? 5120 : 4096 }
+    package static func bytes(for type: PushType?) -> Int { type == .voip ? 5120 : 4096 }
 }

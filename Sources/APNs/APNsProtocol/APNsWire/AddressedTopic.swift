@@ -4,7 +4,7 @@ extension PushType {
     /// The suffix of the app's own topic in `apns-topic`; `nil` for types that are sent to the topic itself.
     ///
     /// Source: Apple, "Sending notification requests to APNs". `mdm` has a topic of its own, not a suffix.
-    public var topicSuffix: StaticString? {
+    package var topicSuffix: StaticString? {
         switch self {
         case .alert, .background, .mdm: nil
         case .location: ".location-query"
@@ -42,16 +42,16 @@ extension PushType {
 /// The push type decides. One that has a suffix needs a topic with that suffix, and the app is named by what is before
 /// it. Any other addresses the app of the whole topic, whatever that ends in: a bundle id may end in `.voip`. Without
 /// a push type the app of the whole topic comes first; where there is none, a suffix implies its push type.
-public struct AddressedTopic {
+package struct AddressedTopic {
     /// The topic of the app.
-    public let topic: ArraySlice<UInt8>
+    package let topic: ArraySlice<UInt8>
     /// The push type as the provider sent it.
-    public let pushType: PushType?
+    package let pushType: PushType?
 
     /// Reads topic and push type together.
     ///
     /// - Throws: `InvalidPushType` when the push type asks for a suffix that the topic has not.
-    public init(topic: ArraySlice<UInt8>, pushType: PushType?) throws(APNsRefusal) {
+    package init(topic: ArraySlice<UInt8>, pushType: PushType?) throws(APNsRefusal) {
         self.pushType = pushType
         guard let pushType, let suffix = pushType.topicSuffix else {
             self.topic = topic
@@ -71,7 +71,7 @@ public struct AddressedTopic {
     /// - Returns: the topic before the suffix, and the push type that the suffix implies; `nil` when there is no
     ///   suffix.
     /// - Throws: `InvalidPushType` when the suffix belongs to another push type than the one that was sent.
-    public func withoutSuffix() throws(APNsRefusal) -> (topic: ArraySlice<UInt8>, pushType: PushType)? {
+    package func withoutSuffix() throws(APNsRefusal) -> (topic: ArraySlice<UInt8>, pushType: PushType)? {
         // A topic whose suffix was taken off may end in another; that one belongs to the app's name.
         guard pushType?.topicSuffix == nil, let suffixed = PushType.suffixing(topic) else { return nil }
         guard let pushType else { return (suffixed.app, suffixed.type) }

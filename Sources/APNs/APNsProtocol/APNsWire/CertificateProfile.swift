@@ -3,21 +3,21 @@ import SwiftASN1
 import X509
 
 /// The contents of a provider certificate, as Apple writes them: the subject and the extensions, ready to be signed.
-public struct CertificateProfile: Hashable, Sendable {
+package struct CertificateProfile: Hashable, Sendable {
     /// The app's own topic.
-    public var bundleID: Topic
+    package var bundleID: Topic
     /// The team that owns the app: the subject's `OU`.
-    public var team: TeamID
+    package var team: TeamID
     /// The environments that the certificate is for; at least one.
-    public var environments: Set<PushEnvironment>
+    package var environments: Set<PushEnvironment>
     /// `voip`, `complication`: what may be sent to beside the app.
-    public var services: [String]
+    package var services: [String]
 
     /// The services that have a place in a certificate.
-    public static let knownServices = ["voip", "complication"]
+    package static let knownServices = ["voip", "complication"]
 
     /// Takes what was asked for; nothing is checked.
-    public init(bundleID: Topic, team: TeamID, environments: Set<PushEnvironment>, services: [String] = []) {
+    package init(bundleID: Topic, team: TeamID, environments: Set<PushEnvironment>, services: [String] = []) {
         self.bundleID = bundleID
         self.team = team
         self.environments = environments
@@ -25,20 +25,20 @@ public struct CertificateProfile: Hashable, Sendable {
     }
 
     /// The profile of an existing certificate.
-    public init(of certificate: ProviderCertificate, team: TeamID) {
+    package init(of certificate: ProviderCertificate, team: TeamID) {
         self.init(
             bundleID: certificate.bundleID, team: team, environments: certificate.environments,
             services: certificate.topics.flatMap(\.kinds).filter(Self.knownServices.contains))
     }
 
     /// The subject's `CN`: by it, people tell the certificates apart in a keychain.
-    public var commonName: String {
+    package var commonName: String {
         environments == [.sandbox]
             ? "Apple Development IOS Push Services: \(bundleID)" : "Apple Push Services: \(bundleID)"
     }
 
     /// `UID`, `CN`, `OU`.
-    public func subject() throws -> DistinguishedName {
+    package func subject() throws -> DistinguishedName {
         try DistinguishedName([
             RelativeDistinguishedName.Attribute(type: .userID, utf8String: bundleID.rawValue),
             RelativeDistinguishedName.Attribute(type: .commonName, utf8String: commonName),
@@ -48,7 +48,7 @@ public struct CertificateProfile: Hashable, Sendable {
     }
 
     /// Apple's own extensions.
-    public func extensions() throws -> [Certificate.Extension] {
+    package func extensions() throws -> [Certificate.Extension] {
         let null = ArraySlice<UInt8>([5, 0])
         func mark(_ oid: ASN1ObjectIdentifier) -> Certificate.Extension {
             Certificate.Extension(oid: oid, critical: false, value: null)

@@ -2,25 +2,25 @@ import PushCore
 import SwiftASN1
 
 /// A topic of a provider certificate, with its allowed uses.
-public struct CertificateTopic: Hashable, Sendable {
+package struct CertificateTopic: Hashable, Sendable {
     /// The topic as providers write it in `apns-topic`: a bundle id, with the suffix of its kind.
-    public var topic: Topic
+    package var topic: Topic
     /// Apple's names: `app`, `voip`, `complication`.
-    public var kinds: [String]
+    package var kinds: [String]
 
     /// Names a topic; nothing is checked.
-    public init(topic: Topic, kinds: [String]) {
+    package init(topic: Topic, kinds: [String]) {
         self.topic = topic
         self.kinds = kinds
     }
 
     /// The app's own topic, without a suffix.
-    public static func app(_ bundleID: Topic) -> CertificateTopic { CertificateTopic(topic: bundleID, kinds: ["app"]) }
+    package static func app(_ bundleID: Topic) -> CertificateTopic { CertificateTopic(topic: bundleID, kinds: ["app"]) }
 
     /// The topic of a service that Apple's certificates name beside the app.
     ///
     /// - Parameter service: `voip` or `complication`; the suffix is this name after a dot.
-    public static func service(_ service: String, of bundleID: Topic) -> CertificateTopic {
+    package static func service(_ service: String, of bundleID: Topic) -> CertificateTopic {
         CertificateTopic(topic: Topic(rawValue: "\(bundleID).\(service)"), kinds: [service])
     }
 }

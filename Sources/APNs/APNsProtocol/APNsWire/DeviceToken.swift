@@ -4,11 +4,11 @@ import Foundation
 import PushCore
 
 /// A device token as it travels: 32 sealed bytes, 64 hexadecimal digits.
-public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
+package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
-    public init?(hexadecimal digits: ArraySlice<UInt8>) {
+    package init?(hexadecimal digits: ArraySlice<UInt8>) {
         guard digits.count == 64 else { return nil }
         // A byte that is no digit sets a bit above the low four: one test at the end is enough.
         let (words, faults) = digits.withUnsafeBufferPointer { bytes in
@@ -34,10 +34,10 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads 64 hexadecimal digits of either case; `nil` for anything else.
-    public init?(text: String) { self.init(hexadecimal: ArraySlice(text.utf8)) }
+    package init?(text: String) { self.init(hexadecimal: ArraySlice(text.utf8)) }
 
     /// Takes the 32 bytes; `nil` for any other number of them.
-    public init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 32 else { return nil }
         var words: [4 of UInt64] = [0, 0, 0, 0]
         for (index, byte) in bytes.enumerated() { words[index >> 3] = words[index >> 3] << 8 | UInt64(byte) }
@@ -45,7 +45,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The 32 bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(32)
         for word in [words.0, words.1, words.2, words.3] {
@@ -55,14 +55,14 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// 64 lower-case hexadecimal digits.
-    public var description: String { Hexadecimal.text(bytes) }
+    package var description: String { Hexadecimal.text(bytes) }
 
-    public static func == (left: DeviceToken, right: DeviceToken) -> Bool {
+    package static func == (left: DeviceToken, right: DeviceToken) -> Bool {
         left.words.0 == right.words.0 && left.words.1 == right.words.1 && left.words.2 == right.words.2
             && left.words.3 == right.words.3
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         // Sealed bytes are as good as random: two words distinguish tokens.
         hasher.combine(words.0)
         hasher.combine(words.2)
@@ -73,7 +73,7 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 ///
 /// The nonce is fixed, so the same registration always has the same token; SIV makes that safe. Without a key it is
 /// impossible to make a token that opens, or to read one. Earlier keys still open the tokens that they sealed.
-public struct DeviceTokenSealer: Sendable {
+package struct DeviceTokenSealer: Sendable {
     private let keys: [SymmetricKey]
     private static let associatedData = Data("aldaba.token.1".utf8)
     private static let nonceBytes = Data(repeating: 0, count: 12)
@@ -82,7 +82,7 @@ public struct DeviceTokenSealer: Sendable {
     ///
     /// - Parameter keys: 32 bytes each, the current one first.
     /// - Returns: `nil` when there is no key or one has another length.
-    public init?(keys: [[UInt8]]) {
+    package init?(keys: [[UInt8]]) {
         guard !keys.isEmpty, keys.allSatisfy({ $0.count == 32 }) else { return nil }
         self.keys = keys.map { SymmetricKey(data: $0) }
     }
@@ -90,12 +90,12 @@ public struct DeviceTokenSealer: Sendable {
     /// The token of a registration.
     ///
     /// - Throws: The error of the cryptographic library; never for a subject that this type accepts.
-    public func seal(_ subject: TokenSubject) throws -> DeviceToken { try seal(subject, with: keys[0]) }
+    package func seal(_ subject: TokenSubject) throws -> DeviceToken { try seal(subject, with: keys[0]) }
 
     /// Every token that opens to a registration: the current key's, then those of earlier keys.
     ///
     /// - Throws: The error of the cryptographic library; never for a subject that this type accepts.
-    public func everyToken(of subject: TokenSubject) throws -> [DeviceToken] {
+    package func everyToken(of subject: TokenSubject) throws -> [DeviceToken] {
         try keys.map { try seal(subject, with: $0) }
     }
 
@@ -110,7 +110,7 @@ public struct DeviceTokenSealer: Sendable {
     }
 
     /// The subject of a token; `nil` when no key opens it.
-    public func open(_ token: DeviceToken) -> TokenSubject? {
+    package func open(_ token: DeviceToken) -> TokenSubject? {
         let bytes = token.bytes
         guard let nonce = try? AES.GCM._SIV.Nonce(data: Self.nonceBytes),
             let box = try? AES.GCM._SIV.SealedBox(nonce: nonce, ciphertext: bytes[..<16], tag: bytes[16...])

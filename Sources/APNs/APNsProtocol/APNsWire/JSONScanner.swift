@@ -2,18 +2,18 @@
 ///
 /// It exists because a parser that builds them would cost most of a request: the payload is carried
 /// verbatim and only its validity is asked for. Strings must be well-formed UTF-8; nesting is bounded.
-public struct JSONScanner {
+package struct JSONScanner {
     /// A fault and its position.
-    public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         /// The offset of the offending byte, from 0.
-        public var offset: Int
+        package var offset: Int
         /// The text found or expected there, in words, without the payload's text.
-        public var message: String
-        public var description: String { "byte \(offset): \(message)" }
+        package var message: String
+        package var description: String { "byte \(offset): \(message)" }
     }
 
     /// Objects and arrays inside one another; deeper ones are refused.
-    public static let maximumDepth = 128
+    package static let maximumDepth = 128
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var offset = 0
@@ -22,20 +22,20 @@ public struct JSONScanner {
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     /// The result of a scan.
-    public struct Survey: Hashable, Sendable {
+    package struct Survey: Hashable, Sendable {
         /// The fault; `nil` when the body is one JSON object with nothing but white space around it.
-        public var fault: Fault?
+        package var fault: Fault?
         /// Whether the object has a member `aps`. A name with an escape in it counts as one: it is not decoded.
-        public var namesAPS: Bool
+        package var namesAPS: Bool
     }
 
     /// Checks a whole body.
     ///
     /// - Returns: `nil` when it is one JSON object with nothing but white space around it.
-    public static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? { survey(ofObject: bytes).fault }
+    package static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? { survey(ofObject: bytes).fault }
 
     /// Checks a whole body, and reports whether it has a member `aps`.
-    public static func survey(ofObject bytes: [UInt8]) -> Survey {
+    package static func survey(ofObject bytes: [UInt8]) -> Survey {
         bytes.withUnsafeBufferPointer { survey(ofObject: $0) }
     }
 
@@ -65,7 +65,7 @@ public struct JSONScanner {
     }
 
     /// Checks a whole body.
-    public static func fault(inObject bytes: [UInt8]) -> Fault? {
+    package static func fault(inObject bytes: [UInt8]) -> Fault? {
         bytes.withUnsafeBufferPointer { fault(inObject: $0) }
     }
 

@@ -4,25 +4,25 @@ import PushCore
 ///
 /// It is for authors of payloads. A server accepts whatever APNs accepts, and uses ``JSONScanner`` alone. The messages
 /// quote names and single characters of the payload, never its texts.
-public struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
+package struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
     /// The line, from 1. A line ends with a line feed.
-    public var line: Int
+    package var line: Int
     /// The column, from 1, counted in Unicode scalars.
-    public var column: Int
+    package var column: Int
     /// The text found there.
-    public var what: String
+    package var what: String
     /// The text that was probably intended; `nil` where that cannot be determined.
-    public var meant: String?
+    package var meant: String?
 
     /// The sentence for people: `line 1, column 8: a comma before '}'; leave the comma out`.
-    public var description: String { "line \(line), column \(column): \(what)\(meant.map { "; \($0)" } ?? "")" }
+    package var description: String { "line \(line), column \(column): \(what)\(meant.map { "; \($0)" } ?? "")" }
 
     /// Judges a payload; `nil` when nothing is wrong with it.
     ///
     /// First comes what makes it no JSON object; then what Apple's systems would pass over in silence, such as an
     /// `aps` that is a string. A payload without `aps` passes where nothing in it looks like a part of one.
     /// - Parameter pushType: The types whose payloads have other rules are asked for JSON alone.
-    public init?(_ payload: [UInt8], pushType: PushType? = nil) {
+    package init?(_ payload: [UInt8], pushType: PushType? = nil) {
         let finding: Finding?
         if let fault = JSONScanner.fault(inObject: payload) {
             finding = PayloadSyntax(payload, fault).finding
@@ -41,7 +41,7 @@ public struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The note in the timeline of an accepted notification whose payload has no `aps`; `nil` where none is needed.
-    public static func note(on survey: JSONScanner.Survey, pushType: PushType?) -> String? {
+    package static func note(on survey: JSONScanner.Survey, pushType: PushType?) -> String? {
         guard survey.fault == nil, !survey.namesAPS, pushType.showsByPayload else { return nil }
         return "the payload has no \"aps\": the device shows nothing for it"
     }

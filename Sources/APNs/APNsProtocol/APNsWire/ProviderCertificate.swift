@@ -8,34 +8,34 @@ import X509
 ///
 /// Only the parts that APNs uses are read; ``isSigned(by:)`` checks the signature. Source: Apple, "Establishing a
 /// certificate-based connection to APNs".
-public struct ProviderCertificate: Hashable, Sendable {
+package struct ProviderCertificate: Hashable, Sendable {
     /// The certificate's bytes (RFC 5280, section 4.1).
-    public let der: [UInt8]
+    package let der: [UInt8]
     /// The subject's `UID`.
-    public let bundleID: Topic
+    package let bundleID: Topic
     /// The subject's `CN`; empty where there is none.
-    public let commonName: String
+    package let commonName: String
     /// The environments that the extensions name; at least one.
-    public let environments: Set<PushEnvironment>
+    package let environments: Set<PushEnvironment>
     /// The topics that the certificate allows; at least one, the app's own first where it has no list of topics.
-    public let topics: [CertificateTopic]
+    package let topics: [CertificateTopic]
     /// The first moment at which it is valid.
-    public let notBefore: Timestamp
+    package let notBefore: Timestamp
     /// The last moment at which it is valid.
-    public let notAfter: Timestamp
+    package let notAfter: Timestamp
     private let certificate: Certificate
 
     /// Why bytes are no provider certificate: what is wrong, where, and what would be right.
-    public struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
         /// The fault in words.
-        public var description: String
+        package var description: String
     }
 
     /// Longer ones are refused before they are looked into.
-    public static let maximumLength = 16_384
+    package static let maximumLength = 16_384
 
     /// Reads a certificate.
-    public init(der: [UInt8]) throws(Malformed) {
+    package init(der: [UInt8]) throws(Malformed) {
         guard der.count <= Self.maximumLength else {
             throw Malformed(description: "it has \(der.count) bytes, more than any real one")
         }
@@ -87,23 +87,23 @@ public struct ProviderCertificate: Hashable, Sendable {
     }
 
     /// SHA-256 of the certificate's bytes.
-    public var fingerprint: [UInt8] { Self.fingerprint(of: der) }
+    package var fingerprint: [UInt8] { Self.fingerprint(of: der) }
 
     /// The SHA-256 of the bytes that the issuer signed. One signature has several encodings, so that a holder of the
     /// key can give one certificate other bytes and another ``fingerprint``. The identity stays the same.
-    public var identity: [UInt8] { Array(SHA256.hash(data: certificate.tbsCertificateBytes)) }
+    package var identity: [UInt8] { Array(SHA256.hash(data: certificate.tbsCertificateBytes)) }
 
     /// SHA-256 of some certificate's bytes, readable or not.
-    public static func fingerprint(of der: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: der)) }
+    package static func fingerprint(of der: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: der)) }
 
     /// Whether an authority made it: it is named as the issuer, and its key signed.
-    public func isSigned(by authority: CertificateAuthority) -> Bool {
+    package func isSigned(by authority: CertificateAuthority) -> Bool {
         certificate.issuer == authority.certificate.subject
             && authority.certificate.publicKey.isValidSignature(certificate.signature, for: certificate)
     }
 
     /// The refusal of a certificate whose time has not come or is over; `nil` within it.
-    public func refusal(at now: Timestamp) -> APNsRefusal? {
+    package func refusal(at now: Timestamp) -> APNsRefusal? {
         if now < notBefore {
             return APNsRefusal(.badCertificate, note: "the certificate of \(bundleID) is valid from \(notBefore) only")
         }
@@ -115,21 +115,21 @@ public struct ProviderCertificate: Hashable, Sendable {
 }
 
 /// A certificate authority whose certificates a team sends with.
-public struct CertificateAuthority: Hashable, Sendable {
+package struct CertificateAuthority: Hashable, Sendable {
     /// The certificate's bytes.
-    public let der: [UInt8]
+    package let der: [UInt8]
     /// The subject, as text.
-    public var name: String { "\(certificate.subject)" }
+    package var name: String { "\(certificate.subject)" }
     /// The first moment at which it is valid.
-    public let notBefore: Timestamp
+    package let notBefore: Timestamp
     /// The last moment at which it is valid.
-    public let notAfter: Timestamp
+    package let notAfter: Timestamp
     fileprivate let certificate: Certificate
 
     /// Reads an authority's certificate.
     ///
     /// - Throws: also for a certificate that may sign no others (RFC 5280, sections 4.2.1.3 and 4.2.1.9).
-    public init(der: [UInt8]) throws(ProviderCertificate.Malformed) {
+    package init(der: [UInt8]) throws(ProviderCertificate.Malformed) {
         guard der.count <= ProviderCertificate.maximumLength else {
             throw ProviderCertificate.Malformed(description: "it has \(der.count) bytes, more than any real one")
         }
@@ -151,10 +151,10 @@ public struct CertificateAuthority: Hashable, Sendable {
     }
 
     /// Whether an instant lies within its validity.
-    public func isValid(at now: Timestamp) -> Bool { notBefore <= now && now <= notAfter }
+    package func isValid(at now: Timestamp) -> Bool { notBefore <= now && now <= notAfter }
 
     /// SHA-256 of the certificate's bytes.
-    public var fingerprint: [UInt8] { ProviderCertificate.fingerprint(of: der) }
+    package var fingerprint: [UInt8] { ProviderCertificate.fingerprint(of: der) }
 }
 
 extension Timestamp {

@@ -7,27 +7,27 @@ import PushCore
 /// The format is that of the known libraries: `iat` as an integer, a float or a digit string; extra header fields and
 /// claims; white space inside the JSON; the signature as `r ‖ s` or DER. Source: Apple, "Establishing a token-based
 /// connection to APNs".
-public struct ProviderToken: Sendable {
+package struct ProviderToken: Sendable {
     /// `kid`: ten characters that name the key.
-    public let keyID: KeyID
+    package let keyID: KeyID
     /// `iss`: the team.
-    public let team: TeamID
+    package let team: TeamID
     /// `iat`.
-    public let issuedAt: Timestamp
+    package let issuedAt: Timestamp
     private let signedPart: [UInt8]
     private let signature: P256.Signing.ECDSASignature
 
     /// How old a token may be; `iat` older than that is `ExpiredProviderToken`.
-    public static let lifetime = Duration.seconds(3600)
+    package static let lifetime = Duration.seconds(3600)
     /// How far `iat` may lie ahead of our clock.
-    public static let tolerance = Duration.seconds(300)
+    package static let tolerance = Duration.seconds(300)
     /// Longer header values are refused before they are looked into.
-    public static let maximumLength = 4096
+    package static let maximumLength = 4096
 
     /// Reads an `authorization` header's value, `bearer JWT`; the scheme in any case (RFC 9110, 11.1).
     ///
     /// - Throws: what was wrong, as an `InvalidProviderToken` or `MissingProviderToken` refusal.
-    public init(authorization: some Collection<UInt8>) throws(APNsRefusal) {
+    package init(authorization: some Collection<UInt8>) throws(APNsRefusal) {
         let scheme = Array("bearer ".utf8)
         let start = authorization.prefix(scheme.count).map { (65...90).contains($0) ? $0 + 32 : $0 }
         guard start == scheme else {
@@ -37,7 +37,7 @@ public struct ProviderToken: Sendable {
     }
 
     /// Reads the compact serialization, `header.claims.signature`.
-    public init(compact: [UInt8]) throws(APNsRefusal) {
+    package init(compact: [UInt8]) throws(APNsRefusal) {
         func invalid(_ note: String) -> APNsRefusal { APNsRefusal(.invalidProviderToken, note: note) }
         guard compact.count <= Self.maximumLength else { throw invalid("the token is longer than any real one") }
         let parts = compact.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -68,12 +68,12 @@ public struct ProviderToken: Sendable {
     }
 
     /// Whether the signature is this key's.
-    public func isSigned(by key: P256.Signing.PublicKey) -> Bool {
+    package func isSigned(by key: P256.Signing.PublicKey) -> Bool {
         key.isValidSignature(signature, for: Data(signedPart))
     }
 
     /// Checks the token's time; `nil` while it is valid.
-    public func refusal(at now: Timestamp) -> APNsRefusal? {
+    package func refusal(at now: Timestamp) -> APNsRefusal? {
         let age = now.duration(since: issuedAt)
         if age > Self.lifetime {
             return APNsRefusal(
@@ -88,7 +88,7 @@ public struct ProviderToken: Sendable {
     /// Makes a token.
     ///
     /// - Throws: The error of the cryptographic library.
-    public static func make(
+    package static func make(
         key: P256.Signing.PrivateKey, keyID: KeyID, team: TeamID, issuedAt: Timestamp
     ) throws -> String {
         let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))

@@ -4,19 +4,19 @@ import PushCore
 ///
 /// Version 8 (RFC 9562, section 5.8): 48, 12 and 4 bits of the id around the version and variant bits, then a
 /// fixed mark. It needs no index to be looked up, and an id of a foreign form decodes to `nil`.
-public enum ServerAPNsID {
+package enum ServerAPNsID {
     private static let mark: [UInt8] = Array("aldaba".utf8)
 
     /// The UUID's text, lower case.
-    public static func text(of id: NotificationID) -> String {
+    package static func text(of id: NotificationID) -> String {
         String(decoding: bytes(of: id), as: UTF8.self)
     }
 
     /// The UUID.
-    public static func apnsID(of id: NotificationID) -> APNsID { APNsID(rawValue: text(of: id)) }
+    package static func apnsID(of id: NotificationID) -> APNsID { APNsID(rawValue: text(of: id)) }
 
     /// The 36 bytes of the UUID's text, lower case.
-    public static func bytes(of id: NotificationID) -> [UInt8] {
+    package static func bytes(of id: NotificationID) -> [UInt8] {
         let value = UInt64(bitPattern: id.rawValue)
         let high = (value >> 16) << 16 | 0x8000 | (value >> 4) & 0xFFF
         var low: UInt64 = 0x80 | value & 0xF
@@ -46,7 +46,7 @@ public enum ServerAPNsID {
     }
 
     /// The internal id inside a UUID that the server made; `nil` for any other text.
-    public static func id(of text: String) -> NotificationID? {
+    package static func id(of text: String) -> NotificationID? {
         guard text.utf8.count == 36 else { return nil }
         var digits: [UInt8] = []
         for byte in text.utf8 where byte != UInt8(ascii: "-") {

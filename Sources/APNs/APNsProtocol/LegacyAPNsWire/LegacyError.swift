@@ -1,5 +1,5 @@
 /// Why the gateway ends a connection: the second byte of the error packet.
-public enum LegacyStatus: UInt8, Sendable, CaseIterable {
+package enum LegacyStatus: UInt8, Sendable, CaseIterable {
     /// Nothing was wrong.
     case noError = 0
     /// The server could not take the push now; sending it again is right.
@@ -30,26 +30,26 @@ public enum LegacyStatus: UInt8, Sendable, CaseIterable {
 ///
 /// What came before the push that it names was taken, that push and what came after it was not. With
 /// ``LegacyStatus/shutdown`` the push that it names was taken too.
-public struct LegacyError: Error, Hashable, Sendable {
+package struct LegacyError: Error, Hashable, Sendable {
     /// The status that names the error.
-    public var status: LegacyStatus
+    package var status: LegacyStatus
     /// The identifier of the push; 0 where the push has none.
-    public var identifier: UInt32
+    package var identifier: UInt32
     /// For logs and timelines: what was wrong, and what would be right. It does not travel.
-    public var note: String
+    package var note: String
 
     /// Makes an error about the push of an identifier.
-    public init(_ status: LegacyStatus, identifier: UInt32 = 0, note: String = "") {
+    package init(_ status: LegacyStatus, identifier: UInt32 = 0, note: String = "") {
         self.status = status
         self.identifier = identifier
         self.note = note
     }
 
     /// Command 8, status, identifier.
-    public var packet: [UInt8] { [8, status.rawValue] + BigEndian.bytes(identifier) }
+    package var packet: [UInt8] { [8, status.rawValue] + BigEndian.bytes(identifier) }
 
     /// Reads an error packet; `nil` for anything else than six bytes of one.
-    public init?(packet: some Collection<UInt8>) {
+    package init?(packet: some Collection<UInt8>) {
         let bytes = Array(packet)
         guard bytes.count == 6, bytes[0] == 8, let status = LegacyStatus(rawValue: bytes[1]) else { return nil }
         self.init(status, identifier: BigEndian.number(bytes[2...]))
@@ -57,20 +57,20 @@ public struct LegacyError: Error, Hashable, Sendable {
 }
 
 /// A tuple of the feedback service: a device token that is dead, and since when.
-public struct LegacyFeedback: Hashable, Sendable {
+package struct LegacyFeedback: Hashable, Sendable {
     /// Seconds since 1970 at which the token ended.
-    public var seconds: UInt32
+    package var seconds: UInt32
     /// The device token's 32 bytes.
-    public var token: [UInt8]
+    package var token: [UInt8]
 
     /// Makes a tuple.
-    public init(seconds: UInt32, token: [UInt8]) {
+    package init(seconds: UInt32, token: [UInt8]) {
         self.seconds = seconds
         self.token = token
     }
 
     /// The seconds, the token's length in two bytes, and the token.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         BigEndian.bytes(seconds) + BigEndian.bytes(UInt16(clamping: token.count)) + token.prefix(Int(UInt16.max))
     }
 }

@@ -4,22 +4,22 @@ import PushCore
 ///
 /// After an error it stays in error, because the stream can no longer be cut. An error is thrown as soon as it is
 /// certain, before the rest of its frame has come.
-public struct LegacyFrameDecoder: Sendable {
+package struct LegacyFrameDecoder: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
     private var failure: LegacyError?
 
     /// Longer frames of items are refused unread: an item of the greatest length, and the others beside it, fit.
-    public static let maximumFrame = 66_000
+    package static let maximumFrame = 66_000
 
     /// Begins at the start of a stream.
-    public init() {}
+    package init() {}
 
     /// Whether the stream has ended inside a frame, if it has ended.
-    public var isInsideFrame: Bool { start < buffer.count }
+    package var isInsideFrame: Bool { start < buffer.count }
 
     /// Takes the next piece of the stream.
-    public mutating func append(_ bytes: some Collection<UInt8>) {
+    package mutating func append(_ bytes: some Collection<UInt8>) {
         guard failure == nil else { return }
         if start > 0 {
             buffer.removeFirst(start)
@@ -29,7 +29,7 @@ public struct LegacyFrameDecoder: Sendable {
     }
 
     /// The next push; `nil` when more bytes are needed.
-    public mutating func next() throws(LegacyError) -> LegacyPush? {
+    package mutating func next() throws(LegacyError) -> LegacyPush? {
         if let failure { throw failure }
         do throws(LegacyError) {
             var reader = LegacyReader(bytes: buffer[start...])

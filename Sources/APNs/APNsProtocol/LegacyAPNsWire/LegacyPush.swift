@@ -1,7 +1,7 @@
 import PushCore
 
 /// The frames in which a push can travel: the first byte of each.
-public enum LegacyCommand: UInt8, Sendable, CaseIterable {
+package enum LegacyCommand: UInt8, Sendable, CaseIterable {
     /// Token and payload.
     case simple = 0
     /// Also an identifier and an expiry.
@@ -11,25 +11,25 @@ public enum LegacyCommand: UInt8, Sendable, CaseIterable {
 }
 
 /// A push as the binary interface carries it; only its sizes are checked.
-public struct LegacyPush: Hashable, Sendable {
+package struct LegacyPush: Hashable, Sendable {
     /// The identifier by which an error names the push; 0 where the frame has none.
-    public var identifier: UInt32
+    package var identifier: UInt32
     /// The device token, 32 bytes.
-    public var token: [UInt8]
+    package var token: [UInt8]
     /// The payload, 1 to ``maximumPayload`` bytes.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
     /// Seconds since 1970 until which delivery makes sense; 0 for one attempt, `nil` where the frame has none.
-    public var expiration: UInt32?
+    package var expiration: UInt32?
     /// `nil` where the frame has none, which is ``Priority/immediate``.
-    public var priority: Priority?
+    package var priority: Priority?
 
     /// The bytes that a payload may have.
-    public static let maximumPayload = 2048
+    package static let maximumPayload = 2048
     /// The bytes of every device token.
-    public static let tokenLength = 32
+    package static let tokenLength = 32
 
     /// Makes a push; nothing is checked.
-    public init(
+    package init(
         identifier: UInt32 = 0, token: [UInt8], payload: [UInt8], expiration: UInt32? = nil, priority: Priority? = nil
     ) {
         self.identifier = identifier
@@ -40,7 +40,7 @@ public struct LegacyPush: Hashable, Sendable {
     }
 
     /// The time of expiry, in the model's terms.
-    public var expiry: Expiry {
+    package var expiry: Expiry {
         switch expiration {
         case nil: .policyDefault
         case 0?: .once
@@ -49,7 +49,7 @@ public struct LegacyPush: Hashable, Sendable {
     }
 
     /// Writes the frame of a command. What the command has no place for is left out.
-    public func frame(_ command: LegacyCommand) -> [UInt8] {
+    package func frame(_ command: LegacyCommand) -> [UInt8] {
         func sized(_ bytes: [UInt8]) -> [UInt8] {
             BigEndian.bytes(UInt16(clamping: bytes.count)) + bytes.prefix(Int(UInt16.max))
         }

@@ -1,7 +1,7 @@
 import Platform
 
 /// The reason why an agent cannot start. Each description names the remedy.
-public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
+package enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
     /// A folder cannot be made, entered or trusted, or a file in it not written.
     case folder(path: String, reason: String)
     /// Another agent holds the data folder; `process` is its process id, empty where that is not known.
@@ -16,7 +16,7 @@ public enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
     /// Creates the failure of a folder from the system's error.
     package init(_ failure: MachineFailure) { self = .folder(path: failure.what, reason: failure.reason) }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .folder(let path, let reason):
             "the folder \(path) cannot be used: \(reason); give another data folder or correct its rights"

@@ -3,49 +3,49 @@ import Foundation
 import PushCore
 
 /// The manifest of an installed app: a JSON file in the agent's apps folder.
-public struct AppManifest: Codable, Hashable, Sendable {
+package struct AppManifest: Codable, Hashable, Sendable {
     /// The bundle id, which is the app's topic.
-    public var id: BundleID
+    package var id: BundleID
     /// The name that people see.
-    public var name: String
+    package var name: String
     /// The team that owns the app, ten characters.
-    public var team: String
+    package var team: String
     /// The absolute path of the program; a process that claims to be this app must run it.
-    public var executable: String
+    package var executable: String
     /// The program's arguments when the agent starts it.
-    public var arguments: [String]
+    package var arguments: [String]
     /// Variables that are set when the agent starts the app.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// An icon's name or absolute path.
-    public var icon: String?
+    package var icon: String?
     /// The name of the app's desktop file without `.desktop`; the id where it is absent.
-    public var desktopEntry: String?
+    package var desktopEntry: String?
     /// Whether the session bus starts the app when a person taps (`DBusActivatable` of its desktop file).
-    public var dbusActivatable = false
+    package var dbusActivatable = false
     /// Absolute path of the folder with the app's string tables and sounds.
-    public var resources: String?
+    package var resources: String?
     /// Whether a process proves that it is this app by the secret beside its manifest, and not by the program that it
     /// runs: for scripts, whose program is an interpreter.
-    public var provesBySecret = false
+    package var provesBySecret = false
     /// The authorization for notifications: the person's choice, unless the manifest fixes it.
-    public var authorization: Authorization
+    package var authorization: Authorization
     /// The condition under which a connected app counts as active; as the app declares, unless the manifest sets
     /// another.
-    public var lifecycle: Lifecycle
+    package var lifecycle: Lifecycle
     /// The process that opens payloads encrypted to the app on this device; the agent, unless the manifest names
     /// another.
-    public var encryptedPayloads = EncryptedPayloads.agent
+    package var encryptedPayloads = EncryptedPayloads.agent
     /// The reasons for which the app may be woken; ``remoteNotifications`` is the only mode there is.
-    public var backgroundModes: [String]
+    package var backgroundModes: [String]
     /// The program that changes its notifications before they are shown; `nil` where there is none.
-    public var serviceExtension: ServiceExtensionManifest?
+    package var serviceExtension: ServiceExtensionManifest?
     /// The groups whose folders the app and its extension share, such as `group.com.example.todo`.
-    public var applicationGroups: [String] = []
+    package var applicationGroups: [String] = []
     /// Whether files for its notifications may also be fetched by `http`, which others can read and change in transit.
-    public var allowsHTTP = false
+    package var allowsHTTP = false
 
     /// Whether the app may show notifications.
-    public enum Authorization: String, Codable, Sendable, CaseIterable {
+    package enum Authorization: String, Codable, Sendable, CaseIterable {
         /// The person is asked, once.
         case ask
         /// A policy, for kiosks: the app may notify, and the person is not asked.
@@ -55,7 +55,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     /// When a connected app counts as active.
-    public enum Lifecycle: String, Codable, Sendable, CaseIterable {
+    package enum Lifecycle: String, Codable, Sendable, CaseIterable {
         /// When a person or a tap started it, and from then on as it declares. In the background when it was started
         /// for a notification without visible content.
         case declared
@@ -67,7 +67,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     /// The process that opens encrypted payloads.
-    public enum EncryptedPayloads: String, Codable, Sendable, CaseIterable {
+    package enum EncryptedPayloads: String, Codable, Sendable, CaseIterable {
         /// The agent, before anything is shown. It makes the keys, and its registration publishes them.
         case agent
         /// The app's service extension, with keys of its own: the agent publishes none and passes payloads on as they
@@ -82,7 +82,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     package static let terminalID: BundleID = "aldaba.notify"
 
     /// Takes the values as they are; ``read(_:)`` is what checks them.
-    public init(
+    package init(
         id: BundleID, name: String, team: String, executable: String, arguments: [String] = [],
         environment: [String: String] = [:], icon: String? = nil, authorization: Authorization = .ask,
         lifecycle: Lifecycle = .declared, backgroundModes: [String] = []
@@ -100,7 +100,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     }
 
     /// The name that the app owns on the session bus where it is ``dbusActivatable``: that of its desktop file.
-    public var busName: String { desktopEntry ?? id.rawValue }
+    package var busName: String { desktopEntry ?? id.rawValue }
 
     private enum Key: String, CodingKey, CaseIterable {
         case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
@@ -108,7 +108,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
         case serviceExtension, applicationGroups, allowsHTTP
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         id = try members.decode(BundleID.self, forKey: .id)
         name = try members.decodeIfPresent(String.self, forKey: .name) ?? id.rawValue
@@ -134,7 +134,7 @@ public struct AppManifest: Codable, Hashable, Sendable {
     /// Reads and checks a manifest's JSON text.
     ///
     /// - Throws: ``AppManifestFault``, which names the key, what is wrong with it and what would be right.
-    public static func read(_ text: Data) throws(AppManifestFault) -> AppManifest {
+    package static func read(_ text: Data) throws(AppManifestFault) -> AppManifest {
         try checkKeys(of: text)
         let manifest: AppManifest
         do {

@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 
 /// A fault in a manifest.
-public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key that is at fault; empty when it is the whole file.
-    public var key: String
+    package var key: String
     /// The fault and its remedy, for people.
-    public var problem: String
+    package var problem: String
 
     init(key: String, problem: String) {
         self.key = key
@@ -36,7 +36,7 @@ public struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertib
         }
     }
 
-    public var description: String { key.isEmpty ? "manifest: \(problem)" : "manifest: `\(key)`: \(problem)" }
+    package var description: String { key.isEmpty ? "manifest: \(problem)" : "manifest: `\(key)`: \(problem)" }
 }
 
 extension AppManifest {

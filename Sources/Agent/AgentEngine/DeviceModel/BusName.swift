@@ -1,8 +1,8 @@
 /// Well-known names on a message bus (D-Bus Specification, "Bus names").
-public enum BusName {
+package enum BusName {
     /// Whether a text is a well-known bus name: two or more words of `A-Z a-z 0-9 _ -`, none of which begins with a
     /// digit, with dots between them; at most 255 bytes (D-Bus Specification, "Bus names").
-    public static func isValid(_ text: String) -> Bool {
+    package static func isValid(_ text: String) -> Bool {
         let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return text.utf8.count <= 255 && words.count >= 2
             && words.allSatisfy { word in

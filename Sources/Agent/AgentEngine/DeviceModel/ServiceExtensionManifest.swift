@@ -3,23 +3,23 @@ import Foundation
 import PushCore
 
 /// The manifest of an app's service extension: the member `serviceExtension` of the app's manifest.
-public struct ServiceExtensionManifest: Codable, Hashable, Sendable {
+package struct ServiceExtensionManifest: Codable, Hashable, Sendable {
     /// The extension's bundle id, which begins with the app's: `com.example.todo.Service`.
-    public var id: String
+    package var id: String
     /// The extension's version, for the agent's counts; empty for none.
-    public var version: String
+    package var version: String
     /// Absolute path of the program, which the agent starts.
-    public var executable: String
+    package var executable: String
     /// The program's arguments, without its name.
-    public var arguments: [String]
+    package var arguments: [String]
     /// Variables that are set when it is started.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// The class that changes notifications, `Module.Class`, in place of the one that the program's main function
     /// names.
-    public var principalClass: String?
+    package var principalClass: String?
 
     /// Takes the values as they are; reading the app's manifest is what checks them.
-    public init(
+    package init(
         id: String, version: String = "", executable: String, arguments: [String] = [],
         environment: [String: String] = [:], principalClass: String? = nil
     ) {
@@ -38,7 +38,7 @@ public struct ServiceExtensionManifest: Codable, Hashable, Sendable {
     /// How long a version may be, in bytes.
     static let longestVersion = 64
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         id = try members.decode(String.self, forKey: .id)
         version = try members.decodeIfPresent(String.self, forKey: .version) ?? ""

@@ -4,7 +4,7 @@ import Scheduling
 /// The system's clocks, which signal due times to the agent; a port.
 ///
 /// Every method may be called on any thread and returns at once.
-public protocol AlarmClock: Sendable {
+package protocol AlarmClock: Sendable {
     /// The present reading of the clocks.
     func now() -> ClockReading
 
@@ -22,7 +22,7 @@ public protocol AlarmClock: Sendable {
 }
 
 /// An event of the clocks.
-public enum AlarmClockEvent: Sendable, Hashable {
+package enum AlarmClockEvent: Sendable, Hashable {
     /// The instant has come that was armed last.
     case rang
     /// The wall clock was set, or the machine has slept: scheduled requests must be checked again.

@@ -1,5 +1,5 @@
 /// Brings apps to the front over the session bus, which starts those that do not run; a port.
-public protocol AppActivator: Sendable {
+package protocol AppActivator: Sendable {
     /// Calls `Activate` of the app's org.freedesktop.Application (Desktop Entry Specification, "D-Bus Activation").
     ///
     /// Returns at once. `complete` is called exactly once on any thread, within half a minute even without an answer;
@@ -8,28 +8,28 @@ public protocol AppActivator: Sendable {
 }
 
 /// The app to bring to the front.
-public struct AppActivation: Hashable, Sendable {
+package struct AppActivation: Hashable, Sendable {
     /// A valid bus name, which is that of the desktop file too.
-    public var busName: String
+    package var busName: String
     /// The XDG activation token with which the app may take the focus.
-    public var token: String?
+    package var token: String?
 
     /// The object that the name's owner has: dots become slashes, and what paths cannot hold becomes `_`.
-    public var path: String {
+    package var path: String {
         "/" + busName.replacing(".", with: "/").replacing("-", with: "_")
     }
 
     /// An activation without a token leaves the focus where it is.
     ///
     /// - Parameter busName: Must be valid, see `BusName.isValid(_:)`.
-    public init(busName: String, token: String?) {
+    package init(busName: String, token: String?) {
         self.busName = busName
         self.token = token
     }
 }
 
 /// The outcome of an activation.
-public enum AppActivationOutcome: Hashable, Sendable {
+package enum AppActivationOutcome: Hashable, Sendable {
     /// The app runs and has received the call.
     case activated
     /// It does not run, and the bus cannot start it, for this reason: it can be started by other means at once.

@@ -1,5 +1,5 @@
 /// Reports which program's window has the focus; a port.
-public protocol FocusSource: Sendable {
+package protocol FocusSource: Sendable {
     /// Starts reporting. Called once.
     ///
     /// - Parameter events: Called on a thread of the source's, first with the present state; must not block. Nothing
@@ -11,7 +11,7 @@ public protocol FocusSource: Sendable {
 }
 
 /// An event of a ``FocusSource``.
-public enum FocusEvent: Hashable, Sendable {
+package enum FocusEvent: Hashable, Sendable {
     /// A window of this process has the focus; `nil` where no window has it, or one whose process is not known.
     case focused(process: Int32?)
     /// The source has ended, for this reason.

@@ -1,7 +1,7 @@
 /// Reports the machine's position; a port, implemented by GeoClue, a file or a program.
 ///
 /// Every method may be called on any thread and returns at once.
-public protocol PositionSource: Sendable {
+package protocol PositionSource: Sendable {
     /// The source's name for the log and for a terminal, such as "GeoClue" or "the file /run/position".
     var name: String { get }
 
@@ -18,7 +18,7 @@ public protocol PositionSource: Sendable {
 }
 
 /// An event of a position source.
-public enum PositionEvent: Sendable, Hashable {
+package enum PositionEvent: Sendable, Hashable {
     /// The machine's position, as exact as its accuracy.
     case position(Position)
     /// There is no position at this time, for this reason.
@@ -26,16 +26,16 @@ public enum PositionEvent: Sendable, Hashable {
 }
 
 /// A position on the earth (WGS 84).
-public struct Position: Sendable, Hashable {
+package struct Position: Sendable, Hashable {
     /// Degrees north, -90 to 90.
-    public var latitude: Double
+    package var latitude: Double
     /// Degrees east, -180 to 180.
-    public var longitude: Double
+    package var longitude: Double
     /// The radius of uncertainty, in metres; at least 0.
-    public var accuracy: Double
+    package var accuracy: Double
 
     /// Takes the numbers as they are; who uses them refuses what is not on the earth.
-    public init(latitude: Double, longitude: Double, accuracy: Double) {
+    package init(latitude: Double, longitude: Double, accuracy: Double) {
         self.latitude = latitude
         self.longitude = longitude
         self.accuracy = accuracy

@@ -3,7 +3,7 @@ import PushCore
 /// Shows notifications; a port, implemented by the desktop.
 ///
 /// Every method may be called on any thread and returns at once.
-public protocol Presenter: Sendable {
+package protocol Presenter: Sendable {
     /// Whether there is a screen, so that people can be asked; `true` by default.
     var hasScreen: Bool { get }
 
@@ -49,8 +49,8 @@ public protocol Presenter: Sendable {
 
 extension Presenter {
     /// `true`: a presenter has a screen by default.
-    public var hasScreen: Bool { true }
+    package var hasScreen: Bool { true }
 
     /// `nil`: no fault is known by default.
-    public var screenFault: String? { nil }
+    package var screenFault: String? { nil }
 }

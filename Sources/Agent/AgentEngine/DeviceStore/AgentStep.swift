@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A debug build can be made to end before or after any of them, as if the power failed there (see ``FaultPlan``).
 /// Tests check from outside what must hold then. In a release build a step is only its body.
-public enum AgentStep: String, CaseIterable, Sendable {
+package enum AgentStep: String, CaseIterable, Sendable {
     /// Each is the commit of one kind of ``StoreChange``, and is named by what that stores.
     case storeArrival, storeAcknowledged, storeHandled, storeAppearance, storeLeftUnhandled, storePresented, storeTap
     case storeDismissal, storeLeftScreen, storeResponseHandled, storeResponsesDropped, storeReceiptsConfirmed
@@ -25,7 +25,7 @@ public enum AgentStep: String, CaseIterable, Sendable {
     case extend
 
     /// The moment at which the agent can be made to end: before or after a step.
-    public enum Side: String, CaseIterable, Sendable { case before, after }
+    package enum Side: String, CaseIterable, Sendable { case before, after }
 
     /// Takes the step by running `body`; throws what that throws.
     @inline(__always)

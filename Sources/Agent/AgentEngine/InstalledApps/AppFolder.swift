@@ -3,17 +3,17 @@ import Foundation
 import Platform
 
 /// The folder that holds one manifest per installed app, `ID.json`.
-public struct AppFolder: Sendable {
+package struct AppFolder: Sendable {
     /// The folder's path; the folder is made when an app is installed.
-    public let path: String
+    package let path: String
 
     /// Reads nothing, and makes no folder.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// Every manifest that can be read, by bundle id, and what is wrong with the others, by file name.
     ///
     /// A folder that does not exist has no apps, and is not readable. Files that do not end in `.json` are left alone.
-    public func load() -> Content {
+    package func load() -> Content {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             return Content(isReadable: false)
         }
@@ -51,17 +51,17 @@ public struct AppFolder: Sendable {
     }
 
     /// The content of the folder.
-    public struct Content: Sendable {
+    package struct Content: Sendable {
         /// The manifests by bundle id.
-        public var apps: [BundleID: AppManifest] = [:]
+        package var apps: [BundleID: AppManifest] = [:]
         /// The faults of manifests that are not used, and of those that another one replaces.
-        public var faults: [(file: String, fault: String)] = []
+        package var faults: [(file: String, fault: String)] = []
         /// The file of each app's manifest.
         package var files: [BundleID: String] = [:]
         /// Whether the next check may find a difference although nothing is written meanwhile.
         package var mayChangeUnseen = false
         /// Whether the folder could be read.
-        public var isReadable: Bool
+        package var isReadable: Bool
 
         /// A folder without manifests.
         package init(isReadable: Bool) { self.isReadable = isReadable }
@@ -79,7 +79,7 @@ public struct AppFolder: Sendable {
     ///
     /// - Returns: Whether it was there.
     /// - Throws: ``AgentStartFailure/folder(path:reason:)`` when its manifest cannot be deleted.
-    public func remove(_ app: BundleID) throws -> Bool {
+    package func remove(_ app: BundleID) throws -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let files = names.filter { name in
             guard name.hasSuffix(".json"), let text = FileManager.default.contents(atPath: path + "/" + name) else {
@@ -102,7 +102,7 @@ public struct AppFolder: Sendable {
     /// - Throws: ``AppManifestFault`` for a program that cannot prove that it is the app;
     ///   ``AgentStartFailure/folder(path:reason:)`` when the folder or the file cannot be written.
     @discardableResult
-    public func install(_ manifest: AppManifest) throws -> String {
+    package func install(_ manifest: AppManifest) throws -> String {
         if let fault = manifest.programFault() { throw fault }
         do {
             try PrivateFolder.prepare(path, shut: true)
@@ -121,7 +121,7 @@ public struct AppFolder: Sendable {
     }
 
     /// The path of an app's secret, for an app that proves itself by one.
-    public func secretPath(of app: BundleID) -> String { "\(path)/\(app).secret" }
+    package func secretPath(of app: BundleID) -> String { "\(path)/\(app).secret" }
 
     /// An app's secret; `nil` when there is no readable one, or when other users could read it.
     package func secret(of app: BundleID) -> String? {

@@ -14,13 +14,13 @@ import Scheduling
 /// It runs on an event loop of its own, which alone uses the store. The connections of the apps and the one to the
 /// server are on the same loop, so that a message on its path wakes one thread. Their events take effect in the order
 /// in which they came.
-public actor Agent {
+package actor Agent {
     /// The event loop of all agents of a process. Its thread lives as long as the process.
     static let ownLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     nonisolated let loop: any EventLoop
     /// The executor of the agent's event loop: what is isolated to the agent runs on that loop's thread.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
     nonisolated let configuration: AgentConfiguration
     nonisolated let parts: AgentDependencies
@@ -74,7 +74,7 @@ public actor Agent {
     ///   - positions: Reports the machine's position; `nil` for no source: then no request fires at a place.
     ///   - events: Receives the agent's events on its thread; must not block.
     /// - Throws: ``AgentStartFailure``, or why the authorities' file cannot be used. The presenter is stopped then.
-    public init(
+    package init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
         focus: (any FocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil, logger: Logger,
         events: @escaping @Sendable (AgentEvent) -> Void
@@ -131,7 +131,7 @@ public actor Agent {
     ///
     /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket; an error that says where the store was put aside when
     ///   it was found damaged.
-    public func run() async throws {
+    package func run() async throws {
         do {
             try await work()
         } catch {

@@ -4,34 +4,34 @@ import Platform
 import PushCore
 
 /// The settings of one agent: where its data is, where the server is, and how long it pauses between attempts.
-public struct AgentConfiguration: Sendable {
+package struct AgentConfiguration: Sendable {
     /// The agent's own folder; made with mode 0700 when it is missing.
-    public var dataFolder: String
+    package var dataFolder: String
     /// The path of the Unix socket to which apps connect; at most 107 bytes, a limit of Unix sockets.
-    public var socketPath: String
+    package var socketPath: String
     /// The address of the server; `nil` for none: then apps only have their own local notifications.
-    public var server: Server?
+    package var server: Server?
     /// A PEM file of the authorities that may sign the server's certificate; `nil` trusts the system's.
-    public var certificateAuthorityFile: String?
+    package var certificateAuthorityFile: String?
     /// Shown to the server when this device enrols. Never logged.
-    @Secret public var enrolmentKey: String?
+    @Secret package var enrolmentKey: String?
     /// The environment for which apps get their device tokens.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
     /// Private addresses from which files for notifications may be fetched; public ones are always allowed.
-    public var mediaNetworks: [AddressRange] = []
+    package var mediaNetworks: [AddressRange] = []
     /// The bus of the service that finds this person's other devices in the same network, for direct connections. `nil`
     /// for none: then nothing listens and nothing is announced.
-    public var nearbyBusAddress: String?
+    package var nearbyBusAddress: String?
     /// The upper bound of the first pause before the agent tries again; pauses are drawn at random.
-    public var backOffBase: Duration
+    package var backOffBase: Duration
     /// The upper bound of all pauses, which double up to it. More than a minute counts as a minute; less than the first
     /// pause's bound counts as that bound.
-    public var backOffCap: Duration
+    package var backOffCap: Duration
     /// The greatest ``backOffCap`` that counts.
     private static let longestPause = Duration.seconds(60)
 
     /// Creates a configuration without checking it: unusable values are reported when the agent starts.
-    public init(
+    package init(
         dataFolder: String, socketPath: String, server: Server?,
         certificateAuthorityFile: String? = nil, enrolmentKey: String? = nil, environment: PushEnvironment,
         backOffBase: Duration = .seconds(1), backOffCap: Duration = .seconds(60)
@@ -47,16 +47,16 @@ public struct AgentConfiguration: Sendable {
     }
 
     /// The address of a server's device channel.
-    public struct Server: Sendable, Hashable {
+    package struct Server: Sendable, Hashable {
         /// The device channel's host, as its certificate names it.
-        public var host: String
+        package var host: String
         /// The device channel's port.
-        public var port: Int
+        package var port: Int
         /// The control API's base URL, `https://host:8443`, without a slash at its end.
-        public var controlURL: String
+        package var controlURL: String
 
         /// Checks nothing: a server that cannot be reached is tried again and again.
-        public init(host: String, port: Int, controlURL: String) {
+        package init(host: String, port: Int, controlURL: String) {
             self.host = host
             self.port = port
             self.controlURL = controlURL
@@ -64,9 +64,9 @@ public struct AgentConfiguration: Sendable {
     }
 
     /// The folder with the manifests of installed apps.
-    public var appsFolder: String { dataFolder + "/apps" }
+    package var appsFolder: String { dataFolder + "/apps" }
     /// The folder with the output of apps that the agent started.
-    public var logFolder: String { dataFolder + "/log" }
+    package var logFolder: String { dataFolder + "/log" }
     /// The folder with the files attached to notifications.
     var attachmentsFolder: String { dataFolder + "/attachments" }
     var backOff: BackOff {
@@ -78,9 +78,9 @@ public struct AgentConfiguration: Sendable {
 
 // Neither a log nor a dump of what holds it shows the enrolment key.
 extension AgentConfiguration: CustomStringConvertible, CustomReflectable {
-    public var description: String { "the agent of \(dataFolder)" }
+    package var description: String { "the agent of \(dataFolder)" }
     /// The settings without the enrolment key, so that `dump` shows no secret.
-    public var customMirror: Mirror {
+    package var customMirror: Mirror {
         Mirror(
             self,
             children: [
@@ -92,7 +92,7 @@ extension AgentConfiguration: CustomStringConvertible, CustomReflectable {
 }
 
 /// An event that an agent reports to the program that started it.
-public enum AgentEvent: Sendable, Hashable {
+package enum AgentEvent: Sendable, Hashable {
     /// Apps can connect.
     case listening(socketPath: String)
     /// The device has its id.

@@ -5,9 +5,9 @@ import PushCore
 
 /// The presenter of a machine without a session bus: nothing is shown, everything is stored. A program of the person's
 /// choice may be run.
-public final class HeadlessPresenter: Presenter {
+package final class HeadlessPresenter: Presenter {
     /// `false`: there is no person to ask.
-    public var hasScreen: Bool { false }
+    package var hasScreen: Bool { false }
 
     private let logger: Logger
     private let hook: PresenterHook?
@@ -15,20 +15,20 @@ public final class HeadlessPresenter: Presenter {
     /// A presenter that writes to the log, and runs a program where one is given.
     ///
     /// - Parameter hook: The absolute path of a program that is run for each notification, see ``PresenterHook``.
-    public init(logger: Logger, hook: String? = nil) {
+    package init(logger: Logger, hook: String? = nil) {
         self.logger = logger
         self.hook = hook.map { PresenterHook(path: $0) }
     }
 
     /// Logs that there is no screen, and reports one that is not locked. The notifications of an earlier run are not
     /// shown anywhere.
-    public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
+    package func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         logger.notice("There is no session bus: notifications are kept, and none is shown on a screen.")
         events(.locked(false))
     }
 
     /// Without a program the outcome is `kept`, since the notification cannot be seen; else it is the run's.
-    public func present(
+    package func present(
         _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
     ) {
         logger.debug(
@@ -41,17 +41,17 @@ public final class HeadlessPresenter: Presenter {
     }
 
     /// Does nothing: no notification is on a screen.
-    public func update(_ presentation: Presentation) {}
+    package func update(_ presentation: Presentation) {}
 
     /// Does nothing: there are no icons.
-    public func badge(_ count: Int, desktopEntry: String) {}
+    package func badge(_ count: Int, desktopEntry: String) {}
 
     /// Does nothing: no sound is played.
-    public func play(_ sound: Presentation.Sound, volume: Double?) {}
+    package func play(_ sound: Presentation.Sound, volume: Double?) {}
 
     /// Does nothing: no notification is on a screen.
-    public func withdraw(_ notification: NotificationID) {}
+    package func withdraw(_ notification: NotificationID) {}
 
     /// Does nothing: runs of the program end by themselves.
-    public func stop() {}
+    package func stop() {}
 }

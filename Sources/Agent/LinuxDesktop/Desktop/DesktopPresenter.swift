@@ -9,17 +9,17 @@ import Synchronization
 ///
 /// One thread owns the connection; it sleeps until the bus or the agent has something for it. What the agent asks
 /// is queued; when the queue is full, it is refused with a reason, but for updates, which are always taken.
-public final class DesktopPresenter: Presenter, AppActivator {
+package final class DesktopPresenter: Presenter, AppActivator {
     private let queue: CommandQueue
     private let fault = ScreenFault()
 
     /// The reason why nothing can be shown: no notification server runs or can be started, or the session bus is gone.
-    public var screenFault: String? { fault.reason }
+    package var screenFault: String? { fault.reason }
 
     /// The address of the user session's bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket in `XDG_RUNTIME_DIR`.
     ///
     /// - Returns: `nil` when there is neither.
-    public static func sessionBusAddress(
+    package static func sessionBusAddress(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> String? {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return address }
@@ -35,7 +35,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
     ///   - address: The session bus.
     ///   - login: The login manager that reports whether the screen is locked; `nil` leaves that to the screen savers.
     /// - Returns: `nil` when the session bus cannot be reached; the reason is logged.
-    public init?(address: String, login: LoginPlace? = nil, logger: Logger) {
+    package init?(address: String, login: LoginPlace? = nil, logger: Logger) {
         guard let queue = CommandQueue() else { return nil }
         self.queue = queue
         let verdict = Verdict()
@@ -51,12 +51,12 @@ public final class DesktopPresenter: Presenter, AppActivator {
     }
 
     /// Takes over what an earlier run showed, and begins to report.
-    public func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
+    package func start(shown: [ShownPresentation], events: @escaping @Sendable (PresenterEvent) -> Void) {
         _ = queue.put(.start(shown, events: events))
     }
 
     /// Fails at once when the queue is full.
-    public func present(
+    package func present(
         _ presentation: Presentation, then complete: @escaping @Sendable (PresentationOutcome) -> Void
     ) {
         guard queue.put(.present(presentation, complete: complete)) else {
@@ -66,20 +66,20 @@ public final class DesktopPresenter: Presenter, AppActivator {
 
     /// Never refused: it takes the place of one that waits for the same notification, and where too many wait, of the
     /// oldest.
-    public func update(_ presentation: Presentation) { _ = queue.put(.update(presentation)) }
+    package func update(_ presentation: Presentation) { _ = queue.put(.update(presentation)) }
 
     /// Over com.canonical.Unity.LauncherEntry; without effect where no launcher listens, and dropped when the queue is
     /// full.
-    public func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
+    package func badge(_ count: Int, desktopEntry: String) { _ = queue.put(.badge(count, desktopEntry: desktopEntry)) }
 
     /// Left out when the queue is full.
-    public func play(_ sound: Presentation.Sound, volume: Double?) { _ = queue.put(.play(sound, volume: volume)) }
+    package func play(_ sound: Presentation.Sound, volume: Double?) { _ = queue.put(.play(sound, volume: volume)) }
 
     /// Left out when the queue is full.
-    public func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
+    package func withdraw(_ notification: NotificationID) { _ = queue.put(.withdraw(notification)) }
 
     /// Calls the app on the session bus; nothing is started when the queue is full.
-    public func activate(
+    package func activate(
         _ activation: AppActivation, then complete: @escaping @Sendable (AppActivationOutcome) -> Void
     ) {
         guard queue.put(.activate(activation, complete: complete)) else {
@@ -88,7 +88,7 @@ public final class DesktopPresenter: Presenter, AppActivator {
     }
 
     /// Ends the thread once it has carried out what was asked before; nothing is answered or reported any more.
-    public func stop() { _ = queue.put(.stop) }
+    package func stop() { _ = queue.put(.stop) }
 }
 
 /// Whether the thread could connect, from it to who started it.

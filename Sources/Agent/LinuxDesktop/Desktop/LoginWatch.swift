@@ -4,14 +4,14 @@ import Logging
 import Networking
 
 /// The system bus and session id with which the login manager is asked about the user session.
-public struct LoginPlace: Hashable, Sendable {
+package struct LoginPlace: Hashable, Sendable {
     /// The address of the system bus.
-    public var busAddress: String
+    package var busAddress: String
     /// The session's own id; `nil` for a program outside of sessions.
-    public var sessionID: String?
+    package var sessionID: String?
 
     /// `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket of the D-Bus specification; and `XDG_SESSION_ID`.
-    public init(environment: [String: String]) {
+    package init(environment: [String: String]) {
         busAddress = SystemBus.address(environment: environment)
         sessionID = environment["XDG_SESSION_ID"].flatMap { $0.isEmpty ? nil : $0 }
     }

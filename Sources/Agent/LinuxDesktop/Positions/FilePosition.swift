@@ -8,26 +8,26 @@ import Platform
 ///
 /// Read at the start, and whenever the file was written and closed, replaced, made or removed. This also holds when it
 /// is a link, or when its folder is made later. An empty file is taken to be one that is being written.
-public final class FilePosition: PositionSource {
+package final class FilePosition: PositionSource {
     /// `the file PATH`, with the absolute path.
-    public let name: String
+    package let name: String
     private let thread: PositionThread
 
     /// Reads nothing before ``start(events:)``.
     ///
     /// - Parameter path: The file; relative ones count from the current folder.
-    public init(path: String) {
+    package init(path: String) {
         let path = URL(fileURLWithPath: path).path
         name = "the file \(path)"
         thread = PositionThread(name: "aldaba-place") { FileWork(path: path, teller: $0) }
     }
 
     /// Begins on a thread of its own; may be called again after ``rest()``.
-    public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
+    package func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
     /// Stops watching the file until the next start.
-    public func rest() { thread.rest() }
+    package func rest() { thread.rest() }
     /// Ends the thread; nothing is reported any more.
-    public func stop() { thread.stop() }
+    package func stop() { thread.stop() }
 }
 
 /// The thread's own: reads the file when it has changed.

@@ -8,9 +8,9 @@ import Platform
 /// place there is no client of ours, so that GeoClue is idle too. A GeoClue that ends is asked again after 1 s, 2 s, …
 /// 60 s. One that refuses, or waits in vain for the desktop's agent, is asked again after a minute, two, … an hour,
 /// since it may ask a person each time. On a machine without GeoClue it is asked when it appears.
-public final class GeoCluePosition: PositionSource {
+package final class GeoCluePosition: PositionSource {
     /// The service's own name.
-    public let name = "GeoClue"
+    package let name = "GeoClue"
     private let thread: PositionThread
 
     /// Creates a source, which does not connect before ``start(events:)``.
@@ -18,18 +18,18 @@ public final class GeoCluePosition: PositionSource {
     /// - Parameters:
     ///   - busAddress: The system bus.
     ///   - desktopID: The id of the client, as GeoClue's configuration and the person know it.
-    public init(busAddress: String, desktopID: String) {
+    package init(busAddress: String, desktopID: String) {
         thread = PositionThread(name: "aldaba-place") {
             GeoClueWork(address: busAddress, desktopID: desktopID, teller: $0)
         }
     }
 
     /// Begins on a thread of its own; may be called again after ``rest()``.
-    public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
+    package func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
     /// Ends our client of GeoClue's, so that it need not look.
-    public func rest() { thread.rest() }
+    package func rest() { thread.rest() }
     /// Ends the thread; nothing is reported any more.
-    public func stop() { thread.stop() }
+    package func stop() { thread.stop() }
 }
 
 /// A client of GeoClue's; used on the source's thread only.

@@ -9,9 +9,9 @@ import Synchronization
 /// When it has ended, it is started again after 1 s, 2 s, … 60 s; one that ran for a minute after 1 s again. It is
 /// killed with all processes that it started when no request waits any more, and at the agent's end, even when the
 /// agent is killed. Its standard input is empty.
-public final class ProgramPosition: PositionSource {
+package final class ProgramPosition: PositionSource {
     /// Not its command, which may hold a secret.
-    public let name = "the program of the setting position"
+    package let name = "the program of the setting position"
     private let thread: PositionThread
     private let running = RunningProgram()
 
@@ -29,7 +29,7 @@ public final class ProgramPosition: PositionSource {
     /// - Parameters:
     ///   - command: The shell's command line.
     ///   - environment: The agent's environment.
-    public init(command: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(command: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
         let program = ChildProgram(
             path: "/bin/sh", arguments: ["-c", Self.guarded, "sh", command],
             environment: environment.filter { !$0.key.hasPrefix("ALDABA_") })
@@ -39,16 +39,16 @@ public final class ProgramPosition: PositionSource {
     }
 
     /// Begins on a thread of its own, which starts the program; may be called again after ``rest()``.
-    public func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
+    package func start(events: @escaping @Sendable (PositionEvent) -> Void) { thread.start(events: events) }
 
     /// Kills the program with all that it started.
-    public func rest() {
+    package func rest() {
         thread.rest()
         running.kill()
     }
 
     /// Kills the program with all that it started, and ends the thread.
-    public func stop() {
+    package func stop() {
         thread.stop()
         // The process may end before the thread runs again.
         running.stop()

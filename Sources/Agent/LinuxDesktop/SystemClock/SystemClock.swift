@@ -8,7 +8,7 @@ import Scheduling
 import Synchronization
 
 /// The clocks of this machine.
-public final class SystemClock: AlarmClock {
+package final class SystemClock: AlarmClock {
     private let alarm: Descriptor
     /// The end of all threads of this clock.
     private let end: WakeUp
@@ -29,7 +29,7 @@ public final class SystemClock: AlarmClock {
     ///     and so does a machine that has no bus.
     ///   - logger: Logs when the system refuses to wait.
     /// - Throws: ``SystemClockFailure`` when the system has no timer left.
-    public convenience init(
+    package convenience init(
         localtime: String = "/etc/localtime", zoneFolder: String = "/usr/share/zoneinfo", busAddress: String? = nil,
         logger: Logger = Logger(label: "aldaba.clock")
     ) throws(SystemClockFailure) {
@@ -56,14 +56,14 @@ public final class SystemClock: AlarmClock {
     }
 
     /// The clocks as the kernel has them; `sinceBoot` counts while the machine sleeps.
-    public func now() -> ClockReading {
+    package func now() -> ClockReading {
         ClockReading(
             wall: Timestamp(rawValue: MachineClock.wall), boot: boot,
             sinceBoot: MachineClock.sinceBoot)
     }
 
     /// Begins two threads: one for the alarm and the zone, one for the system bus where there is an address.
-    public func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
+    package func start(events: @escaping @Sendable (AlarmClockEvent) -> Void) {
         self.events.withLock { $0 = events }
         // A timer that was never set does not report that the clock was.
         arm(nil)
@@ -84,7 +84,7 @@ public final class SystemClock: AlarmClock {
     }
 
     /// Sets the kernel's timer for the wall clock (timerfd_settime(2)); an instant that has passed rings at once.
-    public func arm(_ deadline: Timestamp?) {
+    package func arm(_ deadline: Timestamp?) {
         // 0 would disable it: a deadline before 1970 is due now.
         let result = calls.setAlarm(alarm.number, deadline.map { max(1, $0.rawValue) } ?? 0)
         // Setting the timer again before the thread has read that the clock was set consumes that report.
@@ -92,14 +92,14 @@ public final class SystemClock: AlarmClock {
     }
 
     /// Ends both threads; nothing is reported any more.
-    public func stop() {
+    package func stop() {
         events.withLock { $0 = nil }
         end.signal()
     }
 }
 
 /// Why there is no clock.
-public struct SystemClockFailure: Error, Sendable, CustomStringConvertible {
+package struct SystemClockFailure: Error, Sendable, CustomStringConvertible {
     /// The call that the system refused, and why.
-    public var description: String
+    package var description: String
 }

@@ -2,7 +2,7 @@ import Timestamps
 
 extension CalendarPattern {
     /// How many years ahead a match is searched for, where no year is given.
-    public static let yearsAhead = 40
+    package static let yearsAhead = 40
 
     /// The first match in a zone after an instant; `nil` when there is none.
     ///
@@ -14,7 +14,7 @@ extension CalendarPattern {
     ///
     /// Searches forty years ahead, further only for a given year, and never past the year 9999. The result is later
     /// than `after`, so that it can be passed as `after` for the following match.
-    public func nextFire(in zone: ZoneRules, after: Timestamp) -> Timestamp? {
+    package func nextFire(in zone: ZoneRules, after: Timestamp) -> Timestamp? {
         guard !isNever, after < Self.last else { return nil }
         var search = FireSearch(pattern: self, zone: zone, start: max(after, Self.earliest).adding(milliseconds: 1))
         return search.run()

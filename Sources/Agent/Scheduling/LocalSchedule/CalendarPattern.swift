@@ -19,7 +19,7 @@ import Foundation
 /// - A quarter is three months by their numbers; the fourth quarter also has the thirteenth month.
 /// - For calendars whose days of the year Foundation does not know, such as the Hindu ones, only weekdays and times
 ///   match.
-public struct CalendarPattern: Hashable, Sendable {
+package struct CalendarPattern: Hashable, Sendable {
     /// How weeks of a year and of a month are numbered.
     struct Weeks: Hashable, Sendable {
         /// 0 for Sunday to 6 for Saturday.
@@ -80,13 +80,13 @@ public struct CalendarPattern: Hashable, Sendable {
     static let never = CalendarPattern(DateComponents())
 
     /// Whether it is known without a search that nothing matches.
-    public var isNever: Bool { given.isEmpty }
+    package var isNever: Bool { given.isEmpty }
 
     /// Whether the months of the calendar are known, or the fields need no months.
-    public static func knowsCalendar(of components: DateComponents) -> Bool { CalendarSystem(components) != nil }
+    package static func knowsCalendar(of components: DateComponents) -> Bool { CalendarSystem(components) != nil }
 
     /// Whether the fields may match at many seconds of one minute.
-    public var isManyAMinute: Bool { given.contains(.millisecond) && !given.contains(.second) }
+    package var isManyAMinute: Bool { given.contains(.millisecond) && !given.contains(.second) }
 
     /// Whether the fields fix the hour: it is given, or neither are minute, second nor nanosecond, so that it is 0.
     var fixesHour: Bool { given.contains(.hour) || given.isDisjoint(with: .belowHour) }
@@ -96,7 +96,7 @@ public struct CalendarPattern: Hashable, Sendable {
 
     /// Packs date components. Their calendar counts, their time zone does not. Without a calendar they are Gregorian,
     /// weeks begin on Sunday, and the first week of a year or month is the one with its first day.
-    public init(_ components: DateComponents) {
+    package init(_ components: DateComponents) {
         guard let system = CalendarSystem(components) else { return }
         weeks = system.weeks
         monthTable = system.months

@@ -2,41 +2,41 @@ import Foundation
 import Timestamps
 
 /// A reading of the system's clocks at one moment.
-public struct ClockReading: Hashable, Sendable {
+package struct ClockReading: Hashable, Sendable {
     /// The wall clock, CLOCK_REALTIME: people and network time set it.
-    public var wall: Timestamp
+    package var wall: Timestamp
     /// The boot id (`/proc/sys/kernel/random/boot_id`): Linux makes a new one at each boot.
-    public var boot: UUID
+    package var boot: UUID
     /// CLOCK_BOOTTIME in milliseconds: it counts from the boot, also in suspend, and is never set.
-    public var sinceBoot: Int64
+    package var sinceBoot: Int64
 
     /// A reading of both clocks.
-    public init(wall: Timestamp, boot: UUID, sinceBoot: Int64) {
+    package init(wall: Timestamp, boot: UUID, sinceBoot: Int64) {
         self.wall = wall
         self.boot = boot
         self.sinceBoot = sinceBoot
     }
 
     /// The wall clock's offset from CLOCK_BOOTTIME, in milliseconds. It changes when the wall clock is set.
-    public var wallOffset: Int64 { wall.rawValue.saturatingDifference(sinceBoot) }
+    package var wallOffset: Int64 { wall.rawValue.saturatingDifference(sinceBoot) }
 
     /// The wall clock's reading at a time of CLOCK_BOOTTIME, unless it is set until then.
-    public func wall(atBootTime milliseconds: Int64) -> Timestamp {
+    package func wall(atBootTime milliseconds: Int64) -> Timestamp {
         Timestamp(rawValue: milliseconds.saturatingSum(wallOffset))
     }
 }
 
 /// The policy for an occurrence that is noticed more than a minute late.
-public enum MissedPolicy: Hashable, Sendable, Codable {
+package enum MissedPolicy: Hashable, Sendable, Codable {
     /// It fires if it is no later than so many milliseconds.
     case deliver(within: Int64)
     /// It does not fire.
     case drop
 
     /// How late an occurrence may be noticed without being missed: 60,000 milliseconds.
-    public static let grace: Int64 = 60_000
+    package static let grace: Int64 = 60_000
     /// Fires up to a day late.
-    public static let standard = MissedPolicy.deliver(within: GregorianCalendar.millisecondsPerDay)
+    package static let standard = MissedPolicy.deliver(within: GregorianCalendar.millisecondsPerDay)
 
     /// Whether an occurrence fires that is noticed so many milliseconds late.
     func fires(lateBy late: Int64) -> Bool {

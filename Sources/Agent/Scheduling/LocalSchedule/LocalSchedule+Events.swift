@@ -2,7 +2,7 @@ import Timestamps
 
 extension LocalSchedule {
     /// Adds an entry, a new one or one from the store. It replaces the one with the same key.
-    public mutating func add(_ key: RequestKey, _ entry: Entry, now: ClockReading) -> Addition {
+    package mutating func add(_ key: RequestKey, _ entry: Entry, now: ClockReading) -> Addition {
         remove(key)
         observe(now)
         var slot = ScheduleSlot(key, entry, floating: floating, now: now)
@@ -26,7 +26,7 @@ extension LocalSchedule {
     }
 
     /// Removes an entry. An unknown key is ignored.
-    public mutating func remove(_ key: RequestKey) {
+    package mutating func remove(_ key: RequestKey) {
         guard let index = indexes.removeValue(forKey: key) else { return }
         wallHeap.remove(index)
         bootHeap.remove(index)
@@ -38,7 +38,7 @@ extension LocalSchedule {
     /// Time has passed: reports what is due, the earliest first, up to a limit. The next call reports the rest.
     ///
     /// Of all missed occurrences of a repeating entry the newest is reported.
-    public mutating func timePassed(now: ClockReading, limit: Int) -> [Directive] {
+    package mutating func timePassed(now: ClockReading, limit: Int) -> [Directive] {
         observe(now)
         var directives: [Directive] = []
         while directives.count < limit, let index = due(now) {
@@ -66,7 +66,7 @@ extension LocalSchedule {
     ///
     /// What the clock was set past is due; occurrences before an entry was added are not, since there the clock was
     /// wrong. Intervals stay where they are.
-    public mutating func clockChanged(now: ClockReading) {
+    package mutating func clockChanged(now: ClockReading) {
         // Two readings of an unchanged clock may differ a little.
         let isSetBack = now.wallOffset < greatestWallOffset.saturatingDifference(1000)
         observe(now)
@@ -91,7 +91,7 @@ extension LocalSchedule {
     ///   - zone: The machine's zone.
     ///   - rules: The present rules of a zone by its name; `nil` for a zone whose rules are unchanged.
     /// - Returns: `missed` for entries that have no occurrence by the new rules.
-    public mutating func zonesChanged(
+    package mutating func zonesChanged(
         floating zone: ZoneRules, named rules: (String) -> ZoneRules?, now: ClockReading
     ) -> [Directive] {
         observe(now)

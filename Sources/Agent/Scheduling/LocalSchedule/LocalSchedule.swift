@@ -11,13 +11,13 @@ import Timestamps
 ///   Fields of a calendar are looked up in their zone, by the wall clock.
 /// - The wall clock may be set by up to ``largestPlausibleStep`` (`clockChanged`). After a larger jump the owner makes
 ///   a new schedule of what it has stored.
-public struct LocalSchedule: Sendable {
+package struct LocalSchedule: Sendable {
     /// The largest step of the wall clock that is taken as it is, in milliseconds: 25 hours. It is also the largest
     /// difference between the local times of two zones (UTC-11 and UTC+14).
-    public static let largestPlausibleStep: Int64 = 90_000_000
+    package static let largestPlausibleStep: Int64 = 90_000_000
 
     /// The trigger that makes an entry due.
-    public enum Trigger: Hashable, Sendable {
+    package enum Trigger: Hashable, Sendable {
         /// So much time after the entry was added, once or repeatedly.
         case interval(IntervalPattern)
         /// Fields of a calendar, in a zone. Without a zone they float: they are in the machine's zone of the moment.
@@ -25,21 +25,21 @@ public struct LocalSchedule: Sendable {
     }
 
     /// A request that waits, as the owner stores it.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The trigger that makes the entry due.
-        public var trigger: Trigger
+        package var trigger: Trigger
         /// The clock's reading when it was added, or the one of the last `anchored` directive.
-        public var added: ClockReading
+        package var added: ClockReading
         /// The machine's offset when it was added, in seconds east of UTC; `nil` where it is not known: then the offset
         /// of the machine's present zone counts.
-        public var addedOffset: Int?
+        package var addedOffset: Int?
         /// The occurrence of the last directive; `nil` when there was none.
-        public var lastFired: Timestamp?
+        package var lastFired: Timestamp?
         /// The policy for an occurrence that is noticed too late.
-        public var missed: MissedPolicy
+        package var missed: MissedPolicy
 
         /// An entry that is to wait.
-        public init(
+        package init(
             trigger: Trigger, added: ClockReading, addedOffset: Int? = nil, lastFired: Timestamp? = nil,
             missed: MissedPolicy = .standard
         ) {
@@ -51,13 +51,13 @@ public struct LocalSchedule: Sendable {
         }
 
         /// Whether its deadline is on the wall clock: fields of a calendar, and intervals of an earlier boot.
-        public func dependsOnWallClock(now: ClockReading) -> Bool {
+        package func dependsOnWallClock(now: ClockReading) -> Bool {
             if case .interval = trigger { added.boot != now.boot } else { true }
         }
     }
 
     /// The result of adding an entry.
-    public enum Addition: Hashable, Sendable {
+    package enum Addition: Hashable, Sendable {
         /// It waits. When the instant has passed already, the next `timePassed` reports it.
         case waits(until: Timestamp)
         /// It has no occurrence to come, and is not in the schedule.
@@ -65,7 +65,7 @@ public struct LocalSchedule: Sendable {
     }
 
     /// An action for the owner. `isLast` means that the entry has left the schedule.
-    public enum Directive: Hashable, Sendable {
+    package enum Directive: Hashable, Sendable {
         /// Show it, and store the occurrence as its `lastFired`. `lateBy` is in milliseconds.
         case fire(key: RequestKey, occurrence: Timestamp, lateBy: Int64, isLast: Bool)
         /// Do not show it, it is too late for that. Store the occurrence as its `lastFired`.
@@ -98,42 +98,42 @@ public struct LocalSchedule: Sendable {
     /// An empty schedule.
     ///
     /// - Parameter floating: The machine's zone.
-    public init(floating: ZoneRules) { self.floating = floating }
+    package init(floating: ZoneRules) { self.floating = floating }
 
     /// The keys of all entries.
-    public var keys: some Collection<RequestKey> { indexes.keys }
+    package var keys: some Collection<RequestKey> { indexes.keys }
 
     /// The number of entries.
-    public var count: Int { indexes.count }
+    package var count: Int { indexes.count }
 
     /// When `timePassed` next has something to report, by the wall clock's last reading; `nil` when nothing waits.
-    public var nextDeadline: Timestamp? {
+    package var nextDeadline: Timestamp? {
         let byWall = wallHeap.top.map { Timestamp(rawValue: $0.deadline) }
         guard let top = bootHeap.top, let clock else { return byWall }
         return min(byWall ?? .distantFuture, Timestamp(rawValue: top.deadline.saturatingSum(clock.wallOffset)))
     }
 
     /// When an entry is next due: the order in which entries are listed.
-    public struct Deadline: Hashable, Sendable, Comparable {
+    package struct Deadline: Hashable, Sendable, Comparable {
         /// The deadline, by the wall clock's last reading.
-        public var instant: Timestamp
+        package var instant: Timestamp
         /// The entry's key.
-        public var key: RequestKey
+        package var key: RequestKey
 
         /// The deadline of an entry.
-        public init(instant: Timestamp, key: RequestKey) {
+        package init(instant: Timestamp, key: RequestKey) {
             self.instant = instant
             self.key = key
         }
 
         /// Equal deadlines are in the order of their keys.
-        public static func < (left: Deadline, right: Deadline) -> Bool {
+        package static func < (left: Deadline, right: Deadline) -> Bool {
             (left.instant, left.key) < (right.instant, right.key)
         }
     }
 
     /// The deadline of one entry; `nil` for a key that is not in the schedule.
-    public func deadline(of key: RequestKey) -> Deadline? {
+    package func deadline(of key: RequestKey) -> Deadline? {
         guard let index = indexes[key] else { return nil }
         let slot = slots[Int(index)]
         return deadline(
@@ -156,7 +156,7 @@ public struct LocalSchedule: Sendable {
     /// - Parameters:
     ///   - last: The last deadline of the page before; `nil` for the first page.
     ///   - limit: The size of the page.
-    public func deadlines(after last: Deadline?, limit: Int) -> [Deadline] {
+    package func deadlines(after last: Deadline?, limit: Int) -> [Deadline] {
         guard limit > 0 else { return [] }
         var earliest = EarliestDeadlines(after: last, limit: limit)
         for node in wallHeap.nodes { earliest.insert(deadline(node, offset: 0)) }
@@ -165,7 +165,7 @@ public struct LocalSchedule: Sendable {
     }
 
     /// The next occurrences of an entry after now, up to a count; empty for a key that is not in the schedule.
-    public func nextTimes(_ key: RequestKey, count: Int, now: ClockReading) -> [Timestamp] {
+    package func nextTimes(_ key: RequestKey, count: Int, now: ClockReading) -> [Timestamp] {
         guard let index = indexes[key] else { return [] }
         let slot = slots[Int(index)]
         guard slot.repeats else {
@@ -222,7 +222,7 @@ extension LocalSchedule.Trigger {
     /// The trigger of an app's request; `nil` for a region, an interval that is out of range, and an unknown zone.
     ///
     /// - Parameter rules: The rules of a zone; `nil` for an unknown one.
-    public init?(_ trigger: NotificationTrigger, zone rules: (ZoneChoice) -> ZoneRules?) {
+    package init?(_ trigger: NotificationTrigger, zone rules: (ZoneChoice) -> ZoneRules?) {
         switch trigger {
         case .timeInterval(let seconds, let repeats):
             guard let pattern = IntervalPattern(seconds: seconds, repeats: repeats) else { return nil }

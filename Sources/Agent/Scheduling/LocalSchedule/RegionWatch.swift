@@ -7,10 +7,10 @@ import Foundation
 /// beyond the edge by more than its accuracy, or by half of the radius where that is less. A position whose accuracy is
 /// worse than the diameter and than 100 m can only show that the machine is outside. The first known side of a region
 /// is no crossing.
-public struct RegionWatch: Sendable {
+package struct RegionWatch: Sendable {
     /// The side of the edge on which the machine is. The owner stores it and passes it to `add`, so that a crossing is
     /// noticed that happened meanwhile.
-    public enum State: String, Hashable, Sendable, Codable {
+    package enum State: String, Hashable, Sendable, Codable {
         /// No position has shown it yet.
         case unknown
         /// Within the radius.
@@ -20,17 +20,17 @@ public struct RegionWatch: Sendable {
     }
 
     /// A crossing of an edge.
-    public struct Crossing: Hashable, Sendable {
+    package struct Crossing: Hashable, Sendable {
         /// The key of the region.
-        public var key: RequestKey
+        package var key: RequestKey
         /// The side on which the machine is now; the owner stores it.
-        public var state: State
+        package var state: State
         /// Whether the request fires: not for the first known side, nor for a direction that the region does not ask
         /// for.
-        public var fires: Bool
+        package var fires: Bool
 
         /// A crossing of the edge of one region.
-        public init(key: RequestKey, state: State, fires: Bool) {
+        package init(key: RequestKey, state: State, fires: Bool) {
             self.key = key
             self.state = state
             self.fires = fires
@@ -38,7 +38,7 @@ public struct RegionWatch: Sendable {
     }
 
     /// Why a region or a position is refused.
-    public enum Refusal: Error, Hashable, Sendable {
+    package enum Refusal: Error, Hashable, Sendable {
         /// A value is not finite or out of range: latitude (-90 to 90), longitude (-180 to 180), radius (above 0, up to
         /// ``RegionWatch/largestRadius``) or accuracy (0 and more).
         case notOnEarth
@@ -47,9 +47,9 @@ public struct RegionWatch: Sendable {
     }
 
     /// The largest radius in metres: about half the circumference of the earth.
-    public static let largestRadius: Double = 20_000_000
+    package static let largestRadius: Double = 20_000_000
     /// How long a crossing must last until it counts: the dwell time, in milliseconds.
-    public static let dwell: Int64 = 20_000
+    package static let dwell: Int64 = 20_000
     /// The accuracy in metres of positions in a city, such as those by wireless networks.
     private static let ordinaryAccuracy: Double = 100
 
@@ -68,44 +68,44 @@ public struct RegionWatch: Sendable {
     /// No region is watched.
     ///
     /// - Parameter most: The greatest number of regions.
-    public init(most: Int = 4096) { self.most = max(0, most) }
+    package init(most: Int = 4096) { self.most = max(0, most) }
 
     /// The number of regions.
-    public var count: Int { watched.count }
+    package var count: Int { watched.count }
 
     /// The known side of a region; `nil` for a region that is not watched.
-    public func state(of key: RequestKey) -> State? { watched[key]?.state }
+    package func state(of key: RequestKey) -> State? { watched[key]?.state }
 
     /// When `timePassed` next has something to report, in milliseconds of CLOCK_BOOTTIME; `nil` when no crossing
     /// dwells.
-    public var nextDeadline: Int64? {
+    package var nextDeadline: Int64? {
         dwelling.values.map { $0.since.saturatingSum(Self.dwell) }.min()
     }
 
     /// The keys of all regions.
-    public var keys: some Collection<RequestKey> { watched.keys }
+    package var keys: some Collection<RequestKey> { watched.keys }
 
     /// A crossing that does not count yet: the new side, and since when in milliseconds of CLOCK_BOOTTIME; `nil` when
     /// there is none.
-    public func crossing(of key: RequestKey) -> (state: State, since: Int64)? { dwelling[key] }
+    package func crossing(of key: RequestKey) -> (state: State, since: Int64)? { dwelling[key] }
 
     /// Whether the position of the machine is known.
-    public var hasPosition: Bool { last != nil }
+    package var hasPosition: Bool { last != nil }
 
     /// The position is not known any more. Crossings that do not count yet are dropped.
-    public mutating func forgetPosition() {
+    package mutating func forgetPosition() {
         last = nil
         dwelling = [:]
     }
 
     /// Restarts the dwell time of crossings that do not count yet: the machine may have slept meanwhile.
-    public mutating func beginDwellAnew(sinceBoot: Int64) {
+    package mutating func beginDwellAnew(sinceBoot: Int64) {
         dwelling = dwelling.mapValues { (state: $0.state, since: sinceBoot) }
     }
 
     /// Watches a region, from its stored side on and by the last position. It replaces the region with the same key; an
     /// equal region goes on unchanged.
-    public mutating func add(
+    package mutating func add(
         _ key: RequestKey, _ region: NotificationTrigger.Region, state: State = .unknown
     ) -> Refusal? {
         guard Self.isOnEarth(region.latitude, region.longitude), region.radius > 0, region.radius <= Self.largestRadius
@@ -121,7 +121,7 @@ public struct RegionWatch: Sendable {
     }
 
     /// Ends the watch of a region. An unknown key is ignored.
-    public mutating func remove(_ key: RequestKey) {
+    package mutating func remove(_ key: RequestKey) {
         watched[key] = nil
         dwelling[key] = nil
     }
@@ -134,7 +134,7 @@ public struct RegionWatch: Sendable {
     ///   - accuracy: The radius of uncertainty in metres.
     ///   - sinceBoot: The time of the report, in milliseconds of CLOCK_BOOTTIME.
     /// - Returns: The crossings that count by now, in the order of their keys; none for a refused position.
-    public mutating func positionReported(
+    package mutating func positionReported(
         latitude: Double, longitude: Double, accuracy: Double, sinceBoot: Int64
     ) -> Result<[Crossing], Refusal> {
         guard Self.isOnEarth(latitude, longitude), accuracy >= 0, accuracy.isFinite else {
@@ -162,7 +162,7 @@ public struct RegionWatch: Sendable {
     }
 
     /// Time has passed: reports the crossings that have dwelt, in the order of their keys.
-    public mutating func timePassed(sinceBoot: Int64) -> [Crossing] {
+    package mutating func timePassed(sinceBoot: Int64) -> [Crossing] {
         var crossings: [Crossing] = []
         let dwelt = dwelling.filter { sinceBoot.saturatingDifference($1.since) >= Self.dwell }
         for (key, crossing) in dwelt.sorted(by: { $0.key < $1.key }) {

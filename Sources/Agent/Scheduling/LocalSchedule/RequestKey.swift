@@ -1,21 +1,21 @@
 /// The number of a pending request, assigned by its store.
 ///
 /// Guarantees: numbers are only compared; a request that was stored later has a greater one.
-public struct RequestKey: RawRepresentable, Hashable, Comparable, Sendable {
+package struct RequestKey: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number.
-    public let rawValue: Int64
+    package let rawValue: Int64
 
     /// Takes a number as it is.
-    public init(rawValue: Int64) { self.rawValue = rawValue }
+    package init(rawValue: Int64) { self.rawValue = rawValue }
 
     /// The order in which requests were kept.
-    public static func < (left: RequestKey, right: RequestKey) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: RequestKey, right: RequestKey) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension RequestKey: ExpressibleByIntegerLiteral, CustomStringConvertible {
     /// The number that is written.
-    public init(integerLiteral value: Int64) { self.init(rawValue: value) }
+    package init(integerLiteral value: Int64) { self.init(rawValue: value) }
 
     /// The number in decimal digits.
-    public var description: String { String(rawValue) }
+    package var description: String { String(rawValue) }
 }

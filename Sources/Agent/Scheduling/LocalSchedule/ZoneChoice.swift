@@ -1,7 +1,7 @@
 import Foundation
 
 /// The zone in which the fields of a calendar trigger are looked up.
-public enum ZoneChoice: Hashable, Sendable {
+package enum ZoneChoice: Hashable, Sendable {
     /// The machine's zone of the moment: the fields float.
     case floating
     /// A zone by its name in the zone files.
@@ -11,7 +11,7 @@ public enum ZoneChoice: Hashable, Sendable {
 
     /// The choice of a trigger's `timeZone`. `nil` and `TimeZone.autoupdatingCurrent` float; `TimeZone.current` is the
     /// zone of this moment. Zones that Foundation makes of an offset are fixed offsets.
-    public init(_ zone: TimeZone?) {
+    package init(_ zone: TimeZone?) {
         guard let zone, zone != .autoupdatingCurrent else {
             self = .floating
             return

@@ -1,20 +1,20 @@
 extension ZoneRules {
     /// Why a zone file or a TZ string could not be read.
-    public struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
+    package struct Unreadable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The fault in the file, in English.
-        public let description: String
+        package let description: String
     }
 
     /// The largest zone file that is read, in bytes; the files of 2026 have up to 4 KiB.
-    public static let largestFile = 256 << 10
+    package static let largestFile = 256 << 10
     /// The most transitions of a zone file; the files of 2026 have up to 250.
-    public static let mostTransitions = 8192
+    package static let mostTransitions = 8192
 
     /// Reads a zone file in the format TZif, version 1 to 4 (RFC 8536, RFC 9636).
     ///
     /// Throws `Unreadable` for other formats, and for files with leap seconds, which the system's clock does not count.
     /// Of a file with 64-bit data only these are read.
-    public init(file bytes: [UInt8]) throws {
+    package init(file bytes: [UInt8]) throws {
         guard bytes.count <= Self.largestFile else {
             throw Unreadable(description: "the zone file has more than \(Self.largestFile) bytes")
         }
@@ -32,7 +32,7 @@ extension ZoneRules {
     }
 
     /// Reads a TZ string of POSIX, such as `CET-1CEST,M3.5.0,M10.5.0/3`; throws `Unreadable` for any other text.
-    public init(posix text: String) throws {
+    package init(posix text: String) throws {
         guard let footer = ZoneFooter(text.utf8) else {
             throw Unreadable(description: "not a TZ string of POSIX; such as CET-1CEST,M3.5.0,M10.5.0/3 would be right")
         }

@@ -1,7 +1,7 @@
 import Timestamps
 
 /// When a local time is, in one zone.
-public enum LocalTimeMatch: Hashable, Sendable {
+package enum LocalTimeMatch: Hashable, Sendable {
     /// Once, as nearly always.
     case once(Timestamp)
     /// Never: clocks are set over it. The gap ends at `end`; `shifted` is as far behind its end as the local time is
@@ -16,7 +16,7 @@ extension ZoneRules {
     ///
     /// - Parameter local: The local time as seconds since 1970, counted as if it were UTC. What is further than about
     ///   280 million years from then is taken for the nearest that is not.
-    public func match(local: Int64) -> LocalTimeMatch {
+    package func match(local: Int64) -> LocalTimeMatch {
         let bound: Int64 = 1 << 53
         let local = Swift.min(Swift.max(local, -bound), bound)
         var found: [Int64] = []

@@ -25,7 +25,7 @@ extension ZoneRules {
     /// these the first and the last offset count.
     ///
     /// Two transitions within four days may be missed. Offsets are clamped to 26 hours.
-    public static func sampled(
+    package static func sampled(
         from start: Timestamp, through end: Timestamp, secondsFromGMT: (Timestamp) -> Int
     ) -> ZoneRules {
         func offset(_ second: Int64) -> Int32 {

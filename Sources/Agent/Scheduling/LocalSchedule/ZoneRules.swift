@@ -4,7 +4,7 @@ import Timestamps
 ///
 /// A value of one reference: copies share their tables. Two values are equal when their offsets are; the name does not
 /// count.
-public struct ZoneRules: Hashable, Sendable {
+package struct ZoneRules: Hashable, Sendable {
     /// A period with a constant offset, in seconds since 1970; the offset is in seconds east of UTC.
     struct OffsetPeriod {
         /// The first second; `Int64.min` for the first period.
@@ -24,10 +24,10 @@ public struct ZoneRules: Hashable, Sendable {
 
     /// The zone's name in the zone files, such as Europe/Berlin; `nil` for rules without a name, such as a fixed
     /// offset.
-    public var name: String? { table.name }
+    package var name: String? { table.name }
 
     /// The same rules with a name.
-    public func named(_ name: String) -> ZoneRules {
+    package func named(_ name: String) -> ZoneRules {
         ZoneRules(
             table: Table(
                 initial: table.initial, transitions: table.transitions, offsets: table.offsets, footer: table.footer,
@@ -50,27 +50,27 @@ public struct ZoneRules: Hashable, Sendable {
     }
 
     /// A zone with a fixed offset in seconds east of UTC, clamped to 26 hours.
-    public static func fixed(secondsFromGMT: Int) -> ZoneRules {
+    package static func fixed(secondsFromGMT: Int) -> ZoneRules {
         let offset = Swift.min(Swift.max(Int64(secondsFromGMT), -largestOffset), largestOffset)
         return ZoneRules(initial: offset, transitions: [], offsets: [], footer: nil, footerStart: .max)
     }
 
     /// UTC.
-    public static let utc = fixed(secondsFromGMT: 0)
+    package static let utc = fixed(secondsFromGMT: 0)
 
     /// The offset at an instant, in seconds east of UTC.
-    public func offset(at instant: Timestamp) -> Int {
+    package func offset(at instant: Timestamp) -> Int {
         Int(period(at: instant.rawValue.floorDivided(by: 1000)).offset)
     }
 
     /// The period of a second.
     func period(at second: Int64) -> OffsetPeriod { table.period(at: second) }
 
-    public static func == (left: ZoneRules, right: ZoneRules) -> Bool {
+    package static func == (left: ZoneRules, right: ZoneRules) -> Bool {
         left.table === right.table || left.table.isEqual(to: right.table)
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(table.initial)
         hasher.combine(table.transitions.count)
         hasher.combine(table.transitions.last)

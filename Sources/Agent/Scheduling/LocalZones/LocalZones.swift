@@ -3,13 +3,13 @@ import Synchronization
 import Timestamps
 
 /// The time zones of this machine, from its zone files. A zone is kept until its file changes.
-public final class LocalZones: Sendable {
+package final class LocalZones: Sendable {
     /// The zone where the machine is.
-    public struct Current: Hashable, Sendable {
+    package struct Current: Hashable, Sendable {
         /// The zone's name in the zone files; `nil` where it is not known, such as for a copied `/etc/localtime`.
-        public var name: String?
+        package var name: String?
         /// When its clocks are how far from UTC.
-        public var rules: ZoneRules
+        package var rules: ZoneRules
 
         static let utc = Current(name: "UTC", rules: .utc)
     }
@@ -51,7 +51,7 @@ public final class LocalZones: Sendable {
     private let kept = Mutex(Kept())
 
     /// The zones by this process' environment.
-    public static let shared = LocalZones(environment: ProcessInfo.processInfo.environment)
+    package static let shared = LocalZones(environment: ProcessInfo.processInfo.environment)
 
     /// The zones of a folder of zone files; nothing is read yet.
     ///
@@ -61,7 +61,7 @@ public final class LocalZones: Sendable {
     ///   - folder: the zone files.
     ///   - localtime: a zone file, or a link to one.
     ///   - patience: how long the machine's zone file may be missing before that counts.
-    public init(
+    package init(
         environment: [String: String], folder: String = "/usr/share/zoneinfo", localtime: String = "/etc/localtime",
         patience: Duration = patience
     ) {
@@ -73,10 +73,10 @@ public final class LocalZones: Sendable {
 
     /// How long the file with the machine's zone may be missing before that counts: some programs remove it before
     /// they write it.
-    public static let patience = Duration.seconds(10)
+    package static let patience = Duration.seconds(10)
 
     /// The rules of the zone that is chosen; `nil` when neither the zone files nor Foundation know it.
-    public func rules(for choice: ZoneChoice) -> ZoneRules? {
+    package func rules(for choice: ZoneChoice) -> ZoneRules? {
         switch choice {
         case .floating: named(current())
         case .fixed(let seconds): .fixed(secondsFromGMT: seconds)
@@ -94,7 +94,7 @@ public final class LocalZones: Sendable {
     ///
     /// The rules carry the name. A name that leads out of the folder of zone files is unknown. While a file that
     /// was read before is being written, the rules that were read hold.
-    public func rules(named name: String) -> ZoneRules? {
+    package func rules(named name: String) -> ZoneRules? {
         if let path = files.path(named: name) {
             if let rules = read(path) { return kept.withLock { $0.name(rules, name) } }
             if ZoneFiles.stamp(of: path) != nil, let known = kept.withLock({ $0.named[name] }) { return known }
@@ -104,13 +104,13 @@ public final class LocalZones: Sendable {
     }
 
     /// Whether there is a zone file of a name.
-    public func hasFile(named name: String) -> Bool { files.path(named: name).flatMap(read) != nil }
+    package func hasFile(named name: String) -> Bool { files.path(named: name).flatMap(read) != nil }
 
     /// The folder of the zone files.
-    public var folder: String { files.folder }
+    package var folder: String { files.folder }
 
     /// The file of the machine's zone: the path in `TZ`, else `/etc/localtime`.
-    public var currentFile: String {
+    package var currentFile: String {
         let text = setting.map { $0.hasPrefix(":") ? String($0.dropFirst()) : $0 } ?? ""
         return text.hasPrefix("/") ? text : files.localtime
     }
@@ -119,7 +119,7 @@ public final class LocalZones: Sendable {
     ///
     /// A `TZ` that cannot be understood is UTC, as for the C library. While the file is missing for a moment, the
     /// earlier zone holds.
-    public func current() -> Current {
+    package func current() -> Current {
         guard let setting else { return current(by: files.localtime, named: localtimeName) }
         let text = setting.hasPrefix(":") ? String(setting.dropFirst()) : setting
         if text.hasPrefix("/") { return current(by: text) { files.name(ofPath: text) } }

@@ -8,9 +8,9 @@ import PushCore
 /// place in the order. Otherwise it is written at once or given back.
 ///
 /// Every method returns the actions for the caller, in order.
-public struct DeliveryFlow: Sendable {
+package struct DeliveryFlow: Sendable {
     /// An action for the caller to carry out.
-    public enum Directive: Hashable, Sendable {
+    package enum Directive: Hashable, Sendable {
         /// Read what waits after an id, at most so many, then call ``pageRead(_:)`` or ``pageFailed()``.
         case page(after: NotificationID?, limit: Int)
         /// Write these to the connection, in order.
@@ -22,9 +22,9 @@ public struct DeliveryFlow: Sendable {
     }
 
     /// How many notifications one page carries at most, and how many that are not stored are held while it is read.
-    public static let pageLimit = 100
+    package static let pageLimit = 100
     /// How many new notifications one write carries at most.
-    public static let writeLimit = 512
+    package static let writeLimit = 512
 
     private var hasStarted = false
     /// The highest stored id that was written.
@@ -39,25 +39,25 @@ public struct DeliveryFlow: Sendable {
     /// A flow of a session that just began.
     ///
     /// - Parameter room: How many notifications may be written before some are acknowledged.
-    public init(room: Int) {
+    package init(room: Int) {
         self.room = room
     }
 
     /// Nothing waited when the session was opened, so that there is no first page. Call it before ``start()`` and
     /// before anything is delivered.
-    public mutating func nothingWaits() { more = false }
+    package mutating func nothingWaits() { more = false }
 
     /// The session is live: reads the first page. Nothing is written before; call it once.
-    public mutating func start() -> [Directive] {
+    package mutating func start() -> [Directive] {
         hasStarted = true
         return nextPage()
     }
 
     /// Whether everything that waits has been written and new ones go straight out.
-    public var isLive: Bool { hasStarted && pageInFlight == nil && !more }
+    package var isLive: Bool { hasStarted && pageInFlight == nil && !more }
 
     /// New notifications came, in order.
-    public mutating func deliver(_ notifications: [OutgoingNotification]) -> [Directive] {
+    package mutating func deliver(_ notifications: [OutgoingNotification]) -> [Directive] {
         var written: [OutgoingNotification] = []
         var notSent: [NotificationID] = []
         for notification in notifications {
@@ -81,7 +81,7 @@ public struct DeliveryFlow: Sendable {
 
     /// Something waits in the mailbox that does not come by ``deliver(_:)``: it is read from there, before anything
     /// that is delivered later.
-    public mutating func waitingChanged() -> [Directive] {
+    package mutating func waitingChanged() -> [Directive] {
         more = true
         return nextPage()
     }
@@ -90,7 +90,7 @@ public struct DeliveryFlow: Sendable {
     /// answers with one write, and makes no lists.
     ///
     /// - Returns: `false` when it was not taken; then give it to ``deliver(_:)``.
-    public mutating func takesAtOnce(_ notification: OutgoingNotification) -> Bool {
+    package mutating func takesAtOnce(_ notification: OutgoingNotification) -> Bool {
         guard isLive, writable, room > 0 else { return false }
         if notification.expiresAt != nil {
             guard cursor.map({ notification.id > $0 }) ?? true else { return false }
@@ -101,7 +101,7 @@ public struct DeliveryFlow: Sendable {
     }
 
     /// The page that was asked for.
-    public mutating func pageRead(_ page: [OutgoingNotification]) -> [Directive] {
+    package mutating func pageRead(_ page: [OutgoingNotification]) -> [Directive] {
         guard let limit = pageInFlight else { return [] }
         pageInFlight = nil
         if page.count >= limit { more = true }
@@ -131,26 +131,26 @@ public struct DeliveryFlow: Sendable {
     }
 
     /// The page could not be read.
-    public mutating func pageFailed() -> [Directive] {
+    package mutating func pageFailed() -> [Directive] {
         guard pageInFlight != nil else { return [] }
         pageInFlight = nil
         return closed() + [.fail]
     }
 
     /// The connection can take more, or for now no more.
-    public mutating func writabilityChanged(_ writable: Bool) -> [Directive] {
+    package mutating func writabilityChanged(_ writable: Bool) -> [Directive] {
         self.writable = writable
         return nextPage()
     }
 
     /// The device acknowledged some.
-    public mutating func roomChanged(_ room: Int) -> [Directive] {
+    package mutating func roomChanged(_ room: Int) -> [Directive] {
         self.room = room
         return nextPage()
     }
 
     /// The session ended: gives back what was held.
-    public mutating func closed() -> [Directive] {
+    package mutating func closed() -> [Directive] {
         more = false
         writable = false
         let notSent = held.map(\.id)

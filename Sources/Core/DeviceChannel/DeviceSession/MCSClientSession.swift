@@ -9,7 +9,7 @@ import PushCore
 ///
 /// Every method returns what is to be done, in order. After a ``MCSClientDirective/close(_:)`` nothing is
 /// returned any more.
-public struct MCSClientSession: Sendable {
+package struct MCSClientSession: Sendable {
     private enum State {
         case awaitingVersion
         case awaitingLoginResponse
@@ -56,7 +56,7 @@ public struct MCSClientSession: Sendable {
     private let loginDue: Int64
 
     /// A session whose connection was just opened.
-    public init(configuration: MCSClientConfiguration = MCSClientConfiguration(), at time: SessionTime) {
+    package init(configuration: MCSClientConfiguration = MCSClientConfiguration(), at time: SessionTime) {
         self.configuration = configuration
         heartbeatInterval = configuration.heartbeatInterval
         lastHeard = time.uptime
@@ -66,7 +66,7 @@ public struct MCSClientSession: Sendable {
     // MARK: What the shell may ask
 
     /// The uptime at which ``tick(at:)`` is to be called next; `nil` once closed. It may move in both directions.
-    public var deadline: Int64? {
+    package var deadline: Int64? {
         switch state {
         case .closed: nil
         case .awaitingVersion, .awaitingLoginResponse: loginDue
@@ -77,20 +77,20 @@ public struct MCSClientSession: Sendable {
     }
 
     /// Whether more bytes should be read from the connection now.
-    public var wantsRead: Bool { received.count < configuration.unstoredLimit }
+    package var wantsRead: Bool { received.count < configuration.unstoredLimit }
 
     /// Whether ``send(_:)`` would take another upstream stanza.
-    public var canSendUpstream: Bool { state == .live && upstream.count < configuration.upstreamLimit }
+    package var canSendUpstream: Bool { state == .live && upstream.count < configuration.upstreamLimit }
 
     /// Whether the login was accepted and the session is not over.
-    public var isLive: Bool { state == .live }
+    package var isLive: Bool { state == .live }
     /// Whether a directive to close was returned.
-    public var isClosed: Bool { state == .closed }
+    package var isClosed: Bool { state == .closed }
 
     // MARK: Events
 
     /// Begins: sends the version and the login. Call it once, first.
-    public mutating func start(_ credentials: MCSCredentials) -> [MCSClientDirective] {
+    package mutating func start(_ credentials: MCSCredentials) -> [MCSClientDirective] {
         var request = MCSLoginRequest()
         request.id = MCSLoginRequest.agentID
         request.domain = "mcs.android.com"
@@ -110,7 +110,7 @@ public struct MCSClientSession: Sendable {
     }
 
     /// The server's version byte came.
-    public mutating func received(version: UInt8) -> [MCSClientDirective] {
+    package mutating func received(version: UInt8) -> [MCSClientDirective] {
         guard state == .awaitingVersion else { return [] }
         guard MCSVersion.isSupported(version) else { return close(.unsupportedVersion(version)) }
         state = .awaitingLoginResponse
@@ -118,7 +118,7 @@ public struct MCSClientSession: Sendable {
     }
 
     /// A packet came. Notifications are handed over by ``readCompleted()``.
-    public mutating func received(_ packet: MCSPacket, at time: SessionTime) -> [MCSClientDirective] {
+    package mutating func received(_ packet: MCSPacket, at time: SessionTime) -> [MCSClientDirective] {
         guard state != .closed else { return [] }
         let (count, overflow) = receivedCount.addingReportingOverflow(1)
         guard !overflow else { return close(.protocolViolation("stream ids are used up")) }
@@ -141,7 +141,7 @@ public struct MCSClientSession: Sendable {
     }
 
     /// All packets of one read were given.
-    public mutating func readCompleted() -> [MCSClientDirective] {
+    package mutating func readCompleted() -> [MCSClientDirective] {
         guard state != .closed else { return [] }
         var directives: [MCSClientDirective] = []
         if !batch.isEmpty {
@@ -153,7 +153,7 @@ public struct MCSClientSession: Sendable {
     }
 
     /// These are stored, or were stored before.
-    public mutating func stored(_ ids: [NotificationID]) -> [MCSClientDirective] {
+    package mutating func stored(_ ids: [NotificationID]) -> [MCSClientDirective] {
         guard state == .live else { return [] }
         let ids = Set(ids)
         for index in received.indices where ids.contains(received[index].id) {
@@ -167,7 +167,7 @@ public struct MCSClientSession: Sendable {
     /// Sends a stanza upstream; it is confirmed under its persistent id.
     ///
     /// - Returns: `nil` when ``canSendUpstream`` is false: not logged in, or too many are unconfirmed.
-    public mutating func send(_ stanza: MCSDataMessageStanza) -> [MCSClientDirective]? {
+    package mutating func send(_ stanza: MCSDataMessageStanza) -> [MCSClientDirective]? {
         guard canSendUpstream else { return nil }
         var directives: [MCSClientDirective] = []
         emit(.dataMessage(stanza), into: &directives)
@@ -178,7 +178,7 @@ public struct MCSClientSession: Sendable {
     /// Sends something for another device. It is not confirmed, and not sent again.
     ///
     /// - Returns: `nil` when the session is not open.
-    public mutating func relay(_ frame: [UInt8]) -> [MCSClientDirective]? {
+    package mutating func relay(_ frame: [UInt8]) -> [MCSClientDirective]? {
         guard state == .live else { return nil }
         var directives: [MCSClientDirective] = []
         emit(.relayed(MCSRelayedFrame(frame)), into: &directives)
@@ -186,7 +186,7 @@ public struct MCSClientSession: Sendable {
     }
 
     /// The deadline has come.
-    public mutating func tick(at time: SessionTime) -> [MCSClientDirective] {
+    package mutating func tick(at time: SessionTime) -> [MCSClientDirective] {
         guard let deadline, time.uptime >= deadline else { return [] }
         guard state == .live else { return close(.loginTimedOut) }
         guard pingSent == nil else { return close(.silent) }
@@ -195,7 +195,7 @@ public struct MCSClientSession: Sendable {
 
     /// Checks at once whether the server is still reachable: the machine has slept, and the connection may have ended
     /// meanwhile. A pending heartbeat serves the same purpose.
-    public mutating func probe(at time: SessionTime) -> [MCSClientDirective] {
+    package mutating func probe(at time: SessionTime) -> [MCSClientDirective] {
         guard state == .live, pingSent == nil else { return [] }
         return ping(at: time)
     }
@@ -208,7 +208,7 @@ public struct MCSClientSession: Sendable {
     }
 
     /// Ends the session from this side.
-    public mutating func end() -> [MCSClientDirective] {
+    package mutating func end() -> [MCSClientDirective] {
         guard state != .closed else { return [] }
         var directives: [MCSClientDirective] = []
         if state == .live { emit(.close, into: &directives) }
@@ -216,7 +216,7 @@ public struct MCSClientSession: Sendable {
     }
 
     /// The connection failed or was closed, or its bytes are no packets.
-    public mutating func failed(_ reason: MCSClientCloseReason) -> [MCSClientDirective] {
+    package mutating func failed(_ reason: MCSClientCloseReason) -> [MCSClientDirective] {
         state == .closed ? [] : close(reason)
     }
 

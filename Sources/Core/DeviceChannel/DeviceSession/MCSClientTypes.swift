@@ -1,16 +1,16 @@
 import PushCore
 
 /// The credentials with which a device logs in.
-public struct MCSCredentials: Hashable, Sendable {
+package struct MCSCredentials: Hashable, Sendable {
     /// The device's id.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The device's secret; never logged.
-    @Secret public var secret: UInt64
+    @Secret package var secret: UInt64
     /// Every id that is stored and whose acknowledgement the server has not confirmed.
-    public var received: [NotificationID]
+    package var received: [NotificationID]
 
     /// Takes the values as they are; nothing is checked.
-    public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
+    package init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
         self.device = device
         self.secret = secret
         self.received = received
@@ -19,13 +19,13 @@ public struct MCSCredentials: Hashable, Sendable {
 
 // Neither a log line nor a dump of a value that holds credentials shows the secret.
 extension MCSCredentials: CustomStringConvertible, CustomReflectable {
-    public var description: String { "device \(device), \(received.count) received" }
+    package var description: String { "device \(device), \(received.count) received" }
     /// The reflection of the credentials: the device and the received ids, without the secret.
-    public var customMirror: Mirror { Mirror(self, children: ["device": device, "received": received]) }
+    package var customMirror: Mirror { Mirror(self, children: ["device": device, "received": received]) }
 }
 
 /// Why a device's session ended.
-public enum MCSClientCloseReason: Hashable, Sendable {
+package enum MCSClientCloseReason: Hashable, Sendable {
     /// The connection could not be made, or broke; the text describes the cause.
     case disconnected(String)
     /// The server's certificate was not accepted, or it has no TLS; the text describes the cause.
@@ -53,7 +53,7 @@ public enum MCSClientCloseReason: Hashable, Sendable {
 }
 
 /// An action for the owner of a device's session to carry out, in the order of the list.
-public enum MCSClientDirective: Hashable, Sendable {
+package enum MCSClientDirective: Hashable, Sendable {
     /// Write the version byte, before any packet.
     case sendVersion(UInt8)
     /// Write a packet.
@@ -80,23 +80,23 @@ public enum MCSClientDirective: Hashable, Sendable {
 }
 
 /// The limits and times of a device's session; times in milliseconds.
-public struct MCSClientConfiguration: Hashable, Sendable {
+package struct MCSClientConfiguration: Hashable, Sendable {
     /// How long the login may take, from the opening of the connection on.
-    public var loginTimeout: Int64 = 30_000
+    package var loginTimeout: Int64 = 30_000
     /// After how much silence a heartbeat is sent. The server's login answer overrides it.
-    public var heartbeatInterval: Int64 = 240_000
+    package var heartbeatInterval: Int64 = 240_000
     /// How long a heartbeat may stay unanswered.
-    public var answerTimeout: Int64 = 60_000
+    package var answerTimeout: Int64 = 60_000
     /// How many notifications may wait to be stored before the connection is not read any more.
-    public var unstoredLimit = 512
+    package var unstoredLimit = 512
     /// How many acknowledged notifications the server may leave unconfirmed before it counts as broken.
-    public var unconfirmedLimit = 100_000
+    package var unconfirmedLimit = 100_000
     /// How many received ids a login names; the rest is sent again by the server and dropped. A server reads no
     /// more than 16 KiB before it knows the device.
-    public var loginIDLimit = 600
+    package var loginIDLimit = 600
     /// How many upstream stanzas may be unconfirmed.
-    public var upstreamLimit = 16
+    package var upstreamLimit = 16
 
     /// The defaults, as documented at each property.
-    public init() {}
+    package init() {}
 }

@@ -8,7 +8,7 @@ import PushCore
 ///
 /// Every method returns what is to be done, in order. After a ``MCSServerDirective/close(_:)`` nothing is
 /// returned any more.
-public struct MCSServerSession: Sendable {
+package struct MCSServerSession: Sendable {
     /// A packet that asked for something to be made durable, which is not yet done.
     private struct Pending {
         var stream: Int32
@@ -52,7 +52,7 @@ public struct MCSServerSession: Sendable {
     private let loginDue: Int64
 
     /// A session whose connection was just opened.
-    public init(configuration: MCSServerConfiguration = MCSServerConfiguration(), at time: SessionTime) {
+    package init(configuration: MCSServerConfiguration = MCSServerConfiguration(), at time: SessionTime) {
         self.configuration = configuration
         lastHeard = time.uptime
         loginDue = time.uptime.saturatingSum(configuration.loginTimeout)
@@ -63,7 +63,7 @@ public struct MCSServerSession: Sendable {
     // MARK: What the shell may ask
 
     /// The uptime at which ``tick(at:)`` is to be called next; `nil` once closed. It may move in both directions.
-    public var deadline: Int64? {
+    package var deadline: Int64? {
         switch state {
         case .closed: return nil
         case .awaitingVersion, .awaitingLogin, .authenticating: return loginDue
@@ -75,7 +75,7 @@ public struct MCSServerSession: Sendable {
     }
 
     /// Whether more bytes should be read from the connection now.
-    public var wantsRead: Bool {
+    package var wantsRead: Bool {
         switch state {
         case .awaitingVersion, .awaitingLogin: true
         case .authenticating, .closed: false
@@ -86,29 +86,29 @@ public struct MCSServerSession: Sendable {
     }
 
     /// How many more notifications may be sent before some are acknowledged.
-    public var room: Int { max(0, configuration.windowLimit - window.count) }
+    package var room: Int { max(0, configuration.windowLimit - window.count) }
 
     /// The persistent ids of upstream messages that are durable and of which the device may not know that, in the order
     /// in which they came; for the device's next login.
-    public var unprovenUpstream: [String] { doubts.names }
+    package var unprovenUpstream: [String] { doubts.names }
 
     /// The attempts (TTL 0) that were written and not acknowledged.
-    public var unacknowledgedAttempts: [NotificationID] { window.attempts }
+    package var unacknowledgedAttempts: [NotificationID] { window.attempts }
 
     /// Whether the login was accepted and the session is not over.
-    public var isLive: Bool {
+    package var isLive: Bool {
         if case .live = state { true } else { false }
     }
 
     /// Whether ``tick(at:)`` or an event closed the session.
-    public var isClosed: Bool {
+    package var isClosed: Bool {
         if case .closed = state { true } else { false }
     }
 
     // MARK: Events
 
     /// The version byte came.
-    public mutating func received(version: UInt8) -> [MCSServerDirective] {
+    package mutating func received(version: UInt8) -> [MCSServerDirective] {
         guard case .awaitingVersion = state else { return [] }
         guard MCSVersion.isSupported(version) else {
             state = .closed
@@ -120,7 +120,7 @@ public struct MCSServerSession: Sendable {
     }
 
     /// A packet came.
-    public mutating func received(_ packet: MCSPacket, at time: SessionTime) -> [MCSServerDirective] {
+    package mutating func received(_ packet: MCSPacket, at time: SessionTime) -> [MCSServerDirective] {
         var directives: [MCSServerDirective] = []
         switch state {
         case .closed: break
@@ -141,7 +141,7 @@ public struct MCSServerSession: Sendable {
     ///
     /// - Parameter upstream: The value of ``unprovenUpstream`` at the end of the device's last session. The device
     ///   receives it right after the response, and sends again whatever is not contained in it.
-    public mutating func loginAnswered(
+    package mutating func loginAnswered(
         _ answer: MCSLoginAnswer, upstream: [String] = [], at time: SessionTime
     ) -> [MCSServerDirective] {
         guard case .authenticating(let request, let early) = state else { return [] }
@@ -206,7 +206,7 @@ public struct MCSServerSession: Sendable {
     }
 
     /// All packets of one read were given: confirms what has to be confirmed at once.
-    public mutating func readCompleted() -> [MCSServerDirective] {
+    package mutating func readCompleted() -> [MCSServerDirective] {
         var directives: [MCSServerDirective] = []
         confirmIfDue(into: &directives)
         return directives
@@ -215,7 +215,7 @@ public struct MCSServerSession: Sendable {
     /// The effects of the packet of a stream id are durable, or could not be made durable.
     ///
     /// Call it once for each directive that asks for it.
-    public mutating func recorded(stream: Int32, durable: Bool, at time: SessionTime) -> [MCSServerDirective] {
+    package mutating func recorded(stream: Int32, durable: Bool, at time: SessionTime) -> [MCSServerDirective] {
         guard isLive, let index = pending.firstIndex(where: { $0.stream == stream }) else { return [] }
         var directives: [MCSServerDirective] = []
         guard durable else {
@@ -237,7 +237,7 @@ public struct MCSServerSession: Sendable {
     ///
     /// Call it instead of ``recorded(stream:durable:at:)``.
     /// - Parameter message: The refused message; clients other than our agents also receive FCM's `send_error` for it.
-    public mutating func refused(
+    package mutating func refused(
         stream: Int32, persistentID: String, _ refusal: UpstreamRefusal, of message: UpstreamMessage? = nil
     ) -> [MCSServerDirective] {
         guard isLive, let index = pending.firstIndex(where: { $0.stream == stream && $0.isUrgent }) else { return [] }
@@ -249,7 +249,7 @@ public struct MCSServerSession: Sendable {
     }
 
     /// Notifications are to be written; the caller keeps to ``room``.
-    public mutating func send(_ notifications: [OutgoingNotification], at time: SessionTime) -> [MCSServerDirective] {
+    package mutating func send(_ notifications: [OutgoingNotification], at time: SessionTime) -> [MCSServerDirective] {
         guard isLive else { return [] }
         var directives: [MCSServerDirective] = []
         directives.reserveCapacity(notifications.count)
@@ -267,7 +267,7 @@ public struct MCSServerSession: Sendable {
     ///
     /// - Returns: The last stream id that its packet acknowledges; `nil` when the session is not live or its stream ids
     ///   are used up.
-    public mutating func count(_ notification: OutgoingNotification) -> Int32? {
+    package mutating func count(_ notification: OutgoingNotification) -> Int32? {
         guard isLive, owedVersion == nil, sentCount < .max else { return nil }
         let lastStreamID = confirmable
         sentCount += 1
@@ -277,7 +277,7 @@ public struct MCSServerSession: Sendable {
     }
 
     /// Something from another device is to be written. It waits nowhere and is not acknowledged.
-    public mutating func relay(_ frame: [UInt8]) -> [MCSServerDirective] {
+    package mutating func relay(_ frame: [UInt8]) -> [MCSServerDirective] {
         guard isLive else { return [] }
         var directives: [MCSServerDirective] = []
         emit(.relayed(MCSRelayedFrame(frame)), into: &directives)
@@ -285,7 +285,7 @@ public struct MCSServerSession: Sendable {
     }
 
     /// The deadline has come.
-    public mutating func tick(at time: SessionTime) -> [MCSServerDirective] {
+    package mutating func tick(at time: SessionTime) -> [MCSServerDirective] {
         var directives: [MCSServerDirective] = []
         switch state {
         case .closed: break
@@ -304,7 +304,7 @@ public struct MCSServerSession: Sendable {
     /// Ends the session from this side: a newer session, a stop, a store that does not answer, malformed bytes.
     ///
     /// - Parameter error: The device's error, which is reported to it.
-    public mutating func end(_ reason: MCSServerCloseReason, error: String? = nil) -> [MCSServerDirective] {
+    package mutating func end(_ reason: MCSServerCloseReason, error: String? = nil) -> [MCSServerDirective] {
         guard !isClosed else { return [] }
         var directives: [MCSServerDirective] = []
         end(reason, error: error ?? (reason == .malformed ? "malformed packet" : nil), into: &directives)
@@ -312,7 +312,7 @@ public struct MCSServerSession: Sendable {
     }
 
     /// The connection is gone.
-    public mutating func connectionClosed() {
+    package mutating func connectionClosed() {
         state = .closed
         window = SentWindow()
         pending = []

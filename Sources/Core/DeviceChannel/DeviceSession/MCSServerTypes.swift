@@ -1,16 +1,16 @@
 import PushCore
 
 /// The contents of a device's login request.
-public struct MCSLogin: Hashable, Sendable {
+package struct MCSLogin: Hashable, Sendable {
     /// The device's id, as claimed in the login.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The device's secret, not checked yet; never logged.
-    @Secret public var secret: UInt64
+    @Secret package var secret: UInt64
     /// The notifications that the device already has; names that are no notification's id are left out.
-    public var received: [NotificationID]
+    package var received: [NotificationID]
 
     /// Takes the values of the login unchecked.
-    public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
+    package init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
         self.device = device
         self.secret = secret
         self.received = received
@@ -18,7 +18,7 @@ public struct MCSLogin: Hashable, Sendable {
 }
 
 /// The verdict on a login.
-public enum MCSLoginAnswer: Hashable, Sendable {
+package enum MCSLoginAnswer: Hashable, Sendable {
     /// The device is known and its secret is right.
     case welcome
     /// Unknown device or wrong secret.
@@ -32,7 +32,7 @@ public enum MCSLoginAnswer: Hashable, Sendable {
 }
 
 /// Why a server's session ended. A closed set, fit for a metric's label.
-public enum MCSServerCloseReason: String, Sendable, CaseIterable {
+package enum MCSServerCloseReason: String, Sendable, CaseIterable {
     /// The device sent Close or closed the connection.
     case peer
     /// The device speaks a version of MCS that is not supported.
@@ -66,7 +66,7 @@ public enum MCSServerCloseReason: String, Sendable, CaseIterable {
 }
 
 /// An action for the owner of a server's session to carry out, in the order of the list.
-public enum MCSServerDirective: Hashable, Sendable {
+package enum MCSServerDirective: Hashable, Sendable {
     /// Write the version byte, before the first packet.
     case sendVersion(UInt8)
     /// Write a packet.
@@ -90,36 +90,36 @@ public enum MCSServerDirective: Hashable, Sendable {
 }
 
 /// The limits and times of a server's session; times in milliseconds.
-public struct MCSServerConfiguration: Hashable, Sendable {
+package struct MCSServerConfiguration: Hashable, Sendable {
     /// How long a connection may take until it is logged in.
-    public var loginTimeout: Int64 = 30_000
+    package var loginTimeout: Int64 = 30_000
     /// The interval at which an otherwise silent device is to send a heartbeat. The server sends its own when a quarter
     /// more than that has passed in silence.
-    public var heartbeatInterval: Int64 = 240_000
+    package var heartbeatInterval: Int64 = 240_000
     /// How long a heartbeat of the server's may stay unanswered.
-    public var answerTimeout: Int64 = 60_000
+    package var answerTimeout: Int64 = 60_000
     /// The silence after which a device that relays is probed, so that others soon learn that it is gone.
-    public var relayHeartbeatInterval: Int64 = 30_000
+    package var relayHeartbeatInterval: Int64 = 30_000
     /// How long it may leave that unanswered: it is gone after two and a half intervals.
-    public var relayAnswerTimeout: Int64 = 45_000
+    package var relayAnswerTimeout: Int64 = 45_000
     /// The shortest interval at which a device can ask to be sent heartbeats.
-    public var shortestHeartbeatInterval: Int64 = 10_000
+    package var shortestHeartbeatInterval: Int64 = 10_000
     /// How long the confirmation of acknowledgements may wait for a packet that carries it. The device needs it only to
     /// forget which ids it received; a packet of its own for each would wake the device and cost more than the
     /// notification.
-    public var confirmationDelay: Int64 = 10_000
+    package var confirmationDelay: Int64 = 10_000
     /// How many received packets may be unconfirmed before a confirmation is sent at once.
-    public var unconfirmedLimit: Int32 = 32
+    package var unconfirmedLimit: Int32 = 32
     /// How many notifications may be unacknowledged before no more are sent.
-    public var windowLimit = 4096
+    package var windowLimit = 4096
     /// How many acknowledgements and upstream messages may wait to become durable before the connection is not
     /// read any more.
-    public var pendingLimit = 64
+    package var pendingLimit = 64
     /// How many upstream messages may wait among them.
-    public var pendingUpstreamLimit = 4
+    package var pendingUpstreamLimit = 4
     /// How many packets may follow a login before its answer.
-    public var earlyPacketLimit = 64
+    package var earlyPacketLimit = 64
 
     /// The defaults, as documented at each property.
-    public init() {}
+    package init() {}
 }

@@ -1,14 +1,14 @@
 import PushCore
 
 /// The moment of an event, by the owner's clocks.
-public struct SessionTime: Hashable, Sendable {
+package struct SessionTime: Hashable, Sendable {
     /// Milliseconds of a clock that never goes back; only differences of it mean anything.
-    public var uptime: Int64
+    package var uptime: Int64
     /// The time of day, for what is written into packets.
-    public var wall: Timestamp
+    package var wall: Timestamp
 
     /// Takes the readings of two clocks at one moment.
-    public init(uptime: Int64, wall: Timestamp) {
+    package init(uptime: Int64, wall: Timestamp) {
         self.uptime = uptime
         self.wall = wall
     }

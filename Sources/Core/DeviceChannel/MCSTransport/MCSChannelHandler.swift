@@ -2,7 +2,7 @@ import NIOCore
 import PushCore
 
 /// The user of a channel handler: one end of a connection. All calls are made on the connection's event loop.
-public protocol MCSChannelPeer: AnyObject {
+package protocol MCSChannelPeer: AnyObject {
     /// Whether more bytes should be read now.
     var wantsRead: Bool { get }
     /// The largest body that is accepted now, in bytes.
@@ -33,10 +33,10 @@ public protocol MCSChannelPeer: AnyObject {
 ///
 /// Packets are buffered, and written together when the peer has processed all of a read, or calls ``settle()``. Use it
 /// on the channel's event loop only.
-public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler {
-    public typealias InboundIn = ByteBuffer
-    public typealias OutboundIn = ByteBuffer
-    public typealias OutboundOut = ByteBuffer
+package final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
 
     private let peer: Peer
     private var context: ChannelHandlerContext?
@@ -53,7 +53,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     private static var gatherLimit: Int { 32 * 1024 }
 
     /// Creates the handler of one connection, for one channel. It retains its peer.
-    public init(peer: Peer) {
+    package init(peer: Peer) {
         self.peer = peer
         decoder = MCSFrameDecoder(maximumSize: peer.maximumSize)
     }
@@ -61,21 +61,21 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     // MARK: Calls of the peer
 
     /// Whether the connection can take more without growing its buffer.
-    public var isWritable: Bool { context?.channel.isWritable ?? false }
+    package var isWritable: Bool { context?.channel.isWritable ?? false }
 
     /// The channel; `nil` once the connection is over.
-    public var channel: (any Channel)? { context?.channel }
+    package var channel: (any Channel)? { context?.channel }
 
     /// The address of the peer machine, for logs.
-    public var remoteAddress: SocketAddress? { context?.remoteAddress }
+    package var remoteAddress: SocketAddress? { context?.remoteAddress }
 
     /// Buffers the version byte for the next flush. It precedes the first packet.
-    public func send(version: UInt8) {
+    package func send(version: UInt8) {
         pending.append(version)
     }
 
     /// Buffers a packet for the next flush. A packet that is too large for any reader closes the connection.
-    public func send(_ packet: MCSPacket) {
+    package func send(_ packet: MCSPacket) {
         do throws(MCSFrameError) {
             try packet.encode(into: &pending)
         } catch {
@@ -86,7 +86,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     }
 
     /// Buffers a notification for the next flush, like ``send(_:)``.
-    public func send(_ notification: OutgoingNotification, lastStreamID: Int32, now: Timestamp) {
+    package func send(_ notification: OutgoingNotification, lastStreamID: Int32, now: Timestamp) {
         do throws(MCSFrameError) {
             try notification.encodePacket(into: &pending, lastStreamID: lastStreamID, now: now)
         } catch {
@@ -98,7 +98,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
 
     /// Writes buffered packets, continues reading if the peer wants that again, and resets the timer. Call it after
     /// events that did not originate in this handler.
-    public func settle() {
+    package func settle() {
         guard let context else { return }
         flush()
         if readHeld, !isClosing, peer.wantsRead {
@@ -109,7 +109,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
     }
 
     /// Writes buffered packets and closes the connection. Later bytes are not read.
-    public func close() {
+    package func close() {
         guard let context, !isClosing else { return }
         flush()
         isClosing = true
@@ -118,26 +118,26 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
 
     // MARK: Inbound
 
-    public func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         if context.channel.isActive { open() }
     }
 
-    public func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         finish()
     }
 
-    public func channelActive(context: ChannelHandlerContext) {
+    package func channelActive(context: ChannelHandlerContext) {
         open()
         context.fireChannelActive()
     }
 
-    public func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         finish()
         context.fireChannelInactive()
     }
 
-    public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
         unwrapInboundIn(data).withUnsafeReadableBytes { decoder.append($0) }
         do throws(MCSFrameError) {
@@ -158,19 +158,19 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
         return try decoder.next()
     }
 
-    public func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
         if !isClosing { peer.readCompleted() }
         settle()
         context.fireChannelReadComplete()
     }
 
-    public func channelWritabilityChanged(context: ChannelHandlerContext) {
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
         peer.writabilityChanged(context.channel.isWritable)
         settle()
         context.fireChannelWritabilityChanged()
     }
 
-    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         firstError = firstError ?? error
         isClosing = true
         context.close(promise: nil)
@@ -178,7 +178,7 @@ public final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler
 
     // MARK: Outbound
 
-    public func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
         if isClosing || peer.wantsRead {
             context.read()
         } else {

@@ -4,9 +4,9 @@ import NIOSSL
 import PushCore
 
 /// The address of a server for devices, and the certificates that are trusted.
-public struct MCSClientTarget: Hashable, Sendable {
+package struct MCSClientTarget: Hashable, Sendable {
     /// The trusted certificate authorities.
-    public enum Trust: Hashable, Sendable {
+    package enum Trust: Hashable, Sendable {
         /// The system's certificate authorities.
         case system
         /// The certificate authorities in a PEM file, and no others.
@@ -14,14 +14,14 @@ public struct MCSClientTarget: Hashable, Sendable {
     }
 
     /// A host name or an IP address, which the server's certificate must contain.
-    public var host: String
+    package var host: String
     /// The TCP port of the device endpoint.
-    public var port: Int
+    package var port: Int
     /// The certificate authorities that may sign the server's certificate.
-    public var trust: Trust
+    package var trust: Trust
 
     /// Creates a target; nothing is looked up or connected.
-    public init(host: String, port: Int, trust: Trust) {
+    package init(host: String, port: Int, trust: Trust) {
         self.host = host
         self.port = port
         self.trust = trust
@@ -29,11 +29,11 @@ public struct MCSClientTarget: Hashable, Sendable {
 }
 
 /// The reason why a client could not be created.
-public enum MCSClientError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MCSClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file of certificate authorities cannot be used, for a reason.
     case unusableCertificates(path: String, reason: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .unusableCertificates(let path, let reason):
             "cannot use \(path) as certificate authorities: \(reason); it must be a readable PEM file"
@@ -42,7 +42,7 @@ public enum MCSClientError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Makes connections of devices to one server. Thousands may share one client and one event loop group.
-public final class MCSClient: Sendable {
+package final class MCSClient: Sendable {
     private let target: MCSClientTarget
     private let configuration: MCSClientConfiguration
     private let group: any EventLoopGroup
@@ -51,7 +51,7 @@ public final class MCSClient: Sendable {
     /// Reads the trusted certificates once.
     ///
     /// - Throws: ``MCSClientError``.
-    public init(
+    package init(
         _ target: MCSClientTarget, configuration: MCSClientConfiguration = MCSClientConfiguration(),
         group: any EventLoopGroup
     ) throws(MCSClientError) {
@@ -78,7 +78,7 @@ public final class MCSClient: Sendable {
     /// - Parameters:
     ///   - loop: The event loop of the connection, one of the group's; any of them if `nil`.
     ///   - delegate: The delegate, which is retained until `closed` was called.
-    public func connect(
+    package func connect(
         _ credentials: MCSCredentials, on loop: (any EventLoop)? = nil, delegate: any MCSClientDelegate
     ) -> MCSClientConnection {
         let loop = loop ?? group.next()

@@ -3,11 +3,11 @@ import PushCore
 
 /// A connection of a device, from the attempt to connect on. Its methods may be called on any thread; calls on the
 /// connection's event loop take effect before they return. After `closed` they do nothing.
-public final class MCSClientConnection: Sendable {
+package final class MCSClientConnection: Sendable {
     /// The device that logs in.
-    public let device: DeviceID
+    package let device: DeviceID
     /// The event loop on which the delegate is called.
-    public let eventLoop: any EventLoop
+    package let eventLoop: any EventLoop
     private let box: NIOLoopBoundBox<MCSClientShell?>
 
     init(device: DeviceID, eventLoop: any EventLoop) {
@@ -17,7 +17,7 @@ public final class MCSClientConnection: Sendable {
     }
 
     /// Acknowledges notifications that are stored, or were stored before.
-    public func stored(_ ids: [NotificationID]) {
+    package func stored(_ ids: [NotificationID]) {
         onLoop { $0.stored(ids) }
     }
 
@@ -27,28 +27,28 @@ public final class MCSClientConnection: Sendable {
     /// - Parameters:
     ///   - receipts: At most a few hundred.
     ///   - persistentID: The sender's own id of the batch, unique among those not confirmed.
-    public func send(_ receipts: [Receipt], persistentID: String) {
+    package func send(_ receipts: [Receipt], persistentID: String) {
         onLoop { $0.send(receipts, persistentID: persistentID) }
     }
 
     /// Sends another stanza upstream, which is made at the moment of writing. It is durable at the server when
     /// `upstreamConfirmed` contains its persistent id.
-    public func send(persistentID: String, _ stanza: @escaping @Sendable (Timestamp) -> MCSDataMessageStanza) {
+    package func send(persistentID: String, _ stanza: @escaping @Sendable (Timestamp) -> MCSDataMessageStanza) {
         onLoop { $0.send(stanza(SessionTime.now().wall), persistentID: persistentID) }
     }
 
     /// Sends a frame for another device. It is lost where the session is not open, or ends.
-    public func relay(_ frame: [UInt8]) {
+    package func relay(_ frame: [UInt8]) {
         onLoop { $0.relay(frame) }
     }
 
     /// Requests a response from the server now, and closes if none arrives in time. Use it when the machine has slept.
-    public func probe() {
+    package func probe() {
         onLoop { $0.probe() }
     }
 
     /// Sends Close and closes the connection; `closed` follows with `ended`.
-    public func close() {
+    package func close() {
         onLoop { $0.end() }
     }
 

@@ -3,7 +3,7 @@ import PushCore
 /// Receives the events of a device's connection. All calls are made on the connection's event loop, in order.
 ///
 /// One delegate may serve many connections. It may call the connection from within its methods.
-public protocol MCSClientDelegate: AnyObject, Sendable {
+package protocol MCSClientDelegate: AnyObject, Sendable {
     /// The server accepted the login; receipts may be sent.
     func loggedIn(_ connection: MCSClientConnection, serverTime: Timestamp)
 
@@ -37,10 +37,10 @@ public protocol MCSClientDelegate: AnyObject, Sendable {
 
 extension MCSClientDelegate {
     /// Does nothing, for devices that do not relay.
-    public func relayed(_ connection: MCSClientConnection, _ frame: [UInt8]) {}
+    package func relayed(_ connection: MCSClientConnection, _ frame: [UInt8]) {}
 
     /// Does nothing: refused messages are confirmed too.
-    public func upstreamRefused(
+    package func upstreamRefused(
         _ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal
     ) {}
 }

@@ -4,7 +4,7 @@ import PushCore
 
 extension SessionTime {
     /// The time of the call, on this machine's clocks.
-    public static func now() -> SessionTime {
+    package static func now() -> SessionTime {
         SessionTime(
             uptime: Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000),
             wall: Timestamp(rawValue: MachineClock.wall))

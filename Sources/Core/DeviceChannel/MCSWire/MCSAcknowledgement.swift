@@ -2,7 +2,7 @@ import Foundation
 import SwiftProtobuf
 
 /// An acknowledgement that an IQ packet can carry.
-public enum MCSAcknowledgement: Hashable, Sendable {
+package enum MCSAcknowledgement: Hashable, Sendable {
     /// Extension 13: it carries nothing itself; the packet's `lastStreamIDReceived` is the acknowledgement.
     case stream
     /// Extension 12: the persistent ids of single packets.
@@ -15,7 +15,7 @@ extension MCSIqStanza {
     private static var streamAckExtension: Int32 { 13 }
 
     /// An IQ packet that carries an acknowledgement.
-    public init(_ acknowledgement: MCSAcknowledgement) {
+    package init(_ acknowledgement: MCSAcknowledgement) {
         self.init()
         type = .set
         id = ""
@@ -33,7 +33,7 @@ extension MCSIqStanza {
     }
 
     /// The acknowledgement that the packet carries; `nil` for any other IQ and for an unreadable list of ids.
-    public var acknowledgement: MCSAcknowledgement? {
+    package var acknowledgement: MCSAcknowledgement? {
         guard hasExtension else { return nil }
         switch self.extension.id {
         case Self.streamAckExtension: return .stream

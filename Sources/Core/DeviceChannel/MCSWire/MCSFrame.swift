@@ -1,5 +1,5 @@
 /// A framing error. Each ends the connection, since the bytes after it have no meaning.
-public enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A packet announced, or would have, more bytes than the limit.
     case tooLarge(size: UInt32, limit: Int)
     /// The size is not a varint of at most five bytes and 32 bits.
@@ -9,7 +9,7 @@ public enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The body is not the protobuf message that the tag announces.
     case malformedBody(MCSTag)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooLarge(let size, let limit): "packet of \(size) bytes; at most \(limit) are allowed"
         case .malformedSize: "packet size is not a varint of at most 32 bits"
@@ -20,7 +20,7 @@ public enum MCSFrameError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The byte in front of each packet.
-public enum MCSTag: UInt8, Sendable, CaseIterable {
+package enum MCSTag: UInt8, Sendable, CaseIterable {
     /// Asks the other side whether it is there.
     case heartbeatPing = 0
     /// Answers a ping.
@@ -58,17 +58,17 @@ public enum MCSTag: UInt8, Sendable, CaseIterable {
 }
 
 /// The version byte that each side sends once, before its first packet.
-public enum MCSVersion {
+package enum MCSVersion {
     /// The version that Aldaba's own client sends.
-    public static let current: UInt8 = 41
+    package static let current: UInt8 = 41
 
     /// Whether a peer's version can be served: 38, and everything from 40 on. The server mirrors it, because
     /// some clients accept only their own.
-    public static func isSupported(_ version: UInt8) -> Bool { version == 38 || version >= 40 }
+    package static func isSupported(_ version: UInt8) -> Bool { version == 38 || version >= 40 }
 }
 
 /// Limits of the framing.
-public enum MCSFrame {
+package enum MCSFrame {
     /// The largest body that is read or written unless a decoder has another limit: 1 MiB.
-    public static let defaultMaximumSize = 1 << 20
+    package static let defaultMaximumSize = 1 << 20
 }

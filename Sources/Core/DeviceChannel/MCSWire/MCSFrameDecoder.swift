@@ -2,9 +2,9 @@
 ///
 /// Bytes may come in any pieces. What is kept between pieces is at most one unfinished packet, and nothing at all
 /// when the last piece ended with a packet. After an error the decoder repeats that error.
-public struct MCSFrameDecoder: Sendable {
+package struct MCSFrameDecoder: Sendable {
     /// An element of the byte stream: one `version`, then packets.
-    public enum Element: Hashable, Sendable {
+    package enum Element: Hashable, Sendable {
         /// The version byte that begins a direction.
         case version(UInt8)
         /// A complete packet.
@@ -16,26 +16,26 @@ public struct MCSFrameDecoder: Sendable {
     private var versionSeen = false
     private var failure: MCSFrameError?
     /// The largest body that is accepted, in bytes; it counts for what ``next()`` reads from now on.
-    public var maximumSize: Int
+    package var maximumSize: Int
 
     /// Begins at the start of a direction, before its version byte.
     ///
     /// - Parameter maximumSize: The largest body that is accepted, in bytes.
-    public init(maximumSize: Int = MCSFrame.defaultMaximumSize) {
+    package init(maximumSize: Int = MCSFrame.defaultMaximumSize) {
         self.maximumSize = maximumSize
     }
 
     /// How many bytes of an unfinished packet are held.
-    public var heldByteCount: Int { buffer.count - readIndex }
+    package var heldByteCount: Int { buffer.count - readIndex }
 
     /// Takes what was read from the connection. Call ``next()`` until it returns `nil` afterwards.
-    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         buffer.append(contentsOf: bytes)
     }
 
     /// Takes what was read from the connection. Call ``next()`` until it returns `nil` afterwards.
-    public mutating func append(_ bytes: some Collection<UInt8>) {
+    package mutating func append(_ bytes: some Collection<UInt8>) {
         guard failure == nil else { return }
         buffer.append(contentsOf: bytes)
     }
@@ -43,7 +43,7 @@ public struct MCSFrameDecoder: Sendable {
     /// The next element that is complete, `nil` when more bytes are needed.
     ///
     /// - Throws: ``MCSFrameError``; the connection cannot be read any further.
-    public mutating func next() throws(MCSFrameError) -> Element? {
+    package mutating func next() throws(MCSFrameError) -> Element? {
         if let failure { throw failure }
         do {
             let element = try read()

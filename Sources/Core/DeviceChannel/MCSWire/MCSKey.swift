@@ -1,65 +1,65 @@
 /// The names that Aldaba puts into a data stanza's `app_data`. Clients that do not know them pass them by.
-public enum MCSKey {
+package enum MCSKey {
     /// The notification's `apns-id`.
-    public static let apnsID = "aldaba.apns-id"
+    package static let apnsID = "aldaba.apns-id"
     /// `apns-push-type`; absent when the provider did not say.
-    public static let pushType = "aldaba.push-type"
+    package static let pushType = "aldaba.push-type"
     /// `1`, `5` or `10`.
-    public static let priority = "aldaba.priority"
+    package static let priority = "aldaba.priority"
     /// The last instant at which delivery makes sense, in decimal milliseconds since 1970; absent for one attempt.
-    public static let expiration = "aldaba.expiration"
+    package static let expiration = "aldaba.expiration"
     /// `sandbox` or `production`.
-    public static let environment = "aldaba.environment"
+    package static let environment = "aldaba.environment"
     /// When the notification was accepted, in decimal milliseconds since 1970.
-    public static let accepted = "aldaba.accepted"
+    package static let accepted = "aldaba.accepted"
     /// `fcm` for that lane; absent for `apns`.
-    public static let lane = "aldaba.lane"
+    package static let lane = "aldaba.lane"
     /// The kind of message, as FCM names it: absent or `gcm` for a notification.
-    public static let messageType = "message_type"
+    package static let messageType = "message_type"
     /// How many notifications were cleared, in decimal; FCM's name.
-    public static let totalDeleted = "total_deleted"
+    package static let totalDeleted = "total_deleted"
     /// When the first of them were, in decimal milliseconds since 1970.
-    public static let deletedSince = "aldaba.deleted-since"
+    package static let deletedSince = "aldaba.deleted-since"
     /// In a `send_error`: the name that the app gave its message; Chromium's name.
-    public static let failedMessage = "google.message_id"
+    package static let failedMessage = "google.message_id"
     /// In a `send_error`: why, for people.
-    public static let failure = "error"
+    package static let failure = "error"
     /// In a `send_error`: why, in decimal, as ``UpstreamRefusal`` has it.
-    public static let failureCode = "aldaba.code"
+    package static let failureCode = "aldaba.code"
     /// The decimal internal id of the notification that was withdrawn.
-    public static let withdrawn = "aldaba.withdrawn"
+    package static let withdrawn = "aldaba.withdrawn"
 }
 
 /// The kinds of message that are no notifications: the values of ``MCSKey/messageType``.
-public enum MCSMessageType {
+package enum MCSMessageType {
     /// A notification.
-    public static let notification = "gcm"
+    package static let notification = "gcm"
     /// Notifications were cleared from the mailbox; FCM's name.
-    public static let deletedMessages = "deleted_messages"
+    package static let deletedMessages = "deleted_messages"
     /// An upstream message is refused; FCM's name.
-    public static let sendError = "send_error"
+    package static let sendError = "send_error"
     /// A notification was withdrawn. FCM has no such message; its clients pass over kinds that they do not know.
-    public static let withdrawn = "aldaba.withdrawn"
+    package static let withdrawn = "aldaba.withdrawn"
 }
 
 /// The names of settings in a login's answer.
-public enum MCSSettingName {
+package enum MCSSettingName {
     /// The number of milliseconds after which the device is to reconnect, in decimal; sent with an error. Clients that
     /// do not know it ignore it, and reconnect by their own back-off.
-    public static let retryAfter = "retry_after_ms"
+    package static let retryAfter = "retry_after_ms"
 }
 
 extension MCSLoginRequest {
     /// The `id` in the login of Aldaba's own agents, by which the server recognises them.
-    public static var agentID: String { "aldaba" }
+    package static var agentID: String { "aldaba" }
 }
 
 /// The categories and addresses of upstream stanzas that are for the server itself.
-public enum MCSUpstream {
+package enum MCSUpstream {
     /// The category of a batch of receipts.
-    public static let receiptsCategory = "aldaba.receipts"
+    package static let receiptsCategory = "aldaba.receipts"
     /// The category of what devices relay to each other, in both directions.
-    public static let relayCategory = "aldaba.relay"
+    package static let relayCategory = "aldaba.relay"
     /// The address of such a stanza.
-    public static let serverAddress = "aldaba"
+    package static let serverAddress = "aldaba"
 }

@@ -3,11 +3,11 @@ import PushCore
 import SwiftProtobuf
 
 /// Why a data stanza is not a notification of Aldaba's.
-public enum MCSStanzaError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MCSStanzaError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A field is missing or its value is none of those allowed; the name is the stanza's or an `app_data` key.
     case field(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .field(let name): "data stanza: \(name) is missing or malformed"
         }
@@ -21,7 +21,7 @@ extension MCSDataMessageStanza {
     /// persistent id the decimal internal id. What APNs adds travels in `app_data` under ``MCSKey``.
     ///
     /// - Parameter now: The moment of writing; the stanza's `queued` counts from the acceptance to it.
-    public init(_ notification: OutgoingNotification, now: Timestamp) {
+    package init(_ notification: OutgoingNotification, now: Timestamp) {
         self.init()
         id = notification.id.description
         persistentID = notification.id.description
@@ -72,7 +72,7 @@ extension MCSDataMessageStanza {
     /// delivers what a newer server sends.
     ///
     /// - Throws: ``MCSStanzaError`` when what names the notification is missing or malformed.
-    public func notification() throws(MCSStanzaError) -> OutgoingNotification {
+    package func notification() throws(MCSStanzaError) -> OutgoingNotification {
         guard let id = NotificationID(text: persistentID) else { throw .field("persistent_id") }
         guard Topic.hasShape(category) else { throw .field("category") }
         let values = appDataByKey

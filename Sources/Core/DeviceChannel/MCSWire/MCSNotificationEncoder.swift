@@ -10,7 +10,7 @@ extension OutgoingNotification {
     ///   - lastStreamID: The stream id that the packet acknowledges.
     ///   - now: The moment of writing; the stanza's `queued` counts from the acceptance to it.
     /// - Throws: `MCSFrameError.tooLarge`; nothing was appended then.
-    public func encodePacket(
+    package func encodePacket(
         into bytes: inout [UInt8], lastStreamID: Int32, now: Timestamp, maximumSize: Int = MCSFrame.defaultMaximumSize
     ) throws(MCSFrameError) {
         guard notice == nil else {

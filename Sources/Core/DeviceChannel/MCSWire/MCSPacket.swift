@@ -1,7 +1,7 @@
 import SwiftProtobuf
 
 /// A packet of the device channel.
-public enum MCSPacket: Hashable, Sendable {
+package enum MCSPacket: Hashable, Sendable {
     /// A ping; the other side answers with ``heartbeatAck(_:)``.
     case heartbeatPing(MCSHeartbeatPing)
     /// The answer to a ping.
@@ -24,7 +24,7 @@ public enum MCSPacket: Hashable, Sendable {
     case historic(MCSTag)
 
     /// The byte that precedes the packet.
-    public var tag: MCSTag {
+    package var tag: MCSTag {
         switch self {
         case .heartbeatPing: .heartbeatPing
         case .heartbeatAck: .heartbeatAck
@@ -41,7 +41,7 @@ public enum MCSPacket: Hashable, Sendable {
     /// The highest stream id that the sender has received, acknowledging all before it as well.
     ///
     /// `nil` where the packet has no such field or does not set it; setting it on such a packet does nothing.
-    public var lastStreamIDReceived: Int32? {
+    package var lastStreamIDReceived: Int32? {
         get {
             switch self {
             case .heartbeatPing(let ping): ping.hasLastStreamIDReceived ? ping.lastStreamIDReceived : nil
@@ -85,7 +85,7 @@ extension MCSPacket {
     /// Appends the packet as it goes on the wire: tag, size, body.
     ///
     /// - Throws: `MCSFrameError.tooLarge`; nothing was appended then.
-    public func encode(
+    package func encode(
         into bytes: inout [UInt8], maximumSize: Int = MCSFrame.defaultMaximumSize
     ) throws(MCSFrameError) {
         if case .relayed(let relayed) = self {

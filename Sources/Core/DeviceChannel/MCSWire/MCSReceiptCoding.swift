@@ -3,14 +3,14 @@ import PushCore
 import SwiftProtobuf
 
 /// The contents of an upstream stanza of receipts.
-public struct MCSReceiptReading: Hashable, Sendable {
+package struct MCSReceiptReading: Hashable, Sendable {
     /// The receipts that the device reports, in its order.
-    public var receipts: [Receipt]
+    package var receipts: [Receipt]
     /// How many receipts were passed over: an unknown state or source, or a state that only the server can see.
-    public var ignoredCount: Int
+    package var ignoredCount: Int
 
     /// Makes the result of a reading.
-    public init(receipts: [Receipt], ignoredCount: Int = 0) {
+    package init(receipts: [Receipt], ignoredCount: Int = 0) {
         self.receipts = receipts
         self.ignoredCount = ignoredCount
     }
@@ -19,7 +19,7 @@ public struct MCSReceiptReading: Hashable, Sendable {
     ///
     /// Receipts that a device cannot truly give (`accepted`, `stored`, `sent`, `acked`, or with the server as
     /// their source) are passed over and counted.
-    public init?(batch bytes: [UInt8]) {
+    package init?(batch bytes: [UInt8]) {
         guard let batch = try? MCSReceiptBatch(serializedBytes: bytes) else { return nil }
         receipts = batch.receipts.compactMap(\.receipt)
         ignoredCount = batch.receipts.count - receipts.count
@@ -36,7 +36,7 @@ extension MCSDataMessageStanza {
     ///   - persistentID: The device's own name for the batch, by which it learns that the batch is durable.
     ///   - timeToLive: Seconds, more than 0, so that the stanza counts as one to be delivered reliably.
     /// - Throws: `MCSFrameError.tooLarge` when no packet could hold the batch.
-    public init(
+    package init(
         receipts: [Receipt], persistentID: String, now: Timestamp, timeToLive: Int32 = 86_400
     ) throws(MCSFrameError) {
         var batch = MCSReceiptBatch()
@@ -55,7 +55,7 @@ extension MCSDataMessageStanza {
     }
 
     /// Reads a batch of receipts, as ``MCSReceiptReading/init(batch:)``; `nil` when `raw_data` is no batch.
-    public func receipts() -> MCSReceiptReading? { MCSReceiptReading(batch: [UInt8](rawData)) }
+    package func receipts() -> MCSReceiptReading? { MCSReceiptReading(batch: [UInt8](rawData)) }
 }
 
 extension MCSDeviceReceipt {

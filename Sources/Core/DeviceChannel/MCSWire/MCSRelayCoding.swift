@@ -3,14 +3,14 @@
 ///
 /// On a busy device most stanzas are relay frames, so the coding is written by hand. The bytes are those that
 /// SwiftProtobuf makes.
-public struct MCSRelayedFrame: Hashable, Sendable {
+package struct MCSRelayedFrame: Hashable, Sendable {
     /// The frame that is relayed; the stanza's `raw_data`.
-    public var frame: [UInt8]
+    package var frame: [UInt8]
     /// The last stream id that the packet acknowledges; `nil` for none.
-    public var lastStreamIDReceived: Int32?
+    package var lastStreamIDReceived: Int32?
 
     /// A frame in a packet that acknowledges nothing yet.
-    public init(_ frame: [UInt8]) { self.frame = frame }
+    package init(_ frame: [UInt8]) { self.frame = frame }
 
     /// The frame of a stanza; `nil` where its category is another.
     init?(_ stanza: MCSDataMessageStanza) {

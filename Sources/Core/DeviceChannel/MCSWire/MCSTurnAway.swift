@@ -3,7 +3,7 @@
 ///
 /// It begins with a fatal alert of TLS, by which every other client is refused. The bytes after it are outside TLS and
 /// not authenticated: an attacker who could forge them could as well cut the connection.
-public enum MCSTurnAway {
+package enum MCSTurnAway {
     /// A record with the alert `internal_error`.
     private static let alert: [UInt8] = [0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x50]
     private static let mark = alert + Array("ALDABA BUSY ".utf8)
@@ -11,12 +11,12 @@ public enum MCSTurnAway {
     private static let mostDigits = 9
 
     /// The bytes that make a device reconnect after so many milliseconds.
-    public static func bytes(retryAfter milliseconds: Int64) -> [UInt8] {
+    package static func bytes(retryAfter milliseconds: Int64) -> [UInt8] {
         mark + Array("\(min(max(1, milliseconds), 999_999_999))\n".utf8)
     }
 
     /// The meaning of a server's first bytes.
-    public enum Reading: Hashable, Sendable {
+    package enum Reading: Hashable, Sendable {
         /// They may become such a response: more has to be read.
         case incomplete
         /// They are something else, TLS for instance.
@@ -26,7 +26,7 @@ public enum MCSTurnAway {
     }
 
     /// Reads the first bytes that came. Keeps asking for more for a few dozen bytes at most.
-    public static func read(_ bytes: some Collection<UInt8>) -> Reading {
+    package static func read(_ bytes: some Collection<UInt8>) -> Reading {
         let head = bytes.prefix(mark.count)
         guard mark.starts(with: head) else { return .other }
         guard head.count == mark.count else { return .incomplete }

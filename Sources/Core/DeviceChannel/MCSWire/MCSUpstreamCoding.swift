@@ -2,7 +2,7 @@ import PushCore
 
 extension UpstreamMessage {
     /// Reads the upstream message in a stanza from a device.
-    public init(_ stanza: MCSDataMessageStanza) {
+    package init(_ stanza: MCSDataMessageStanza) {
         self.init(
             persistentID: stanza.persistentID, category: stanza.category, sender: stanza.from, recipient: stanza.to,
             appData: stanza.appDataByKey, raw: [UInt8](stanza.rawData), messageID: stanza.id,
@@ -16,7 +16,7 @@ extension MCSIqStanza {
     private static var longestReason: Int { 255 }
 
     /// The refusal of an upstream stanza: an error that names it. Clients that do not know it pass it by.
-    public init(_ refusal: UpstreamRefusal, of persistentID: String) {
+    package init(_ refusal: UpstreamRefusal, of persistentID: String) {
         self.init()
         type = .iqError
         id = persistentID.utf8.count <= Self.longestName ? persistentID : ""
@@ -26,7 +26,7 @@ extension MCSIqStanza {
     }
 
     /// The refusal that the packet carries, and the persistent id of what was refused; `nil` for any other IQ.
-    public var refusal: (persistentID: String, refusal: UpstreamRefusal)? {
+    package var refusal: (persistentID: String, refusal: UpstreamRefusal)? {
         guard type == .iqError, hasError else { return nil }
         return (persistentID, UpstreamRefusal(code: error.code, reason: error.message))
     }
@@ -37,7 +37,7 @@ extension MCSDataMessageStanza {
 
     /// The refusal of an upstream stanza in FCM's format: a message of the kind `send_error` with the refused one's
     /// persistent id.
-    public init(_ refusal: UpstreamRefusal, of message: UpstreamMessage) {
+    package init(_ refusal: UpstreamRefusal, of message: UpstreamMessage) {
         self.init()
         id = message.messageID
         persistentID = message.persistentID
@@ -53,7 +53,7 @@ extension MCSDataMessageStanza {
 
     /// The contents of a `send_error`: the persistent id of the refused message, and the refusal; `nil` for any other
     /// stanza.
-    public var sendError: (persistentID: String, refusal: UpstreamRefusal)? {
+    package var sendError: (persistentID: String, refusal: UpstreamRefusal)? {
         guard appData.contains(where: { $0.key == MCSKey.messageType && $0.value == MCSMessageType.sendError }) else {
             return nil
         }

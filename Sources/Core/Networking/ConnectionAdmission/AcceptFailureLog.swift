@@ -6,9 +6,9 @@ import NIOCore
 ///
 /// It is a handler in the listening channel's pipeline. It pauses accepting for a second after each failure, since the
 /// listening socket stays readable and would make the loop spin. It writes a log line at most once in ten seconds.
-public final class AcceptFailureLog: ChannelDuplexHandler {
-    public typealias InboundIn = any Channel
-    public typealias OutboundIn = any Channel
+package final class AcceptFailureLog: ChannelDuplexHandler {
+    package typealias InboundIn = any Channel
+    package typealias OutboundIn = any Channel
 
     private let listener: String
     private let logger: Logger
@@ -21,14 +21,14 @@ public final class AcceptFailureLog: ChannelDuplexHandler {
     /// Creates the handler of one listening channel.
     ///
     /// - Parameter listener: The listener's name in metrics and log lines.
-    public init(listener: String, logger: Logger, pause: TimeAmount = .seconds(1)) {
+    package init(listener: String, logger: Logger, pause: TimeAmount = .seconds(1)) {
         self.listener = listener
         self.logger = logger
         self.pause = pause
         failures = Counter(label: "aldaba_accept_failures_total", dimensions: [("listener", listener)])
     }
 
-    public func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let failure = error as? IOError else { return context.fireErrorCaught(error) }
         failures.increment()
         let now = context.eventLoop.now
@@ -41,7 +41,7 @@ public final class AcceptFailureLog: ChannelDuplexHandler {
         }
     }
 
-    public func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
         guard let pausedUntil, context.eventLoop.now < pausedUntil else { return context.read() }
         guard resumption == nil else { return }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
@@ -51,7 +51,7 @@ public final class AcceptFailureLog: ChannelDuplexHandler {
         }
     }
 
-    public func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         resumption?.cancel()
         resumption = nil
         context.fireChannelInactive()

@@ -4,8 +4,8 @@ import NIOCore
 ///
 /// When a connection has not proven itself in time, the handler fires ``Overdue``, so that its protocol can send a
 /// closing message, and closes the connection a second later.
-public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHandler {
-    public typealias InboundIn = ByteBuffer
+package final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
 
     /// An event: another connection replaces this one.
     struct GiveWay: Sendable {}
@@ -17,7 +17,7 @@ public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHand
     struct Served: Sendable {}
 
     /// The connection has not proven itself in time and is closed in a second. Fired through the pipeline.
-    public struct Overdue: Sendable {}
+    package struct Overdue: Sendable {}
 
     private static let goodbyeTime = TimeAmount.seconds(1)
 
@@ -27,7 +27,7 @@ public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHand
 
     init(proofTimeout: TimeAmount) { self.proofTimeout = proofTimeout }
 
-    public func handlerAdded(context: ChannelHandlerContext) { startTimer(context) }
+    package func handlerAdded(context: ChannelHandlerContext) { startTimer(context) }
 
     private func startTimer(_ context: ChannelHandlerContext) {
         deadline?.cancel()
@@ -35,12 +35,12 @@ public final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHand
         deadline = context.eventLoop.scheduleTask(in: proofTimeout) { bound.value.handler.overdue(bound.value.context) }
     }
 
-    public func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         deadline?.cancel()
         deadline = nil
     }
 
-    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is GiveWay: context.close(promise: nil)
         case is Proven: context.pipeline.syncOperations.removeHandler(context: context, promise: nil)

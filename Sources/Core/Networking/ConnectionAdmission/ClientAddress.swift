@@ -2,14 +2,14 @@ import NIOCore
 
 /// The address by which connections are counted: one IPv4 address, or the /64 network of an IPv6 address, which is the
 /// usual assignment to one customer (RFC 6177). An IPv4 address that is mapped into IPv6 is that IPv4 address.
-public enum ClientAddress: Hashable, Sendable {
+package enum ClientAddress: Hashable, Sendable {
     /// An IPv4 address as a number, its first byte the highest.
     case ipv4(UInt32)
     /// The first 64 bits of an IPv6 address as a number.
     case ipv6Network(UInt64)
 
     /// The address of a peer; `nil` for a Unix socket.
-    public init?(_ address: SocketAddress?) {
+    package init?(_ address: SocketAddress?) {
         guard let address, let bytes = AddressRange.bytes(of: address) else { return nil }
         self.init(bytes)
     }
@@ -24,12 +24,12 @@ public enum ClientAddress: Hashable, Sendable {
 }
 
 /// A range of addresses in CIDR notation (RFC 4632): `10.0.0.0/8`, `2001:db8::/32`, or one address.
-public struct AddressRange: Hashable, Sendable {
+package struct AddressRange: Hashable, Sendable {
     private let prefix: [UInt8]
     private let length: Int
 
     /// Parses a range; `nil` for any other text.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = try? SocketAddress(ipAddress: String(parts[0]), port: 0),
             let bytes = Self.bytes(of: address)
@@ -44,7 +44,7 @@ public struct AddressRange: Hashable, Sendable {
     }
 
     /// Whether the range contains an address.
-    public func contains(_ address: SocketAddress) -> Bool {
+    package func contains(_ address: SocketAddress) -> Bool {
         guard let bytes = Self.bytes(of: address), bytes.count == prefix.count else { return false }
         for index in 0..<bytes.count {
             let bits = min(8, max(0, length - index * 8))

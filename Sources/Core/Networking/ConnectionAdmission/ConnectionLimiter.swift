@@ -4,18 +4,18 @@ import NIOCore
 import Synchronization
 
 /// The connections of one listener: admits new ones, and closes those that they replace. Thread-safe.
-public final class ConnectionLimiter: Sendable {
+package final class ConnectionLimiter: Sendable {
     /// The limits and exemptions of a limiter.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// The maximum numbers of connections.
-        public var limits: ConnectionSlots<ObjectIdentifier>.Limits
+        package var limits: ConnectionSlots<ObjectIdentifier>.Limits
         /// Addresses that the limit for one address does not bound: proxies, each of which represents many clients.
-        public var exempt: [AddressRange]
+        package var exempt: [AddressRange]
         /// The time within which a connection must prove itself.
-        public var proofTimeout: TimeAmount
+        package var proofTimeout: TimeAmount
 
         /// Creates the configuration of one listener; without an exemption every address is counted.
-        public init(
+        package init(
             limits: ConnectionSlots<ObjectIdentifier>.Limits, exempt: [AddressRange] = [],
             proofTimeout: TimeAmount = .seconds(30)
         ) {
@@ -26,7 +26,7 @@ public final class ConnectionLimiter: Sendable {
 
         /// The configuration of a listener that asks for no credential: the oldest connection gives way to a new one, and one
         /// on which nothing was served for a minute is closed.
-        public static func withoutCredentials(total: Int) -> Configuration {
+        package static func withoutCredentials(total: Int) -> Configuration {
             Configuration(
                 limits: .init(total: total, perAddress: total, unproven: total), proofTimeout: .seconds(60))
         }
@@ -45,7 +45,7 @@ public final class ConnectionLimiter: Sendable {
     /// Creates the limiter of one listener, without connections.
     ///
     /// - Parameter listener: The listener's name in metrics and log lines.
-    public init(listener: String, _ configuration: Configuration, logger: Logger) {
+    package init(listener: String, _ configuration: Configuration, logger: Logger) {
         self.configuration = configuration
         state = Mutex(State(slots: ConnectionSlots(limits: configuration.limits)))
         report = RefusalReport(listener: listener, logger: logger)
@@ -53,13 +53,13 @@ public final class ConnectionLimiter: Sendable {
     }
 
     /// The number of open connections.
-    public var count: Int { state.withLock { $0.slots.count } }
+    package var count: Int { state.withLock { $0.slots.count } }
 
     /// Counts a connection that its protocol turns away because of its own rate limit.
-    public func turnedAway() { report.refused(.busy) }
+    package func turnedAway() { report.refused(.busy) }
 
     /// The address that a channel counts against; `nil` where it counts against none.
-    public func address(of channel: any Channel) -> ClientAddress? {
+    package func address(of channel: any Channel) -> ClientAddress? {
         guard let remote = channel.remoteAddress, !configuration.exempt.contains(where: { $0.contains(remote) }) else {
             return nil
         }
@@ -70,7 +70,7 @@ public final class ConnectionLimiter: Sendable {
     /// before any other handler is added.
     ///
     /// - Returns: `false` when the channel must be closed.
-    public func admit(_ channel: any Channel) -> Bool {
+    package func admit(_ channel: any Channel) -> Bool {
         let connection = ObjectIdentifier(channel)
         let address = address(of: channel)
         let (decision, givenUp) = state.withLock { state in
@@ -102,14 +102,14 @@ public final class ConnectionLimiter: Sendable {
     }
 
     /// Marks the connection of a channel as proven, since the peer has presented a valid credential.
-    public func proven(_ channel: any Channel) {
+    package func proven(_ channel: any Channel) {
         guard state.withLock({ $0.slots.proven(ObjectIdentifier(channel)) }) else { return }
         channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Proven())
     }
 
     /// A request of a channel was served that needs no credential: an unproven connection may stay for the whole time again,
     /// and gives way to new ones as before.
-    public func served(_ channel: any Channel) {
+    package func served(_ channel: any Channel) {
         channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Served())
     }
 

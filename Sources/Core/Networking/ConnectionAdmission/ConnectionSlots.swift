@@ -1,18 +1,18 @@
 /// The open connections of a listener, and the choice of the one that a new one replaces: a value, without sockets.
 ///
 /// Every event costs O(1), amortized.
-public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
+package struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     /// The maximum numbers of connections.
-    public struct Limits: Hashable, Sendable {
+    package struct Limits: Hashable, Sendable {
         /// The number of all connections.
-        public var total: Int
+        package var total: Int
         /// The number from one address; exempt addresses are not counted.
-        public var perAddress: Int
+        package var perAddress: Int
         /// The number of unproven connections.
-        public var unproven: Int
+        package var unproven: Int
 
         /// Creates limits; each is at least 1, and a lower value counts as 1.
-        public init(total: Int, perAddress: Int, unproven: Int) {
+        package init(total: Int, perAddress: Int, unproven: Int) {
             self.total = max(1, total)
             self.perAddress = max(1, perAddress)
             self.unproven = max(1, unproven)
@@ -20,7 +20,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     }
 
     /// The decision on a new connection.
-    public enum Decision: Hashable, Sendable {
+    package enum Decision: Hashable, Sendable {
         /// The connection is admitted, and no other is affected.
         case admitted
         /// The connection is admitted. Another one, the oldest unproven, must be closed.
@@ -43,13 +43,13 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     private var unprovenCount = 0
 
     /// Creates slots without connections.
-    public init(limits: Limits) { self.limits = limits }
+    package init(limits: Limits) { self.limits = limits }
 
     /// The number of open connections.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// The number of unproven connections.
-    public var unproven: Int { unprovenCount }
+    package var unproven: Int { unprovenCount }
 
     /// The length of the order, including skipped entries.
     var remembered: Int { unprovenOrder.count }
@@ -57,7 +57,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     /// Decides on an accepted connection.
     ///
     /// - Parameter address: The peer's address; `nil` for an exempt one.
-    public mutating func opened(_ connection: Connection, from address: ClientAddress?) -> Decision {
+    package mutating func opened(_ connection: Connection, from address: ClientAddress?) -> Decision {
         if let address, countOfAddress[address, default: 0] >= limits.perAddress { return .refused(.addressFull) }
         var givenUp: Connection?
         if entries.count >= limits.total || unprovenCount >= limits.unproven {
@@ -76,7 +76,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: `false` when it was proven before, or is not open.
     @discardableResult
-    public mutating func proven(_ connection: Connection) -> Bool {
+    package mutating func proven(_ connection: Connection) -> Bool {
         guard entries[connection]?.isProven == false else { return false }
         entries[connection]?.isProven = true
         unprovenCount -= 1
@@ -85,7 +85,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
     }
 
     /// Removes a closed connection. Has no effect on one that was replaced before.
-    public mutating func closed(_ connection: Connection) {
+    package mutating func closed(_ connection: Connection) {
         remove(connection)
         compact()
     }
@@ -115,7 +115,7 @@ public struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
 }
 
 /// The reason why a connection was not admitted. A closed set, fit for a metric's label.
-public enum ConnectionRefusal: String, Sendable, CaseIterable {
+package enum ConnectionRefusal: String, Sendable, CaseIterable {
     /// The listener has the maximum number of proven connections.
     case full
     /// The address has the maximum number of connections.

@@ -5,23 +5,23 @@ import Glibc
 /// Of the limit of open files (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners. A quarter of the rest
 /// goes to the providers, an eighth to the control API, a sixteenth to the old binary interface where that is served, a
 /// thirty-second to the metrics, each up to a bound of its own; the devices have what is left.
-public struct DescriptorBudget: Hashable, Sendable {
+package struct DescriptorBudget: Hashable, Sendable {
     /// The descriptors reserved for everything except listeners' connections.
-    public static let reserved = 96
+    package static let reserved = 96
 
     /// The maximum number of connections of the provider API, `8 ... 10,000`.
-    public let providers: Int
+    package let providers: Int
     /// The maximum number of connections of the control API, `8 ... 4,096`.
-    public let control: Int
+    package let control: Int
     /// The maximum number of connections of the old binary interface, `8 ... 1,024`; 0 where it is not served.
-    public let legacy: Int
+    package let legacy: Int
     /// Connections that the listener of metrics and health may have, `8 ... 64`.
-    public let metrics: Int
+    package let metrics: Int
     /// Connections that the device endpoint may have, `8 ... 200,000`.
-    public let devices: Int
+    package let devices: Int
 
     /// Divides a limit of open files. A limit below the reserve leaves each listener eight.
-    public init(openFiles: Int, servesLegacy: Bool = false) {
+    package init(openFiles: Int, servesLegacy: Bool = false) {
         let free = max(64, openFiles - Self.reserved)
         providers = max(8, min(10_000, free / 4))
         control = max(8, min(4096, free / 8))
@@ -33,7 +33,7 @@ public struct DescriptorBudget: Hashable, Sendable {
     /// Raises this process's soft limit of open files to its hard limit.
     ///
     /// - Returns: The limit that holds from now on.
-    public static func raiseLimit() -> Int {
+    package static func raiseLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
         if limit.rlim_cur < limit.rlim_max {

@@ -4,20 +4,20 @@ import NIOSSL
 import PushCore
 
 /// A complete response.
-public struct HTTP2Response: Sendable, Hashable {
+package struct HTTP2Response: Sendable, Hashable {
     /// The HTTP status.
-    public var status: Int
+    package var status: Int
     /// The header fields, `:status` among them; no trailers.
-    public var headers: HeaderBlock
+    package var headers: HeaderBlock
     /// The whole body; empty where there is none.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// The value of the first field with a name, as text.
-    public func header(_ name: StaticString) -> String? { headers.first(name).map { headers.text($0) } }
+    package func header(_ name: StaticString) -> String? { headers.first(name).map { headers.text($0) } }
 }
 
 /// The reason why a request has no response.
-public enum HTTP2RequestError: Error, Hashable, Sendable {
+package enum HTTP2RequestError: Error, Hashable, Sendable {
     /// The connection ended before the response; whether the request took effect is not known.
     case connectionClosed(reason: String)
     /// The peer did not process the request (RFC 9113, section 8.7); it is safe to send it again.
@@ -31,7 +31,7 @@ public enum HTTP2RequestError: Error, Hashable, Sendable {
 }
 
 /// An HTTP/2 connection to a server.
-public final class HTTP2Client: Sendable {
+package final class HTTP2Client: Sendable {
     private let handler: NIOLoopBound<HTTP2ClientHandler>
     private let channel: any Channel
 
@@ -43,7 +43,7 @@ public final class HTTP2Client: Sendable {
     /// Connects; with TLS the server's certificate is checked against the context's trust roots and `host`.
     ///
     /// - Throws: The error of the socket or the TLS handshake, or the time-out's error.
-    public static func connect(
+    package static func connect(
         host: String, port: Int, tls: NIOSSLContext?, limits: HTTP2Limits = HTTP2Limits(),
         timeout: TimeAmount = .seconds(10), on group: any EventLoopGroup
     ) async throws -> HTTP2Client {
@@ -74,7 +74,7 @@ public final class HTTP2Client: Sendable {
     ///
     /// - Parameter headers: Pseudo-header fields first.
     /// - Throws: ``HTTP2RequestError``.
-    public func request(
+    package func request(
         headers: HeaderBlock, body: [UInt8], timeout: TimeAmount = .seconds(30)
     ) async throws -> HTTP2Response {
         let handler = self.handler
@@ -84,7 +84,7 @@ public final class HTTP2Client: Sendable {
     }
 
     /// Closes the connection; open requests end with `connectionClosed`.
-    public func close() async {
+    package func close() async {
         // A closed connection needs no further closing.
         try? await channel.close().get()
     }
@@ -94,7 +94,7 @@ extension NIOSSLContext {
     /// Creates a client's context for HTTP/2: full verification against `trustRoots`, ALPN `h2`.
     ///
     /// - Parameter identity: The client's own certificate with its key, PEM in any order; `nil` for none.
-    public static func http2Client(trustRoots: NIOSSLTrustRoots, identity: String? = nil) throws -> NIOSSLContext {
+    package static func http2Client(trustRoots: NIOSSLTrustRoots, identity: String? = nil) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.trustRoots = trustRoots

@@ -1,27 +1,27 @@
 /// Sizes and limits of a session.
-public struct HTTP2Limits: Sendable, Hashable {
+package struct HTTP2Limits: Sendable, Hashable {
     /// Streams the peer may have open at a time; announced in SETTINGS.
-    public var concurrentStreams: UInt32 = 1000
+    package var concurrentStreams: UInt32 = 1000
     /// Bytes of one message's header names and values; announced in SETTINGS.
-    public var headerBytes: Int = 8000
+    package var headerBytes: Int = 8000
     /// Fields of one header block, trailers too. One byte on the wire can name a field of the dynamic table
     /// (RFC 7541, section 6.1), so bytes alone do not bound the work of a block.
-    public var headerFields: Int = 64
+    package var headerFields: Int = 64
     /// How many header blocks may go beyond the limits before a server says GOAWAY. HPACK makes each of them cost
     /// more than its bytes, since its fields must be decoded all the same.
-    public var excessiveHeaderBlocks: Int = 4
+    package var excessiveHeaderBlocks: Int = 4
     /// Bytes of one message's body that are kept; a longer body is reported as too large.
-    public var bodyBytes: Int = 16 << 10
+    package var bodyBytes: Int = 16 << 10
     /// Bytes of headers and bodies that all streams of a connection hold together; a stream that needs more is reset.
-    public var heldBytes: Int = 2 << 20
+    package var heldBytes: Int = 2 << 20
     /// The cost of a stored header field beside its bytes.
     static let fieldOverhead = 16
     /// The connection's receive window.
-    public var connectionWindow: Int32 = 1 << 20
+    package var connectionWindow: Int32 = 1 << 20
     /// How many frames may wait to be written, without those of answers' bodies. A peer that causes more and reads
     /// none is cut off. It is more than all open streams need.
-    public var waitingFrames: Int = 10_000
+    package var waitingFrames: Int = 10_000
 
     /// The defaults, each as it stands at its property.
-    public init() {}
+    package init() {}
 }

@@ -4,36 +4,36 @@ import NIOPosix
 import NIOSSL
 
 /// A listening socket for HTTP/2 over TLS.
-public final class HTTP2Listener: Sendable {
+package final class HTTP2Listener: Sendable {
     /// The address and limits of a listener.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// The IP address or host name to bind.
-        public var host: String
+        package var host: String
         /// The port; `0` takes a free one, which is ``HTTP2Listener/port``.
-        public var port: Int
+        package var port: Int
         /// Returns the certificate for each new connection. `nil` serves HTTP/2 in plain text with prior knowledge, for
         /// tests and benchmarks.
-        public var tls: (@Sendable () -> NIOSSLContext)?
+        package var tls: (@Sendable () -> NIOSSLContext)?
         /// Whether the request handler checks a client's certificate, whoever signed it. The handshake proves only that
         /// the client has its key; everything else is checked by the user of ``HTTP2ServerConnection/peerCertificate``.
         /// It requires a context that requests certificates.
-        public var leavesCertificatesToHandler = false
+        package var leavesCertificatesToHandler = false
         /// The limits of a connection's sessions.
-        public var limits = HTTP2Limits()
+        package var limits = HTTP2Limits()
         /// The time after which a connection without traffic is shut down.
-        public var idleTimeout: TimeAmount = .hours(1)
+        package var idleTimeout: TimeAmount = .hours(1)
         /// The time after which a connection is closed on which no HTTP/2 has begun, TLS handshake included.
-        public var openingTimeout: TimeAmount = .seconds(10)
+        package var openingTimeout: TimeAmount = .seconds(10)
         /// The time after which an incomplete request is given up: the handler responds without its body, or its stream
         /// is reset with CANCEL when its head is not complete either.
-        public var requestTimeout: TimeAmount = .seconds(60)
+        package var requestTimeout: TimeAmount = .seconds(60)
         /// The limiter that admits connections.
-        public var limiter: ConnectionLimiter
+        package var limiter: ConnectionLimiter
         /// The logger of the listener and its connections.
-        public var logger = Logger(label: "aldaba.http2")
+        package var logger = Logger(label: "aldaba.http2")
 
         /// Creates a configuration. Without a limiter 10,000 connections are admitted, from any address.
-        public init(
+        package init(
             host: String, port: Int, tls: (@Sendable () -> NIOSSLContext)?, limiter: ConnectionLimiter? = nil
         ) {
             self.host = host
@@ -57,16 +57,16 @@ public final class HTTP2Listener: Sendable {
     }
 
     /// The port of the listener.
-    public var port: Int { channel.localAddress?.port ?? 0 }
+    package var port: Int { channel.localAddress?.port ?? 0 }
 
     /// The number of open connections.
-    public var connections: Int { registry.count }
+    package var connections: Int { registry.count }
 
     /// Binds and begins to accept.
     ///
     /// - Parameter makeRequestHandler: Called on a connection's event loop when the connection is made.
     /// - Throws: The socket's error, such as `EADDRINUSE`.
-    public static func bind(
+    package static func bind(
         _ configuration: Configuration, on group: any EventLoopGroup,
         makeRequestHandler: @escaping @Sendable (HTTP2ServerConnection) -> any HTTP2RequestHandler
     ) async throws -> HTTP2Listener {
@@ -111,7 +111,7 @@ public final class HTTP2Listener: Sendable {
     }
 
     /// Stops accepting, lets open requests finish, and closes remaining connections after `grace`.
-    public func shutDown(grace: TimeAmount = .seconds(5)) async {
+    package func shutDown(grace: TimeAmount = .seconds(5)) async {
         // A closed listener needs no further closing.
         try? await channel.close().get()
         let drained = channel.eventLoop.makePromise(of: Void.self)

@@ -4,7 +4,7 @@ import NIOSSL
 import PushCore
 
 /// The handler of one connection's requests; called on its event loop.
-public protocol HTTP2RequestHandler: AnyObject {
+package protocol HTTP2RequestHandler: AnyObject {
     /// Handles a request that is complete, or whose body never will be. Respond with
     /// ``HTTP2ServerConnection/respond(_:headers:body:)``, now or later.
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection)
@@ -13,25 +13,25 @@ public protocol HTTP2RequestHandler: AnyObject {
 }
 
 /// A complete request. Its header block belongs to the connection and is reused after the handler returns.
-public struct HTTP2Request {
+package struct HTTP2Request {
     /// The stream of the response, for ``HTTP2ServerConnection/respond(_:headers:body:)``.
-    public let stream: Int32
+    package let stream: Int32
     /// The header fields, pseudo-header fields first; no trailers.
-    public let headers: HeaderBlock
+    package let headers: HeaderBlock
     /// The whole body; empty where there is none, or where it was discarded.
-    public let body: [UInt8]
+    package let body: [UInt8]
     /// Whether the body exceeded the limit and was discarded.
-    public let bodyIsTooLarge: Bool
+    package let bodyIsTooLarge: Bool
     /// Whether the body did not end in time and was discarded.
-    public let bodyIsLate: Bool
+    package let bodyIsLate: Bool
 }
 
 /// The server's end of one HTTP/2 connection. Confined to its event loop.
-public final class HTTP2ServerConnection {
+package final class HTTP2ServerConnection {
     fileprivate let session: HTTP2Session
     fileprivate weak var handler: HTTP2ServerHandler?
     /// The event loop of this connection.
-    public let eventLoop: any EventLoop
+    package let eventLoop: any EventLoop
     private var isProven = false
 
     fileprivate init(session: HTTP2Session, eventLoop: any EventLoop) {
@@ -40,10 +40,10 @@ public final class HTTP2ServerConnection {
     }
 
     /// The peer's address.
-    public var remoteAddress: SocketAddress? { handler?.remoteAddress }
+    package var remoteAddress: SocketAddress? { handler?.remoteAddress }
 
     /// The bytes of the certificate that the peer presented in the TLS handshake; `nil` where it presented none.
-    public var peerCertificate: [UInt8]? { handler?.peerCertificate }
+    package var peerCertificate: [UInt8]? { handler?.peerCertificate }
 
     /// Queues the response of a stream; it is written with the batch it belongs to, see ``flush()``.
     ///
@@ -53,23 +53,23 @@ public final class HTTP2ServerConnection {
     ///     size).
     /// - Returns: `false` when the stream is closed.
     @discardableResult
-    public func respond(_ stream: Int32, headers: HeaderBlock, body: [UInt8] = []) -> Bool {
+    package func respond(_ stream: Int32, headers: HeaderBlock, body: [UInt8] = []) -> Bool {
         session.submitResponse(stream, headers: headers, body: body)
     }
 
     /// Marks the connection as proven, since the peer has presented a valid credential: no other connection replaces
     /// it.
-    public func prove() {
+    package func prove() {
         guard !isProven else { return }
         isProven = true
         handler?.prove()
     }
 
     /// Writes queued responses. Those queued inside `requestReceived` are written without it.
-    public func flush() { handler?.flush() }
+    package func flush() { handler?.flush() }
 
     /// Sends GOAWAY and closes once all open streams have a response.
-    public func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
+    package func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
 }
 
 /// Transfers bytes between a channel and a server session. One per connection.

@@ -1,8 +1,8 @@
 /// The values of two labels of a metric, of which the second is chosen by an untrusted source. It bounds the second
 /// values for each first value, and all pairs; others become `other`.
-public struct BoundedPairs: Sendable {
+package struct BoundedPairs: Sendable {
     /// The label of all values without a series of their own.
-    public static let other = "other"
+    package static let other = "other"
 
     private let perFirst: Int
     private let limit: Int
@@ -14,13 +14,13 @@ public struct BoundedPairs: Sendable {
     /// - Parameters:
     ///   - perFirst: The maximum number of second values of one first value.
     ///   - limit: The maximum number of pairs.
-    public init(perFirst: Int, limit: Int) {
+    package init(perFirst: Int, limit: Int) {
         self.perFirst = perFirst
         self.limit = limit
     }
 
     /// The labels for two values; a `nil` first value has the labels of all others.
-    public mutating func labels(_ first: String?, _ second: String) -> (first: String, second: String) {
+    package mutating func labels(_ first: String?, _ second: String) -> (first: String, second: String) {
         guard let first else { return (Self.other, Self.other) }
         let known = seconds[first] ?? []
         if known.contains(second) { return (first, second) }

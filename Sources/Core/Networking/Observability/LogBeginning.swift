@@ -1,7 +1,7 @@
 import Logging
 
 /// The form of a log's lines.
-public enum LogFormat: String, Sendable, CaseIterable {
+package enum LogFormat: String, Sendable, CaseIterable {
     /// Time, level, logger, metadata and message, for people.
     case text
     /// JSON, one object per line, for programs.
@@ -9,10 +9,10 @@ public enum LogFormat: String, Sendable, CaseIterable {
 }
 
 /// The setup of a program's log: all lines to standard error, from one level on.
-public enum LogBeginning {
+package enum LogBeginning {
     /// Sets the process's log up. Call it once, before the first logger is made; a second call traps, as swift-log's
     /// own does.
-    public static func bootstrap(level: Logger.Level, format: LogFormat = .text) {
+    package static func bootstrap(level: Logger.Level, format: LogFormat = .text) {
         LoggingSystem.bootstrap { label -> any LogHandler in
             switch format {
             case .text: return handler(label: label, level: level, to: .standardError)

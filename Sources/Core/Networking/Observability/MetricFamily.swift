@@ -1,21 +1,21 @@
 /// The description of all series with one name.
-public struct MetricFamily: Sendable, Hashable {
+package struct MetricFamily: Sendable, Hashable {
     /// The measured quantity, in one sentence; every scrape contains it.
-    public var help: String
+    package var help: String
     /// The upper bounds of a histogram's buckets, ascending; `nil` for the usual ones.
-    public var bounds: [Double]?
+    package var bounds: [Double]?
 
     /// Creates a description.
-    public init(_ help: String, bounds: [Double]? = nil) {
+    package init(_ help: String, bounds: [Double]? = nil) {
         self.help = help
         self.bounds = bounds
     }
 }
 
 /// A sample of a value that is not measured when it changes, but read at each scrape.
-public struct MetricSample: Sendable, Hashable {
+package struct MetricSample: Sendable, Hashable {
     /// The direction in which the value may change.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// A value that only rises, from the start of the process; the name ends in `_total`.
         case counter
         /// A value that rises and falls.
@@ -23,18 +23,18 @@ public struct MetricSample: Sendable, Hashable {
     }
 
     /// The name of the sample's family.
-    public var name: String
+    package var name: String
     /// The direction in which the value may change.
-    public var kind: Kind
+    package var kind: Kind
     /// The labels of the series.
-    public var labels: [(name: String, value: String)] { names.indices.map { (names[$0], values[$0]) } }
+    package var labels: [(name: String, value: String)] { names.indices.map { (names[$0], values[$0]) } }
     /// The value.
-    public var value: Double
+    package var value: Double
     private var names: [String]
     private var values: [String]
 
     /// Creates a sample; its labels come from a bounded set.
-    public init(_ kind: Kind, _ name: String, _ labels: [(String, String)] = [], value: Double) {
+    package init(_ kind: Kind, _ name: String, _ labels: [(String, String)] = [], value: Double) {
         self.name = name
         self.kind = kind
         self.value = value
@@ -44,14 +44,14 @@ public struct MetricSample: Sendable, Hashable {
 }
 
 /// The two output formats of metrics.
-public enum MetricsFormat: Sendable, Hashable, CaseIterable {
+package enum MetricsFormat: Sendable, Hashable, CaseIterable {
     /// Prometheus, "Exposition formats", text-based format 0.0.4.
     case prometheus
     /// OpenMetrics 1.0.0.
     case openMetrics
 
     /// The media type of the text.
-    public var contentType: String {
+    package var contentType: String {
         switch self {
         case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
         case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -60,7 +60,7 @@ public enum MetricsFormat: Sendable, Hashable, CaseIterable {
 
     /// Chooses the format by a field `Accept` (RFC 9110, section 12.5.1): OpenMetrics if it is listed with at least the
     /// weight of plain text.
-    public init(accept: String?) {
+    package init(accept: String?) {
         var weights: [MetricsFormat: Double] = [:]
         for part in (accept ?? "").prefix(4096).split(separator: ",") {
             let pieces = part.split(separator: ";").map { $0.trimmingBlanks.lowercased() }

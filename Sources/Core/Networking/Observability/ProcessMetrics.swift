@@ -1,9 +1,9 @@
 import Glibc
 
 /// The system's metrics of this process, under the names that Prometheus' own clients use.
-public enum ProcessMetrics {
+package enum ProcessMetrics {
     /// Reads the metrics; unreadable ones are left out.
-    public static func samples() -> [MetricSample] {
+    package static func samples() -> [MetricSample] {
         var samples: [MetricSample] = []
         func add(_ name: String, _ value: Double?, _ kind: MetricSample.Kind = .gauge) {
             if let value { samples.append(MetricSample(kind, "process_\(name)", value: value)) }

@@ -6,7 +6,7 @@ import Synchronization
 /// Guarantees: at most `limit` series ever exist. A measurement beyond it, or one whose name already belongs to another
 /// kind, is discarded and adds one to `aldaba_metrics_refused_series_total`. Counters are named `…_total`, timers are
 /// histograms in seconds named `…_seconds`. ``MetricsFormat`` has the sources of the two formats.
-public final class PrometheusRegistry: MetricsFactory, Sendable {
+package final class PrometheusRegistry: MetricsFactory, Sendable {
     private let limit: Int
     private let families: [String: MetricFamily]
     private let registered = Mutex(Registered())
@@ -16,26 +16,26 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
     /// - Parameters:
     ///   - limit: The maximum number of series, all names and labels together.
     ///   - families: The descriptions by name, as they are written in the text.
-    public init(limit: Int = 2000, families: [String: MetricFamily] = [:]) {
+    package init(limit: Int = 2000, families: [String: MetricFamily] = [:]) {
         self.limit = max(1, limit)
         self.families = families
     }
 
     /// Adds a closure that reads samples at every scrape: values that are not measured when they change.
-    public func collect(_ read: @escaping @Sendable () async -> [MetricSample]) {
+    package func collect(_ read: @escaping @Sendable () async -> [MetricSample]) {
         registered.withLock { $0.collectors.append(read) }
     }
 
     /// The text of all measurements so far, and of the collectors' present samples: families in the order of their
     /// names.
-    public func scrape(_ format: MetricsFormat) async -> String {
+    package func scrape(_ format: MetricsFormat) async -> String {
         var samples: [MetricSample] = []
         for read in registered.withLock({ $0.collectors }) { samples += await read() }
         return text(format, samples: samples)
     }
 
     /// The text of all measurements so far, without the collectors' samples.
-    public func text(_ format: MetricsFormat = .prometheus) -> String { text(format, samples: []) }
+    package func text(_ format: MetricsFormat = .prometheus) -> String { text(format, samples: []) }
 
     private func text(_ format: MetricsFormat, samples: [MetricSample]) -> String {
         let (measured, refused) = registered.withLock { ($0.families, $0.refused) }
@@ -53,7 +53,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         return text.finished()
     }
 
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let name = PrometheusText.metricName(label)
         let full = name.hasSuffix("_total") ? name : name + "_total"
         guard case .counter(let series)? = series(.counter, full, dimensions, { .counter(CounterSeries()) }) else {
@@ -62,7 +62,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         return series
     }
 
-    public func makeRecorder(
+    package func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         let name = PrometheusText.metricName(label)
@@ -71,23 +71,23 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
             ?? NoSeries()
     }
 
-    public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         gauge(PrometheusText.metricName(label), dimensions).map { $0 as any MeterHandler } ?? NoSeries()
     }
 
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let name = PrometheusText.metricName(label)
         let full = name.hasSuffix("_seconds") ? name : name + "_seconds"
         return histogram(full, dimensions, HistogramSeries.timerBounds).map { $0 as any TimerHandler } ?? NoSeries()
     }
 
-    public func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
+    package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
 
-    public func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
+    package func destroyRecorder(_ handler: any RecorderHandler) { remove(handler) }
 
-    public func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
+    package func destroyMeter(_ handler: any MeterHandler) { remove(handler) }
 
-    public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
+    package func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 }
 
 extension PrometheusRegistry {

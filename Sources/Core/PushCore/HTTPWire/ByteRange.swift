@@ -2,7 +2,7 @@
 ///
 /// One range of bytes is understood. Several at once, other units and malformed fields ask for the whole, as the
 /// section allows: a client that asks so must be able to take it.
-public enum ByteRange: Sendable, Hashable {
+package enum ByteRange: Sendable, Hashable {
     /// Everything: status 200.
     case whole
     /// These bytes, at least one and all within the representation: status 206.
@@ -13,7 +13,7 @@ public enum ByteRange: Sendable, Hashable {
     /// Reads the field; `nil` for a request without one.
     ///
     /// - Parameter length: The bytes of the representation; below zero counts as zero.
-    public init(field: String?, length: Int64) {
+    package init(field: String?, length: Int64) {
         let length = max(0, length)
         guard let field, let asked = Self.bounds(field) else {
             self = .whole

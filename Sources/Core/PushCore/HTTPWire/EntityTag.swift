@@ -1,15 +1,15 @@
 /// The strong validator of a representation, `"…"` (RFC 9110, section 8.8.3), and the conditions that name it.
-public struct EntityTag: Sendable, Hashable {
+package struct EntityTag: Sendable, Hashable {
     /// The tag as the field `ETag` has it, with its quotation marks.
-    public let text: String
+    package let text: String
 
     /// Makes a tag; quotation marks and what no tag may have are left out of it.
-    public init(_ opaque: String) {
+    package init(_ opaque: String) {
         text = "\"\(String(opaque.unicodeScalars.filter { $0.value > 0x20 && $0.value < 0x7F && $0 != "\"" }))\""
     }
 
     /// Whether a field `If-None-Match` names this tag, by the weak comparison, or any (`*`); then the client has it.
-    public func isNamed(inIfNoneMatch field: String?) -> Bool {
+    package func isNamed(inIfNoneMatch field: String?) -> Bool {
         guard let field else { return false }
         var rest = Array(field.utf8)[...]
         let wanted = Array(text.utf8)
@@ -29,5 +29,5 @@ public struct EntityTag: Sendable, Hashable {
     }
 
     /// Whether a field `If-Range` lets a range of this representation be sent; a date never does, since none is sent.
-    public func allowsRange(ifRange field: String?) -> Bool { field == nil || field == text }
+    package func allowsRange(ifRange field: String?) -> Bool { field == nil || field == text }
 }

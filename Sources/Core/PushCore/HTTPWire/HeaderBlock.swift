@@ -2,7 +2,7 @@
 ///
 /// Fields are addressed by index, `0 ..< count`. Names and values are raw bytes; nothing is validated here.
 /// ``removeAll()`` keeps the capacity, so a block that is used again allocates nothing.
-public struct HeaderBlock: Sendable, Hashable {
+package struct HeaderBlock: Sendable, Hashable {
     @usableFromInline
     struct Field: Sendable, Hashable {
         @usableFromInline var nameStart: Int32
@@ -22,21 +22,21 @@ public struct HeaderBlock: Sendable, Hashable {
 
     /// A block without fields; it holds no memory until the first is added.
     @inlinable
-    public init() {}
+    package init() {}
 
     /// How many fields there are.
     @inlinable
-    public var count: Int { fields.count }
+    package var count: Int { fields.count }
 
     /// The sum of all names' and values' bytes.
     @inlinable
-    public var byteCount: Int { bytes.count }
+    package var byteCount: Int { bytes.count }
 
     /// Adds a field at the end.
     ///
     /// - Precondition: the block stays below 2 GiB; transports refuse far smaller ones first.
     @inlinable
-    public mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+    package mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let start = Int32(bytes.count)
         bytes.append(contentsOf: name)
         let middle = Int32(bytes.count)
@@ -45,7 +45,7 @@ public struct HeaderBlock: Sendable, Hashable {
     }
 
     /// Adds a field at the end, from texts.
-    public mutating func append(_ name: String, _ value: String) {
+    package mutating func append(_ name: String, _ value: String) {
         let start = Int32(bytes.count)
         bytes.append(contentsOf: name.utf8)
         let middle = Int32(bytes.count)
@@ -55,7 +55,7 @@ public struct HeaderBlock: Sendable, Hashable {
 
     /// Adds a field at the end whose name is fixed in the code.
     @inlinable
-    public mutating func append(_ name: StaticString, bytes value: some Sequence<UInt8>) {
+    package mutating func append(_ name: StaticString, bytes value: some Sequence<UInt8>) {
         let start = Int32(bytes.count)
         bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
         let middle = Int32(bytes.count)
@@ -65,13 +65,13 @@ public struct HeaderBlock: Sendable, Hashable {
 
     /// Forgets every field and keeps the capacity.
     @inlinable
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         fields.removeAll(keepingCapacity: true)
     }
 
     /// Gives back the memory of an empty block that once held more than this many bytes, or 64 fields.
-    public mutating func shrink(toBytes limit: Int) {
+    package mutating func shrink(toBytes limit: Int) {
         guard fields.isEmpty else { return }
         if bytes.capacity > limit { bytes = [] }
         if fields.capacity > 64 { fields = [] }
@@ -79,27 +79,27 @@ public struct HeaderBlock: Sendable, Hashable {
 
     /// The name of a field.
     @inlinable
-    public func name(_ index: Int) -> ArraySlice<UInt8> {
+    package func name(_ index: Int) -> ArraySlice<UInt8> {
         bytes[Int(fields[index].nameStart)..<Int(fields[index].valueStart)]
     }
 
     /// The value of a field.
     @inlinable
-    public func value(_ index: Int) -> ArraySlice<UInt8> {
+    package func value(_ index: Int) -> ArraySlice<UInt8> {
         bytes[Int(fields[index].valueStart)..<Int(fields[index].valueEnd)]
     }
 
     /// The value of a field as text; ill-formed UTF-8 is repaired.
-    public func text(_ index: Int) -> String { String(decoding: value(index), as: UTF8.self) }
+    package func text(_ index: Int) -> String { String(decoding: value(index), as: UTF8.self) }
 
     /// The index of the first field of that name.
-    public func first(_ name: StaticString) -> Int? {
+    package func first(_ name: StaticString) -> Int? {
         (0..<count).first { hasName($0, name) }
     }
 
     /// Whether a field has that name, compared byte for byte.
     @inlinable
-    public func hasName(_ index: Int, _ name: StaticString) -> Bool {
+    package func hasName(_ index: Int, _ name: StaticString) -> Bool {
         let field = fields[index]
         let length = Int(field.valueStart - field.nameStart)
         guard length == name.utf8CodeUnitCount else { return false }
@@ -113,7 +113,7 @@ public struct HeaderBlock: Sendable, Hashable {
 
     /// Calls `body` with the bytes of a field's name and value, without a copy.
     @inlinable
-    public func withField<Result>(
+    package func withField<Result>(
         _ index: Int, _ body: (_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Result
     ) -> Result {
         let field = fields[index]
@@ -126,7 +126,7 @@ public struct HeaderBlock: Sendable, Hashable {
 
     /// Calls `each` with every field's bytes and then `then`, during which all of them stay valid.
     @inlinable
-    public func withUnsafeFields<Result>(
+    package func withUnsafeFields<Result>(
         _ each: (_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Void,
         then: () -> Result
     ) -> Result {

@@ -2,7 +2,7 @@
 ///
 /// A name is a host (`push.example`, `192.0.2.1`, `::1`), a host with a port (`push.example:9443`, `[::1]:9443`), or stands
 /// for all hosts that differ in their first label (`*.push.example`, RFC 6125, section 6.4.3). Case does not count.
-public struct ServerNames: Sendable, Hashable {
+package struct ServerNames: Sendable, Hashable {
     private struct Name: Sendable, Hashable {
         var host: String
         var port: Int?
@@ -15,25 +15,25 @@ public struct ServerNames: Sendable, Hashable {
     ///
     /// - Parameter ports: The ports at which the server is reached by a name that has no port of its own, beside those of
     ///   https and http.
-    public init(_ names: some Sequence<String>, ports: some Sequence<Int>) {
+    package init(_ names: some Sequence<String>, ports: some Sequence<Int>) {
         self.names = Set(names.compactMap(Self.name))
         self.ports = Set(ports)
     }
 
     /// Whether a text can be a name.
-    public static func isName(_ text: String) -> Bool { name(text) != nil }
+    package static func isName(_ text: String) -> Bool { name(text) != nil }
 
     /// Whether a host is one of the names, at whatever port.
     ///
     /// - Parameter host: A host without a port; an address of version 6 with or without its brackets.
-    public func include(host: String) -> Bool {
+    package func include(host: String) -> Bool {
         let spellings = Self.spellings(Self.plain(host.lowercased()))
         return names.contains { spellings.contains($0.host) }
     }
 
     /// Whether an origin, such as `https://push.example:8443`, is one of the server's: its host is a name, and its port the
     /// name's own; else one of the server's, or the scheme's.
-    public func include(origin: String) -> Bool {
+    package func include(origin: String) -> Bool {
         let text = origin.lowercased()
         let schemes = [(text: "https://", port: 443), (text: "http://", port: 80)]
         guard let scheme = schemes.first(where: { text.hasPrefix($0.text) }),

@@ -4,13 +4,13 @@ import Crypto
 /// open.
 ///
 /// Salt and the sender's public key travel beside the body, in the values of the headers `Encryption` and `Crypto-Key`.
-public struct AESGCMMessage: Hashable, Sendable {
+package struct AESGCMMessage: Hashable, Sendable {
     /// 16 bytes, made at random for each message.
-    public var salt: [UInt8]
+    package var salt: [UInt8]
     /// The public key that the sender made for this message alone: an uncompressed point of P-256.
-    public var senderPoint: [UInt8]
+    package var senderPoint: [UInt8]
     /// The records.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// The record size that readers assume where no header sets another: how much plaintext a record carries.
     static let recordSize = 4096
@@ -20,7 +20,7 @@ public struct AESGCMMessage: Hashable, Sendable {
     /// Encrypts a content with a key and a salt that are made for it.
     ///
     /// - Throws: The error of the cryptographic library; never for a key that was checked.
-    public static func encrypt(_ content: [UInt8], to recipient: RecipientPublicKey) throws -> AESGCMMessage {
+    package static func encrypt(_ content: [UInt8], to recipient: RecipientPublicKey) throws -> AESGCMMessage {
         try encrypt(
             content, to: recipient, sender: P256.KeyAgreement.PrivateKey(),
             salt: SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })

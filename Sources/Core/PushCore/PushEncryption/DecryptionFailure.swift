@@ -1,5 +1,5 @@
 /// Why an encrypted payload could not be opened, or is not shown.
-public enum DecryptionFailure: Error, Hashable, Sendable {
+package enum DecryptionFailure: Error, Hashable, Sendable {
     /// The member `encrypted` is no base64url text, or `key` is no text.
     case malformed
     /// It ends before its header or its only record does.
@@ -22,7 +22,7 @@ public enum DecryptionFailure: Error, Hashable, Sendable {
     case replayed(of: String)
 
     /// The stable name of the failure for programs, as in the timeline.
-    public var code: String {
+    package var code: String {
         switch self {
         case .malformed: "malformed"
         case .truncated: "truncated"
@@ -38,7 +38,7 @@ public enum DecryptionFailure: Error, Hashable, Sendable {
     }
 
     /// The fault and what is expected instead, for people. Nothing of the message is in it.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .malformed:
             "`aldaba.encrypted` must be base64url text, and `aldaba.key`, where it is there, the text of a key's id"

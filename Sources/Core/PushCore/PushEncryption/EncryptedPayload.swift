@@ -5,16 +5,16 @@ import Foundation
 /// `encrypted` is a ``PushMessage`` as base64url; what is sealed in it is a whole payload, which takes the place of
 /// this one. `key` is the id of the recipient's key, and may be absent. `aps` is shown where the message cannot be
 /// opened.
-public struct EncryptedPayload: Sendable {
+package struct EncryptedPayload: Sendable {
     /// The encrypted message.
-    public let message: PushMessage
+    package let message: PushMessage
     /// The id of the key that it was encrypted to, where the sender names it.
-    public let keyID: String?
+    package let keyID: String?
 
     /// Reads a payload; `nil` where it carries no encrypted one.
     ///
     /// The name `encrypted` must be written without escapes: a payload without these letters is not parsed.
-    public init?(payload: [UInt8]) throws(DecryptionFailure) {
+    package init?(payload: [UInt8]) throws(DecryptionFailure) {
         let bytes = Data(payload)
         guard bytes.range(of: Data(#""encrypted""#.utf8)) != nil,
             let object = try? JSONSerialization.jsonObject(with: bytes) as? [String: Any],
@@ -32,7 +32,7 @@ public struct EncryptedPayload: Sendable {
     /// Opens the message with the key that it names, or else with the first that fits, and checks that it is a payload.
     ///
     /// - Parameter keys: The recipient's keys, the newest first.
-    public func open(with keys: [RecipientPrivateKey]) throws(DecryptionFailure) -> [UInt8] {
+    package func open(with keys: [RecipientPrivateKey]) throws(DecryptionFailure) -> [UInt8] {
         guard !keys.isEmpty else { throw .noKey }
         var candidates = keys
         if let keyID {
@@ -63,7 +63,7 @@ public struct EncryptedPayload: Sendable {
 
 extension EncryptedPayload {
     /// The text shown where the message cannot be decrypted.
-    public struct Placeholder: Encodable, Sendable {
+    package struct Placeholder: Encodable, Sendable {
         private struct Alert: Encodable {
             var title: String?
             var body: String
@@ -80,7 +80,7 @@ extension EncryptedPayload {
         private var aps: Members
 
         /// A text that reveals nothing of the message.
-        public init(title: String? = nil, body: String) {
+        package init(title: String? = nil, body: String) {
             aps = Members(alert: Alert(title: title, body: body))
         }
     }
@@ -88,7 +88,7 @@ extension EncryptedPayload {
     /// Encrypts a payload and puts it into another.
     ///
     /// - Throws: The error of the cryptographic library; never for a key that was checked.
-    public static func make(
+    package static func make(
         _ payload: [UInt8], to recipient: RecipientPublicKey, placeholder: Placeholder
     ) throws -> [UInt8] {
         try bytes(PushMessage.encrypt(payload, to: recipient), recipient, placeholder)
@@ -96,7 +96,7 @@ extension EncryptedPayload {
 
     /// How many bytes a payload may have so that the one which carries it has at most `limit`; negative where none
     /// fits.
-    public static func largestPayload(
+    package static func largestPayload(
         within limit: Int, to recipient: RecipientPublicKey, placeholder: Placeholder
     ) throws -> Int {
         // Four characters carry three bytes, and the last ones carry what is left.

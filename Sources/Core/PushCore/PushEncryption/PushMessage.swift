@@ -3,15 +3,15 @@ import Crypto
 /// A message that is encrypted to one key: Web Push message encryption (RFC 8291).
 ///
 /// One record of `aes128gcm`; the header's key id is the public key that the sender made for this message alone.
-public struct PushMessage: Sendable {
+package struct PushMessage: Sendable {
     /// How many bytes a message takes beside its content: the header with the sender's key, a delimiter and a tag.
-    public static let overhead = AES128GCMMessage.fixedHeaderLength + 65 + 1 + AES128GCMMessage.tagLength
+    package static let overhead = AES128GCMMessage.fixedHeaderLength + 65 + 1 + AES128GCMMessage.tagLength
 
     private let message: AES128GCMMessage
     private let sender: P256.KeyAgreement.PublicKey
 
     /// Reads a message's header.
-    public init(_ body: [UInt8]) throws(DecryptionFailure) {
+    package init(_ body: [UInt8]) throws(DecryptionFailure) {
         message = try AES128GCMMessage(body)
         guard let sender = try? P256.KeyAgreement.PublicKey(x963Representation: message.keyID) else { throw .senderKey }
         self.sender = sender
@@ -21,10 +21,10 @@ public struct PushMessage: Sendable {
     }
 
     /// A hash that identifies this message, of its salt and its sender's key; 32 bytes.
-    public var fingerprint: [UInt8] { Array(SHA256.hash(data: message.salt + message.keyID)) }
+    package var fingerprint: [UInt8] { Array(SHA256.hash(data: message.salt + message.keyID)) }
 
     /// Opens the message.
-    public func open(with key: RecipientPrivateKey) throws(DecryptionFailure) -> [UInt8] {
+    package func open(with key: RecipientPrivateKey) throws(DecryptionFailure) -> [UInt8] {
         let shared: SharedSecret
         do { shared = try key.agree(with: sender) } catch { throw .senderKey }
         return try message.open(Self.keyingMaterial(shared, recipient: key.publicKey, sender: message.keyID))
@@ -34,7 +34,7 @@ public struct PushMessage: Sendable {
     ///
     /// - Parameter padding: How many zeros hide the content's length.
     /// - Throws: The error of the cryptographic library; never for a key that was checked.
-    public static func encrypt(
+    package static func encrypt(
         _ content: [UInt8], to recipient: RecipientPublicKey, padding: Int = 0
     ) throws -> [UInt8] {
         try encrypt(

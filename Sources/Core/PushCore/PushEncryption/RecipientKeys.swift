@@ -2,18 +2,18 @@ import Crypto
 
 /// The data that a sender needs to encrypt for one app on one device: a public key of P-256 and the authentication
 /// secret (RFC 8291, section 2 and 3.2).
-public struct RecipientPublicKey: Hashable, Sendable {
+package struct RecipientPublicKey: Hashable, Sendable {
     /// The uncompressed point, 65 bytes (SEC 1, section 2.3.3).
-    public let point: [UInt8]
+    package let point: [UInt8]
     /// 16 bytes that the app's senders share with the device.
-    @Secret public var authenticationSecret: [UInt8]
+    @Secret package var authenticationSecret: [UInt8]
 
     static let authenticationSecretLength = 16
 
     /// Takes bytes from outside.
     ///
     /// - Throws: ``RecipientKeyFault``, which names the field that is wrong.
-    public init(point: [UInt8], authenticationSecret: [UInt8]) throws(RecipientKeyFault) {
+    package init(point: [UInt8], authenticationSecret: [UInt8]) throws(RecipientKeyFault) {
         guard point.count == 65, (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil else {
             throw .point
         }
@@ -23,31 +23,31 @@ public struct RecipientPublicKey: Hashable, Sendable {
     }
 
     /// Reads both as base64url text, as a Web Push subscription has them.
-    public init(p256dh: String, auth: String) throws(RecipientKeyFault) {
+    package init(p256dh: String, auth: String) throws(RecipientKeyFault) {
         guard let point = Base64URL.decode(p256dh.utf8) else { throw .point }
         guard let secret = Base64URL.decode(auth.utf8) else { throw .authenticationSecret }
         try self.init(point: point, authenticationSecret: secret)
     }
 
     /// The point as base64url text, 87 characters.
-    public var p256dh: String { Base64URL.encode(point) }
+    package var p256dh: String { Base64URL.encode(point) }
 
     /// The authentication secret as base64url text, 22 characters.
-    public var auth: String { Base64URL.encode(authenticationSecret) }
+    package var auth: String { Base64URL.encode(authenticationSecret) }
 
     /// The id of the key for people and messages: the first 8 bytes of the point's SHA-256, as 11 characters of
     /// base64url.
-    public var id: String { Base64URL.encode(Array(SHA256.hash(data: point).prefix(8))) }
+    package var id: String { Base64URL.encode(Array(SHA256.hash(data: point).prefix(8))) }
 }
 
 /// A fault in a recipient's key.
-public enum RecipientKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum RecipientKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// `p256dh` is no uncompressed point of P-256.
     case point
     /// `auth` has not 16 bytes.
     case authenticationSecret
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .point: "p256dh must be an uncompressed point of P-256: 65 bytes, base64url"
         case .authenticationSecret: "auth must be 16 bytes, base64url"
@@ -56,19 +56,19 @@ public enum RecipientKeyFault: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 /// The private half, which never leaves the device.
-public struct RecipientPrivateKey: Sendable {
+package struct RecipientPrivateKey: Sendable {
     private let key: P256.KeyAgreement.PrivateKey
     /// The public key, which is given to senders.
-    public let publicKey: RecipientPublicKey
+    package let publicKey: RecipientPublicKey
 
     /// Makes a key and an authentication secret at random.
-    public init() {
+    package init() {
         let secret = SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }
         self.init(P256.KeyAgreement.PrivateKey(), secret)
     }
 
     /// Reads what ``rawRepresentation`` and ``RecipientPublicKey/authenticationSecret`` gave; `nil` for anything else.
-    public init?(rawRepresentation: [UInt8], authenticationSecret: [UInt8]) {
+    package init?(rawRepresentation: [UInt8], authenticationSecret: [UInt8]) {
         guard authenticationSecret.count == RecipientPublicKey.authenticationSecretLength,
             let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: rawRepresentation)
         else { return nil }
@@ -82,7 +82,7 @@ public struct RecipientPrivateKey: Sendable {
     }
 
     /// The secret number, 32 bytes; for a file that only its owner can read.
-    public var rawRepresentation: Secret<[UInt8]> { Secret(Array(key.rawRepresentation)) }
+    package var rawRepresentation: Secret<[UInt8]> { Secret(Array(key.rawRepresentation)) }
 
     /// The point that this key and another's public key agree on.
     func agree(with other: P256.KeyAgreement.PublicKey) throws -> SharedSecret {

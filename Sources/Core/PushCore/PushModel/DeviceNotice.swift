@@ -1,6 +1,6 @@
 /// A message of the server to a device about notifications, delivered in place of one. It has an id in the device's
 /// order, and the device acknowledges it like a notification.
-public enum DeviceNotice: Hashable, Sendable {
+package enum DeviceNotice: Hashable, Sendable {
     /// A number of notifications of an app were cleared from its mailbox, the first of them at this time; they are not
     /// delivered.
     case deleted(count: Int, since: Timestamp)
@@ -12,7 +12,7 @@ extension OutgoingNotification {
     /// Creates the notification that contains a notice. It never expires, and has no payload.
     ///
     /// - Parameter at: The time at which the notice was made.
-    public init(
+    package init(
         _ notice: DeviceNotice, id: NotificationID, team: TeamID, topic: Topic, environment: PushEnvironment,
         lane: Lane, at: Timestamp
     ) {

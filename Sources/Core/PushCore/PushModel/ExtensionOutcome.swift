@@ -1,5 +1,5 @@
 /// The outcome of a notification's app service extension. The names are in the timeline and in counts.
-public enum ExtensionOutcome: String, Sendable, CaseIterable {
+package enum ExtensionOutcome: String, Sendable, CaseIterable {
     /// The extension changed the notification.
     case changed
     /// The extension returned the notification unchanged.
@@ -24,20 +24,20 @@ public enum ExtensionOutcome: String, Sendable, CaseIterable {
     case interrupted
 
     /// Whether the person sees the extension's result, or it would have been the same.
-    public var isSuccess: Bool { self == .changed || self == .unchanged }
+    package var isSuccess: Bool { self == .changed || self == .unchanged }
 
     /// The text in the timeline's state `extended`: `changed, 412 ms`.
-    public func text(milliseconds: Int64) -> String { "\(rawValue), \(max(0, milliseconds)) ms" }
+    package func text(milliseconds: Int64) -> String { "\(rawValue), \(max(0, milliseconds)) ms" }
 
     /// The text of the timeline's note: `note`, the outcome's own, followed by the version of the extension.
-    public static func note(_ note: String?, version: String?) -> String? {
+    package static func note(_ note: String?, version: String?) -> String? {
         let notes = [note, version.map { "version \($0.prefix(32))" }].compactMap(\.self)
         return notes.isEmpty ? nil : notes.joined(separator: "; ")
     }
 
     /// The version in a text of ``note(_:version:)``, where it is printable ASCII of at most 32 characters; otherwise
     /// `nil`.
-    public static func version(note: String?) -> String? {
+    package static func version(note: String?) -> String? {
         guard let last = note?.split(separator: "; ").last, last.hasPrefix("version ") else { return nil }
         let version = last.dropFirst("version ".count)
         guard (1...32).contains(version.utf8.count), version.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -47,5 +47,5 @@ public enum ExtensionOutcome: String, Sendable, CaseIterable {
     }
 
     /// Parses a text of ``text(milliseconds:)``; `nil` for any other text.
-    public init?(text: String) { self.init(rawValue: String(text.prefix { $0 != "," })) }
+    package init?(text: String) { self.init(rawValue: String(text.prefix { $0 != "," })) }
 }

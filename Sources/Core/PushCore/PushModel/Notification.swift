@@ -1,5 +1,5 @@
 /// The kinds of push that APNs knows, by their `apns-push-type` text.
-public enum PushType: String, Sendable, CaseIterable {
+package enum PushType: String, Sendable, CaseIterable {
     /// A notification that shows text, sounds or sets a badge.
     case alert
     /// A notification that wakes its app and shows nothing.
@@ -25,7 +25,7 @@ public enum PushType: String, Sendable, CaseIterable {
 }
 
 /// The priority of a notification, one of APNs' three.
-public enum Priority: UInt8, Sendable, CaseIterable {
+package enum Priority: UInt8, Sendable, CaseIterable {
     /// Never wakes a device.
     case low = 1
     /// May be grouped to save power.
@@ -35,7 +35,7 @@ public enum Priority: UInt8, Sendable, CaseIterable {
 }
 
 /// The time until which a notification is delivered: the three meanings of `apns-expiration`.
-public enum Expiry: Hashable, Sendable {
+package enum Expiry: Hashable, Sendable {
     /// The header was absent: the policy's default, 30 days.
     case policyDefault
     /// `0`: one attempt, never stored.
@@ -45,14 +45,14 @@ public enum Expiry: Hashable, Sendable {
 }
 
 /// The content of a notification, in the form of the service whose API accepted it.
-public enum PushContent: Hashable, Sendable {
+package enum PushContent: Hashable, Sendable {
     /// A payload of APNs, verbatim: a JSON object.
     case apns([UInt8])
     /// A message of FCM, as the bytes that are sent to the device.
     case fcm([UInt8])
 
     /// The lane of the mailbox in which it is queued.
-    public var lane: Lane {
+    package var lane: Lane {
         switch self {
         case .apns: .apns
         case .fcm: .fcm
@@ -60,7 +60,7 @@ public enum PushContent: Hashable, Sendable {
     }
 
     /// The bytes, as stores and device wires keep them in addition to the lane.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         switch self {
         case .apns(let bytes), .fcm(let bytes): bytes
         }
@@ -68,24 +68,24 @@ public enum PushContent: Hashable, Sendable {
 }
 
 /// A provider's notification for one device token: headers and content, already checked.
-public struct Notification: Hashable, Sendable {
+package struct Notification: Hashable, Sendable {
     /// The `apns-id` exactly as the provider sent it; `nil` when the server makes one.
-    public var apnsID: APNsID?
+    package var apnsID: APNsID?
     /// The app's own topic, without a suffix that the push type adds.
-    public var topic: Topic
+    package var topic: Topic
     /// The `apns-push-type`; `nil` when the provider sent none, and no suffix of the topic implied one.
-    public var pushType: PushType?
+    package var pushType: PushType?
     /// The `apns-priority`.
-    public var priority: Priority
+    package var priority: Priority
     /// The `apns-expiration`.
-    public var expiry: Expiry
+    package var expiry: Expiry
     /// The collapse id, at most 64 bytes; it replaces the queued and the shown notification with the same id.
-    public var collapseID: String?
+    package var collapseID: String?
     /// The body, in the form of the endpoint that accepted it.
-    public var content: PushContent
+    package var content: PushContent
 
     /// Creates a notification from checked parts. The defaults are those of absent header fields.
-    public init(
+    package init(
         apnsID: APNsID? = nil, topic: Topic, pushType: PushType? = nil, priority: Priority = .immediate,
         expiry: Expiry = .policyDefault, collapseID: String? = nil, content: PushContent
     ) {
@@ -100,36 +100,36 @@ public struct Notification: Hashable, Sendable {
 }
 
 /// A notification for a device, as a device wire writes it in one packet.
-public struct OutgoingNotification: Hashable, Sendable {
+package struct OutgoingNotification: Hashable, Sendable {
     /// The internal id, which the device acknowledges.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The provider's `apns-id`, or the one that the server made.
-    public var apnsID: APNsID
+    package var apnsID: APNsID
     /// The team that owns the app.
-    public var team: TeamID
+    package var team: TeamID
     /// The topic of its app.
-    public var topic: Topic
+    package var topic: Topic
     /// The environment of the device token that it was sent to.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
     /// The lane of the mailbox in which it is queued.
-    public var lane: Lane
+    package var lane: Lane
     /// The kind of push, where the provider sent one or the topic implied it.
-    public var pushType: PushType?
+    package var pushType: PushType?
     /// The priority.
-    public var priority: Priority
+    package var priority: Priority
     /// The collapse id, at most 64 bytes; on the device it replaces the shown notification with the same id.
-    public var collapseID: String?
+    package var collapseID: String?
     /// The time at which it was accepted.
-    public var acceptedAt: Timestamp
+    package var acceptedAt: Timestamp
     /// The last instant at which it may be delivered; `nil` for one attempt (never stored).
-    public var expiresAt: Timestamp?
+    package var expiresAt: Timestamp?
     /// The provider's body, verbatim: a JSON object.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
     /// The notice that is delivered in place of a notification; `nil` for a notification.
-    public internal(set) var notice: DeviceNotice?
+    package internal(set) var notice: DeviceNotice?
 
     /// Creates a notification for a device; nothing is checked.
-    public init(
+    package init(
         id: NotificationID, apnsID: APNsID, team: TeamID, topic: Topic, environment: PushEnvironment,
         lane: Lane, pushType: PushType?, priority: Priority, collapseID: String?, acceptedAt: Timestamp,
         expiresAt: Timestamp?, payload: [UInt8]

@@ -4,9 +4,9 @@
 /// ceiling, which the owner makes durable before it raises it here. So a generator that begins above the last durable
 /// ceiling repeats no id, even after a crash. When the clock has passed the ceiling, the generator continues counting
 /// below it.
-public struct NotificationIDGenerator: Sendable {
+package struct NotificationIDGenerator: Sendable {
     /// 2024-01-01 UTC; the 41 bits last until 2093.
-    public static let epoch = Timestamp(seconds: 1_704_067_200)
+    package static let epoch = Timestamp(seconds: 1_704_067_200)
     static let nodeBits = 9
     static let counterBits = 13
 
@@ -19,31 +19,31 @@ public struct NotificationIDGenerator: Sendable {
     /// - Parameters:
     ///   - node: This server's number, `0 ... 511`; only its low nine bits are used.
     ///   - highWater: The ceiling that the last run made durable; `0` on a new store.
-    public init(node: UInt16, highWater: Int64) {
+    package init(node: UInt16, highWater: Int64) {
         self.node = Int64(node & 0x1FF)
         self.last = max(0, highWater)
         self.ceiling = max(0, highWater)
     }
 
     /// The smallest id that belongs to an instant on this node.
-    public func floor(at instant: Timestamp) -> Int64 {
+    package func floor(at instant: Timestamp) -> Int64 {
         let elapsed = min(max(0, instant.milliseconds(since: Self.epoch)), (1 << 41) - 1)
         return elapsed << Int64(Self.nodeBits + Self.counterBits) | node << Int64(Self.counterBits)
     }
 
     /// The approximate time at which an id was made; an id from an inaccurate clock yields an earlier or later instant.
-    public static func instant(of id: NotificationID) -> Timestamp {
+    package static func instant(of id: NotificationID) -> Timestamp {
         epoch.adding(milliseconds: id.rawValue >> Int64(nodeBits + counterBits))
     }
 
     /// The ceiling to make durable next, so that ids suffice until `instant`.
-    public func ceiling(until instant: Timestamp) -> Int64 { max(floor(at: instant), last + (1 << 24)) }
+    package func ceiling(until instant: Timestamp) -> Int64 { max(floor(at: instant), last + (1 << 24)) }
 
     /// Allows ids up to `newCeiling`, which the owner has made durable. A lower one changes nothing.
-    public mutating func raiseCeiling(to newCeiling: Int64) { ceiling = max(ceiling, newCeiling) }
+    package mutating func raiseCeiling(to newCeiling: Int64) { ceiling = max(ceiling, newCeiling) }
 
     /// The next id, or `nil` when no id is left below the ceiling: the owner must raise it first.
-    public mutating func next(now: Timestamp) -> NotificationID? {
+    package mutating func next(now: Timestamp) -> NotificationID? {
         let start = floor(at: now)
         // A clock that jumped past the ceiling must not use up the ids below it at once.
         let candidate = start > ceiling ? successor : max(successor, start)
@@ -62,5 +62,5 @@ public struct NotificationIDGenerator: Sendable {
     }
 
     /// The highest id made so far (or the high-water mark it started from).
-    public var highest: NotificationID { NotificationID(rawValue: last) }
+    package var highest: NotificationID { NotificationID(rawValue: last) }
 }

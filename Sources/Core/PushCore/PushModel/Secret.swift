@@ -4,22 +4,22 @@
 /// it out of logs, errors and descriptions. `==` takes a different time for different values: an untrusted proof is
 /// compared in constant time elsewhere.
 @propertyWrapper
-public struct Secret<Value: Sendable>: Sendable {
+package struct Secret<Value: Sendable>: Sendable {
     /// The value itself.
-    public var wrappedValue: Value
+    package var wrappedValue: Value
 
     /// Wraps a property's value.
-    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+    package init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     /// Wraps a value.
-    public init(_ value: Value) { wrappedValue = value }
+    package init(_ value: Value) { wrappedValue = value }
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "<redacted>" }
-    public var debugDescription: String { description }
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { description }
     /// A mirror without children.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Secret: Equatable where Value: Equatable {}

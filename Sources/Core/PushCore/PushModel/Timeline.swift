@@ -1,7 +1,7 @@
 /// A state of one notification, from its acceptance to the person's response.
 ///
 /// The text form (``text``) is used in stores, receipts and the API: `sent`, `dropped(offline)`.
-public enum NotificationState: Hashable, Sendable {
+package enum NotificationState: Hashable, Sendable {
     /// The notification was durably accepted from the provider.
     case accepted
     /// The notification is queued in a mailbox.
@@ -41,7 +41,7 @@ public enum NotificationState: Hashable, Sendable {
     case failed(String)
 
     /// The reason why a device did not show a notification.
-    public enum Suppression: String, Sendable, CaseIterable {
+    package enum Suppression: String, Sendable, CaseIterable {
         /// The person's settings, or a policy, forbid the app's notifications.
         case settings
         /// The app had used up its budget of background wake-ups.
@@ -49,7 +49,7 @@ public enum NotificationState: Hashable, Sendable {
     }
 
     /// The reason why a notification was dropped.
-    public enum DropReason: String, Sendable, CaseIterable {
+    package enum DropReason: String, Sendable, CaseIterable {
         /// The app's queue was full.
         case overflow
         /// The device was away for too long.
@@ -63,7 +63,7 @@ public enum NotificationState: Hashable, Sendable {
 
 extension NotificationState {
     /// The state's name and, in parentheses, its argument.
-    public var text: String {
+    package var text: String {
         switch self {
         case .accepted: "accepted"
         case .stored: "stored"
@@ -87,7 +87,7 @@ extension NotificationState {
     }
 
     /// Parses the text form; `nil` for an unknown name or argument.
-    public init?(text: some StringProtocol) {
+    package init?(text: some StringProtocol) {
         let open = text.firstIndex(of: "(")
         let name = String(open.map { text[..<$0] } ?? text[...])
         var argument: String?
@@ -124,7 +124,7 @@ extension NotificationState {
 }
 
 /// The source that observed a state.
-public enum TimelineSource: String, Sendable, CaseIterable {
+package enum TimelineSource: String, Sendable, CaseIterable {
     /// The server.
     case server
     /// The agent of the device.
@@ -136,18 +136,18 @@ public enum TimelineSource: String, Sendable, CaseIterable {
 }
 
 /// A line of a timeline.
-public struct TimelineEntry: Hashable, Sendable {
+package struct TimelineEntry: Hashable, Sendable {
     /// The time at which its source observed the state, by the source's own clock.
-    public var at: Timestamp
+    package var at: Timestamp
     /// The state that was reached.
-    public var state: NotificationState
+    package var state: NotificationState
     /// The source that observed the state.
-    public var source: TimelineSource
+    package var source: TimelineSource
     /// The fault and its place, or the form in which it was shown; never a secret, never a payload.
-    public var note: String?
+    package var note: String?
 
     /// Creates a line; the note is for people.
-    public init(at: Timestamp, state: NotificationState, source: TimelineSource, note: String? = nil) {
+    package init(at: Timestamp, state: NotificationState, source: TimelineSource, note: String? = nil) {
         self.at = at
         self.state = state
         self.source = source
@@ -156,14 +156,14 @@ public struct TimelineEntry: Hashable, Sendable {
 }
 
 /// A device's report about one notification.
-public struct Receipt: Hashable, Sendable {
+package struct Receipt: Hashable, Sendable {
     /// The id of the notification.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The line for its timeline.
-    public var entry: TimelineEntry
+    package var entry: TimelineEntry
 
     /// Creates the report of one state of one notification.
-    public init(id: NotificationID, entry: TimelineEntry) {
+    package init(id: NotificationID, entry: TimelineEntry) {
         self.id = id
         self.entry = entry
     }

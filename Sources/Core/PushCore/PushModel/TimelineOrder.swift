@@ -8,7 +8,7 @@ extension TimelineEntry {
     /// Lines come from two machines, and an acknowledgement is recorded when the server receives it: the app's response
     /// may have an earlier time by then. A line whose effect is recorded up to two seconds before it is placed before
     /// that effect. The times themselves stay unchanged.
-    public static func ordered(_ entries: [TimelineEntry]) -> [TimelineEntry] {
+    package static func ordered(_ entries: [TimelineEntry]) -> [TimelineEntry] {
         let keyed = entries.enumerated().map { offset, entry in
             let effects = entries.lazy
                 .filter { $0.state.order > entry.state.order && $0.at < entry.at }

@@ -1,28 +1,28 @@
 /// A message that a device sends over its connection, to the server or through it.
 ///
 /// It is untrusted: only the wire's packets bound the lengths.
-public struct UpstreamMessage: Hashable, Sendable {
+package struct UpstreamMessage: Hashable, Sendable {
     /// The device's own id for it, under which it is sent again until it is confirmed.
-    public var persistentID: String
+    package var persistentID: String
     /// The category, which determines the receiver.
-    public var category: String
+    package var category: String
     /// The sender according to the device, without proof.
-    public var sender: String
+    package var sender: String
     /// The recipient.
-    public var recipient: String
+    package var recipient: String
     /// The keys and values; of a repeated key the first value.
-    public var appData: [String: String]
+    package var appData: [String: String]
     /// The content, as the device sent it.
-    public var raw: [UInt8]
+    package var raw: [UInt8]
     /// The id that the sending app gave it; empty where there is none.
-    public var messageID: String
+    package var messageID: String
     /// The seconds after its sending for which it may be delivered; 0 where the device specifies none.
-    public var timeToLive: Int64
+    package var timeToLive: Int64
     /// The seconds of these that had passed when the device wrote it to the connection.
-    public var queued: Int64
+    package var queued: Int64
 
     /// Creates a message from unchecked parts.
-    public init(
+    package init(
         persistentID: String, category: String, sender: String = "", recipient: String = "",
         appData: [String: String] = [:], raw: [UInt8] = [], messageID: String = "", timeToLive: Int64 = 0,
         queued: Int64 = 0
@@ -40,14 +40,14 @@ public struct UpstreamMessage: Hashable, Sendable {
 }
 
 /// The reason why an ``UpstreamMessage`` is refused, and will be refused if it is sent again.
-public struct UpstreamRefusal: Hashable, Sendable {
+package struct UpstreamRefusal: Hashable, Sendable {
     /// The status code, with HTTP's meaning: 400 malformed, 404 without a receiver.
-    public var code: Int32
+    package var code: Int32
     /// The fault, for the device's developer; at most 255 characters are sent.
-    public var reason: String
+    package var reason: String
 
     /// Creates a refusal with its reason.
-    public init(code: Int32, reason: String) {
+    package init(code: Int32, reason: String) {
         self.code = code
         self.reason = reason
     }

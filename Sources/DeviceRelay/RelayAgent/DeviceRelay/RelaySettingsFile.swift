@@ -1,23 +1,23 @@
 import Foundation
 
 /// The settings of relaying on the disk: a file of JSON that only its owner may read.
-public struct RelaySettingsFile: Sendable {
+package struct RelaySettingsFile: Sendable {
     /// The path of the file.
-    public let path: String
+    package let path: String
 
     /// Why the file cannot be used, and what can be done.
-    public struct Unusable: Error, CustomStringConvertible {
+    package struct Unusable: Error, CustomStringConvertible {
         /// The path and the reason.
-        public let description: String
+        package let description: String
     }
 
     /// The file of an agent's data folder.
-    public init(dataFolder: String) { path = dataFolder + "/relay.json" }
+    package init(dataFolder: String) { path = dataFolder + "/relay.json" }
 
     /// Reads the settings; those of a new device where there is no file.
     ///
     /// - Throws: ``Unusable``.
-    public func read() throws(Unusable) -> RelaySettings {
+    package func read() throws(Unusable) -> RelaySettings {
         guard FileManager.default.fileExists(atPath: path) else { return RelaySettings(name: Self.hostName) }
         guard let text = FileManager.default.contents(atPath: path) else {
             throw Unusable(description: "\(path) cannot be read")
@@ -31,7 +31,7 @@ public struct RelaySettingsFile: Sendable {
     /// Reads the settings, with the device's own key, which is drawn and written with the first run.
     ///
     /// - Throws: ``Unusable``.
-    public func readDrawingKey() throws(Unusable) -> RelaySettings {
+    package func readDrawingKey() throws(Unusable) -> RelaySettings {
         var settings = try read()
         if settings.deviceKey == nil {
             settings.deviceKey = RelaySeals.newKey()
@@ -43,7 +43,7 @@ public struct RelaySettingsFile: Sendable {
     /// Writes the settings whole or not at all.
     ///
     /// - Throws: ``Unusable``; the old file is as it was.
-    public func write(_ settings: RelaySettings) throws(Unusable) {
+    package func write(_ settings: RelaySettings) throws(Unusable) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         guard let text = try? encoder.encode(settings) else { throw Unusable(description: "\(path): no JSON") }
@@ -65,7 +65,7 @@ public struct RelaySettingsFile: Sendable {
     }
 
     /// The machine's name, without asking any network for it.
-    public static var hostName: String {
+    package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "Linux" }
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

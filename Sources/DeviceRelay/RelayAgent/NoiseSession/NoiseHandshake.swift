@@ -1,17 +1,17 @@
 import Crypto
 
 /// The result of a handshake: a cipher for each direction, and a session id that both sides share.
-public struct NoiseSession: Sendable {
+package struct NoiseSession: Sendable {
     /// The cipher that seals this side's messages.
-    public var sending: NoiseCipher
+    package var sending: NoiseCipher
     /// The cipher that opens the other side's messages.
-    public var receiving: NoiseCipher
+    package var receiving: NoiseCipher
     /// The hash of the handshake: the same on both sides, and on no others.
-    public let handshakeHash: [UInt8]
+    package let handshakeHash: [UInt8]
 }
 
 /// The side that begins, and knows the other's static key.
-public struct NoiseInitiator: Sendable {
+package struct NoiseInitiator: Sendable {
     private var state: NoiseState
     private let ownKey: Curve25519.KeyAgreement.PrivateKey
     private let ephemeralKey: Curve25519.KeyAgreement.PrivateKey
@@ -23,7 +23,7 @@ public struct NoiseInitiator: Sendable {
     ///   - remote: The other side's static public key, 32 bytes.
     ///   - prologue: What both sides must agree on beforehand.
     ///   - ephemeral: A key of this handshake alone.
-    public init(
+    package init(
         own: Curve25519.KeyAgreement.PrivateKey, remote: [UInt8], prologue: [UInt8] = [],
         ephemeral: Curve25519.KeyAgreement.PrivateKey = .init()
     ) throws(NoiseFault) {
@@ -35,7 +35,7 @@ public struct NoiseInitiator: Sendable {
     }
 
     /// The first message: `e, es, s, ss`. Only the other side can read its payload; an attacker may replay it.
-    public mutating func first(_ payload: [UInt8]) throws(NoiseFault) -> [UInt8] {
+    package mutating func first(_ payload: [UInt8]) throws(NoiseFault) -> [UInt8] {
         let ephemeral = Array(ephemeralKey.publicKey.rawRepresentation)
         state.mix(ephemeral)
         try state.mix(ephemeralKey, remoteKey)
@@ -45,7 +45,7 @@ public struct NoiseInitiator: Sendable {
     }
 
     /// Reads the answer, `e, ee, se`, which ends the handshake.
-    public mutating func finish(_ message: [UInt8]) throws(NoiseFault) -> (payload: [UInt8], session: NoiseSession) {
+    package mutating func finish(_ message: [UInt8]) throws(NoiseFault) -> (payload: [UInt8], session: NoiseSession) {
         guard message.count >= 32 + NoiseCipher.overhead else { throw .truncated }
         let ephemeral = Array(message[..<32])
         state.mix(ephemeral)
@@ -62,18 +62,18 @@ public struct NoiseInitiator: Sendable {
 }
 
 /// The side that is asked.
-public struct NoiseResponder: Sendable {
+package struct NoiseResponder: Sendable {
     private var state: NoiseState
     private let ownKey: Curve25519.KeyAgreement.PrivateKey
     private let remoteEphemeral: Curve25519.KeyAgreement.PublicKey
     private let remoteKey: Curve25519.KeyAgreement.PublicKey
     /// The other side's static public key, which it has proven to have. Whose that is, is for the caller to know.
-    public let remote: [UInt8]
+    package let remote: [UInt8]
     /// The payload of the first message.
-    public let payload: [UInt8]
+    package let payload: [UInt8]
 
     /// Reads the first message of a handshake.
-    public init(
+    package init(
         own: Curve25519.KeyAgreement.PrivateKey, first message: [UInt8], prologue: [UInt8] = []
     ) throws(NoiseFault) {
         guard message.count >= 32 + 48 + NoiseCipher.overhead else { throw .truncated }
@@ -94,7 +94,7 @@ public struct NoiseResponder: Sendable {
     /// The answer, `e, ee, se`, which ends the handshake.
     ///
     /// - Parameter ephemeral: A key of this handshake alone.
-    public mutating func answer(
+    package mutating func answer(
         _ payload: [UInt8], ephemeral: Curve25519.KeyAgreement.PrivateKey = .init()
     ) throws(NoiseFault) -> (message: [UInt8], session: NoiseSession) {
         let key = Array(ephemeral.publicKey.rawRepresentation)

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 /// Why a message of a session cannot be read or written. The session is of no use then.
-public enum NoiseFault: Error, Hashable, Sendable {
+package enum NoiseFault: Error, Hashable, Sendable {
     /// The message is too short to be one.
     case truncated
     /// The message is not what its sender wrote, or from another sender, or came out of order.
@@ -14,44 +14,44 @@ public enum NoiseFault: Error, Hashable, Sendable {
 }
 
 /// How much one key may carry in one direction.
-public struct NoiseLimit: Hashable, Sendable {
+package struct NoiseLimit: Hashable, Sendable {
     /// How many messages.
-    public var messages: UInt64
+    package var messages: UInt64
     /// How many bytes of them.
-    public var bytes: UInt64
+    package var bytes: UInt64
 
     /// Takes the numbers as they are.
-    public init(messages: UInt64, bytes: UInt64) {
+    package init(messages: UInt64, bytes: UInt64) {
         self.messages = messages
         self.bytes = bytes
     }
 
     /// 2^24 messages and 2^30 bytes: the counter never comes near its end.
-    public static let standard = NoiseLimit(messages: 1 << 24, bytes: 1 << 30)
+    package static let standard = NoiseLimit(messages: 1 << 24, bytes: 1 << 30)
 }
 
 /// The cipher of one direction: ChaCha20-Poly1305 with a counter (Noise, 5.1).
-public struct NoiseCipher: Sendable {
+package struct NoiseCipher: Sendable {
     private var key: SymmetricKey
     /// How many messages it has carried.
-    public private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
     /// How many messages and bytes it has carried since its key was new.
     private var sinceNewKey: (messages: UInt64, bytes: UInt64) = (0, 0)
 
     init(key: SymmetricKey) { self.key = key }
 
     /// The bytes that the cipher adds to each message.
-    public static let overhead = 16
+    package static let overhead = 16
     private static let nonceLength = 12
 
     /// Whether the key has carried as much as one may.
-    public func isUsedUp(_ limit: NoiseLimit = .standard) -> Bool {
+    package func isUsedUp(_ limit: NoiseLimit = .standard) -> Bool {
         sinceNewKey.messages >= limit.messages || sinceNewKey.bytes >= limit.bytes
     }
 
     /// Takes a new key that follows from this one (Noise, 11.3); the other side does so after the same message. The
     /// counter goes on.
-    public mutating func rekey() throws(NoiseFault) {
+    package mutating func rekey() throws(NoiseFault) {
         var bytes = [UInt8](repeating: 0, count: 4)
         bytes += [UInt8](repeating: 0xff, count: 8)
         guard let nonce = try? ChaChaPoly.Nonce(data: bytes),
@@ -77,7 +77,7 @@ public struct NoiseCipher: Sendable {
     /// Seals a message.
     ///
     /// - Parameter context: The associated data, known to both sides, to which the message is bound.
-    public mutating func seal(_ message: [UInt8], context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
+    package mutating func seal(_ message: [UInt8], context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
         let bytes = try nonce(count)
         guard let nonce = try? ChaChaPoly.Nonce(data: bytes),
             let box = try? ChaChaPoly.seal(message, using: key, nonce: nonce, authenticating: context)
@@ -91,7 +91,7 @@ public struct NoiseCipher: Sendable {
     /// before, changes nothing.
     ///
     /// - Parameter place: The message's number; `nil` for the next.
-    public mutating func open(
+    package mutating func open(
         _ sealed: ArraySlice<UInt8>, context: [UInt8] = [], at place: UInt64? = nil
     ) throws(NoiseFault) -> [UInt8] {
         guard sealed.count >= Self.overhead else { throw .truncated }

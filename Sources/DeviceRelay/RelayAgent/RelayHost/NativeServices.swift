@@ -1,7 +1,7 @@
 import RelayProtocol
 
 /// The agent's own services for other devices; the port of what reaches into the person's session.
-public protocol NativeServices: Sendable {
+package protocol NativeServices: Sendable {
     /// The names of the services.
     var names: Set<String> { get }
     /// Answers a question. `complete` is called once, on any thread. A `path` in the answer is a file that the caller
@@ -17,19 +17,19 @@ public protocol NativeServices: Sendable {
 }
 
 /// An empty set of services, for agents in tests.
-public struct NoServices: NativeServices {
+package struct NoServices: NativeServices {
     /// There is nothing to make.
-    public init() {}
+    package init() {}
 
     /// The empty set.
-    public var names: Set<String> { [] }
+    package var names: Set<String> { [] }
 
     /// Refuses.
-    public func serve(
+    package func serve(
         _ ticket: Int64, _ service: String, _ message: RelayMap, _ settings: RelaySettings,
         then complete: @escaping @Sendable (RelayOutcome) -> Void
     ) { complete(RelayOutcome(.serviceUnavailable)) }
 
     /// There is nothing to end.
-    public func end(_ ticket: Int64) {}
+    package func end(_ ticket: Int64) {}
 }

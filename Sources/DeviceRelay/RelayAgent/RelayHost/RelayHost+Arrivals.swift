@@ -317,7 +317,7 @@ extension RelayHost {
     }
 
     /// The outcome of ``Directive/open(ticket:uri:)``.
-    public mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
+    package mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
         guard let task = tasks[ticket] else { return [] }
         if outcome.status != .success {
             openFallback(ticket, outcome, now)

@@ -3,7 +3,7 @@ import RelayProtocol
 /// Devices that are reached without the server, and their descriptions of themselves.
 extension RelayHost {
     /// This device has its id, from an earlier session with the server.
-    public mutating func isCalled(_ device: String) { ownID = device }
+    package mutating func isCalled(_ device: String) { ownID = device }
 
     /// The user's devices according to the server, and those reached directly that described themselves; `nil` while
     /// neither is known.
@@ -29,7 +29,7 @@ extension RelayHost {
     func hasWay(to device: String) -> Bool { isOpen || direct.contains(device) }
 
     /// A device is reached without the server from now on, or not any more.
-    public mutating func reached(_ device: String, isDirect: Bool, at now: Int64) -> [Directive] {
+    package mutating func reached(_ device: String, isDirect: Bool, at now: Int64) -> [Directive] {
         if isDirect {
             direct.insert(device)
             answered.begin(at: now)
@@ -46,7 +46,7 @@ extension RelayHost {
     }
 
     /// A device is unreachable: messages in transit to it may have arrived or not.
-    public mutating func lost(_ device: String, at now: Int64) -> [Directive] {
+    package mutating func lost(_ device: String, at now: Int64) -> [Directive] {
         met[device] = nil
         lost(device, "the device went away before it answered", now)
         // It may be back by the server already.

@@ -116,7 +116,7 @@ extension RelayHost {
     // MARK: Taking
 
     /// Restores the messages that this device took before its agent started.
-    public mutating func took(_ letters: [TakenLetter], at now: Int64) {
+    package mutating func took(_ letters: [TakenLetter], at now: Int64) {
         for letter in letters { taken.add(letter, at: now) }
     }
 
@@ -182,7 +182,7 @@ extension RelayHost {
 
     /// The outcomes of messages are on the disk, or could not be written: the latter messages are delivered again when
     /// the agent restarts.
-    public mutating func kept(_ all: [TakenLetter], isWritten: Bool, at now: Int64) -> [Directive] {
+    package mutating func kept(_ all: [TakenLetter], isWritten: Bool, at now: Int64) -> [Directive] {
         for letter in all {
             let outcome = letters.removeValue(forKey: letter.key)?.outcome ?? RelayOutcome(letter.status)
             taken.add(letter, at: now)

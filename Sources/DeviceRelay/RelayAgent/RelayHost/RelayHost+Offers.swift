@@ -3,9 +3,9 @@ import RelayProtocol
 /// The apps and services that this device offers, and the devices that its clients see.
 extension RelayHost {
     /// The app that comes with every agent; it has the service ``pingService``.
-    public static var ownApp: String { "aldaba.relay" }
+    package static var ownApp: String { "aldaba.relay" }
     /// Answers a message of the type `ping` with one of the type `pong` and what else was in it.
-    public static var pingService: String { "ping" }
+    package static var pingService: String { "ping" }
 
     /// This device as its server describes it to others.
     var describedDevice: RelayDevice {
@@ -97,7 +97,7 @@ extension RelayHost {
     }
 
     /// A device's name; `nil` for one that is not known.
-    public func name(of device: String) -> String? { (known(device) ?? guests[device] ?? hosts[device])?.name }
+    package func name(of device: String) -> String? { (known(device) ?? guests[device] ?? hosts[device])?.name }
 
     /// The reason why devices cannot be found now; `nil` where they can.
     var obstacle: (kind: RelayObstacle, why: String)? {

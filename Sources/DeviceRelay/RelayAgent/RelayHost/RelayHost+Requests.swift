@@ -8,7 +8,7 @@ extension RelayHost {
     /// - Parameters:
     ///   - app: The client's bundle id, and `name` its name for people.
     ///   - isTerminal: Whether it is a person's terminal, which may manage the account and offers nothing.
-    public mutating func take(
+    package mutating func take(
         _ request: RelayRequest, from client: ClientNumber, app: String, name: String, isTerminal: Bool, at now: Int64
     ) -> [Directive] {
         if members[client] == nil { members[client] = Member(app: app, name: name, isTerminal: isTerminal) }
@@ -37,7 +37,7 @@ extension RelayHost {
     }
 
     /// A client's connection to the agent is over.
-    public mutating func ended(_ client: ClientNumber, at now: Int64) -> [Directive] {
+    package mutating func ended(_ client: ClientNumber, at now: Int64) -> [Directive] {
         guard let member = members.removeValue(forKey: client) else { return [] }
         for id in ledger.underWay(of: client) {
             takeBack(id)

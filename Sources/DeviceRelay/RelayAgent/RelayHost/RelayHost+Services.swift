@@ -2,39 +2,39 @@ import Foundation
 import RelayProtocol
 
 /// The question that the user is asked when a device calls a service for the first time.
-public struct RelayQuestion: Hashable, Sendable {
+package struct RelayQuestion: Hashable, Sendable {
     /// The device's id.
-    public var device: String
+    package var device: String
     /// The device's display name.
-    public var deviceName: String
+    package var deviceName: String
     /// The app that offers the service.
-    public var app: String
+    package var app: String
     /// The app's display name.
-    public var appName: String
+    package var appName: String
     /// The service.
-    public var service: String
+    package var service: String
     /// Whether the device is another person's.
-    public var isGuests = false
+    package var isGuests = false
 
     /// The user's answer to the question.
-    public enum Answer: String, Hashable, Sendable, CaseIterable {
+    package enum Answer: String, Hashable, Sendable, CaseIterable {
         /// This time, every time, or never.
         case once, always, deny
     }
 }
 
 /// A log entry for a command that another device sent to this one, or this one to another.
-public struct RelayLogEntry: Hashable, Sendable {
+package struct RelayLogEntry: Hashable, Sendable {
     /// The other device's id.
-    public var device: String
+    package var device: String
     /// The kind of command and its target, without addresses and contents.
-    public var what: String
+    package var what: String
     /// The outcome of the command.
-    public var status: RelayStatus
+    package var status: RelayStatus
     /// The command's id, which both devices note.
-    public var id: UUID?
+    package var id: UUID?
     /// The app here that wanted it from the other device; `nil` where the other device wanted it.
-    public var asker: String?
+    package var asker: String?
 }
 
 /// The agent's own services, apps that are started on demand, and the user's consent on first use.
@@ -72,7 +72,7 @@ extension RelayHost {
 
     /// Delivers the response of one of the agent's own services. A `path` in it names a file that is sent to the
     /// caller.
-    public mutating func served(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
+    package mutating func served(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
         guard let task = tasks[ticket], task.ownService != nil else { return [] }
         var outcome = outcome
         if case .string(let path)? = outcome.message?.removeValue(forKey: "path") {
@@ -179,7 +179,7 @@ extension RelayHost {
 
     /// Applies the user's answer to ``Directive/ask(ticket:_:)``; `nil` where the user could not be asked, or did not
     /// answer.
-    public mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Int64) -> [Directive] {
+    package mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Int64) -> [Directive] {
         guard let task = tasks[ticket], task.isAsked, let content = task.call else { return [] }
         let (app, service) = Self.target(of: content) ?? ("", "")
         let grant = RelaySettings.Grant(device: grantee(task.device), app: app, service: service)
@@ -261,7 +261,7 @@ extension RelayHost {
 
     /// The program of an app has ended, or could not be started: commands that waited for it are settled. Queued
     /// messages, for which no caller waits, keep their timeout.
-    public mutating func notRunning(app: String, at now: Int64) -> [Directive] {
+    package mutating func notRunning(app: String, at now: Int64) -> [Directive] {
         for (number, task) in tasks
         where task.awaits == app && letters[LetterKey(sender: task.device, id: task.id)] == nil {
             stopWaiting(number, "the app was started, and ended before it offered the service", now)
@@ -306,7 +306,7 @@ extension RelayHost {
     }
 
     /// An app is not on this device any more.
-    public mutating func removed(app: String, at now: Int64) -> [Directive] {
+    package mutating func removed(app: String, at now: Int64) -> [Directive] {
         guard settings.offers?.removeValue(forKey: app) != nil else { return [] }
         directives.append(.save(settings))
         sayHello()

@@ -54,7 +54,7 @@ extension RelayHost {
     /// The longest time that the transfer of a file may take, in milliseconds.
     static var filePatience: Int64 { 86_400_000 }
     /// The service that takes files.
-    public static var filesService: String { "files" }
+    package static var filesService: String { "files" }
 
     // MARK: Out
 
@@ -245,7 +245,7 @@ extension RelayHost {
     // MARK: What came of orders
 
     /// The outcome of ``Directive/file(stream:_:)``.
-    public mutating func filed(_ id: UUID, _ event: RelayFileEvent, at now: Int64) -> [Directive] {
+    package mutating func filed(_ id: UUID, _ event: RelayFileEvent, at now: Int64) -> [Directive] {
         switch event {
         case .prepared(let length, let digest):
             guard incoming[id] != nil else { break }

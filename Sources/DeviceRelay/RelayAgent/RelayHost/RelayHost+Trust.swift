@@ -58,7 +58,7 @@ extension RelayHost {
     }
 
     /// A device says something to be paired.
-    public mutating func pairingHeard(_ device: String, _ message: [UInt8], at now: Int64) -> [Directive] {
+    package mutating func pairingHeard(_ device: String, _ message: [UInt8], at now: Int64) -> [Directive] {
         guard pairing?.device == device else { return [] }
         follow(pairing?.pairing.heard(message) ?? [])
         return take(now)
@@ -117,7 +117,7 @@ extension RelayHost {
     // MARK: The screen
 
     /// The desktop reports whether the screen is locked. Until then no grant counts that needs an unlocked one.
-    public mutating func screenChanged(isUnlocked: Bool) { isScreenUnlocked = isUnlocked }
+    package mutating func screenChanged(isUnlocked: Bool) { isScreenUnlocked = isUnlocked }
 
     // MARK: Taking a device out
 

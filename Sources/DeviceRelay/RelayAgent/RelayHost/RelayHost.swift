@@ -7,9 +7,9 @@ import RelayProtocol
 /// Guarantees: every command of a client is answered once, and one that another device sends twice is carried out once.
 /// Other devices find an app's offer here under the access rights that the app gave it. The loss of a connection is
 /// reported to both sides.
-public struct RelayHost {
+package struct RelayHost {
     /// An action for the caller to carry out, in the order of the list.
-    public enum Directive: Hashable, Sendable {
+    package enum Directive: Hashable, Sendable {
         /// Send a frame to the server.
         case send(RelayFrame)
         /// Notify an app or a terminal.
@@ -93,7 +93,7 @@ public struct RelayHost {
     }
 
     /// The device's account, its names, and the access rights of other devices.
-    public internal(set) var settings: RelaySettings
+    package internal(set) var settings: RelaySettings
     var members: [ClientNumber: Member] = [:]
     var ledger = CommandLedger()
     /// The frames of commands that are queued, by command id.
@@ -190,7 +190,7 @@ public struct RelayHost {
     ///   - manufacturer: The manufacturer of this machine; at most 255 bytes, as `model`.
     ///   - firstTask: The number before that of the first request to an app. It is drawn at random where there may have
     ///   been another host before, so that a late answer to one of that host's requests matches none.
-    public init(
+    package init(
         settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp",
         manufacturer: String = "", model: String = "", firstTask: Int64 = 0
     ) {
@@ -205,7 +205,7 @@ public struct RelayHost {
     // MARK: The session
 
     /// The session with the server is open.
-    public mutating func sessionOpened(at now: Int64) -> [Directive] {
+    package mutating func sessionOpened(at now: Int64) -> [Directive] {
         isOpen = true
         answered.begin(at: now)
         sayHello()
@@ -213,7 +213,7 @@ public struct RelayHost {
     }
 
     /// The session with the server ended. The outcome of everything in transit through the server is unknown.
-    public mutating func sessionClosed(at now: Int64) -> [Directive] {
+    package mutating func sessionClosed(at now: Int64) -> [Directive] {
         isOpen = false
         devices = nil
         undescribed = []
@@ -231,7 +231,7 @@ public struct RelayHost {
     /// A frame came from the server, or directly.
     ///
     /// - Parameter isGuests: Whether it is from a device of another user.
-    public mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
+    package mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
         // After a suspension a frame may come before what fell due.
         endGrants(now)
         switch frame {
@@ -372,7 +372,7 @@ public struct RelayHost {
     // MARK: Time
 
     /// The deadline that was asked for has come.
-    public mutating func due(at now: Int64) -> [Directive] {
+    package mutating func due(at now: Int64) -> [Directive] {
         wakesAt = nil
         for id in ledger.due(at: now) {
             if let command = ledger[id], command.life != .requesting, command.opens != nil {

@@ -4,7 +4,7 @@ import RelayProtocol
 import Synchronization
 
 /// Opens an address in the person's session; a port, so that tests start no program.
-public protocol AddressOpener: Sendable {
+package protocol AddressOpener: Sendable {
     /// Opens it. `complete` is called once, on any thread.
     ///
     /// - Parameter app: The app that is to do it, which is not connected to the agent; `nil` for the desktop's choice.
@@ -16,9 +16,9 @@ public protocol AddressOpener: Sendable {
 /// A program that ends within three seconds reports the outcome by its exit code. A program that keeps running has
 /// accepted the address: it may be the browser itself. At most ``limit`` are waited for at a time. Acceptance does not
 /// mean that a window has opened.
-public final class XDGOpen: AddressOpener {
+package final class XDGOpen: AddressOpener {
     /// How many programs that were started may run at a time.
-    public static let limit = 32
+    package static let limit = 32
     private static let patience = DispatchTimeInterval.seconds(3)
 
     private let environment: [String: String]
@@ -26,12 +26,12 @@ public final class XDGOpen: AddressOpener {
     private let running = Mutex(0)
 
     /// An opener in this environment; the agent's own settings are kept from what it starts.
-    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
     }
 
     /// Runs `xdg-open` with the address.
-    public func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void) {
+    package func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void) {
         if let app { return complete(RelayOutcome(.appNotInstalled, detail: "\(app) is not connected here")) }
         guard let path = ChildProgram.find("xdg-open", environment: environment) else {
             return complete(RelayOutcome(.failed, detail: "xdg-open is not installed there"))

@@ -5,7 +5,7 @@ import RelayProtocol
 
 /// Opens addresses on this desktop: in an app that the session bus starts, by `xdg-open`, or by the desktop portal in a
 /// sandbox and where there is no `xdg-open`.
-public final class DesktopOpener: AddressOpener {
+package final class DesktopOpener: AddressOpener {
     private static let application = "org.freedesktop.Application"
     private static let portal = "org.freedesktop.portal."
 
@@ -14,7 +14,7 @@ public final class DesktopOpener: AddressOpener {
     private let threads = BoundedThreads("aldaba-open", limit: 16)
 
     /// An opener in this environment.
-    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment
         programs = XDGOpen(environment: environment)
     }
@@ -24,7 +24,7 @@ public final class DesktopOpener: AddressOpener {
     }
 
     /// Opens an address as the module's README describes.
-    public func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void) {
+    package func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void) {
         if app == nil, !isSandboxed, ChildProgram.find("xdg-open", environment: environment) != nil {
             return programs.open(uri, app: nil, then: complete)
         }

@@ -5,7 +5,7 @@ import RelayProtocol
 import Synchronization
 
 /// The agent's own services: media players, clipboard, photos, and programs that the owner listed.
-public final class DeviceServices: NativeServices {
+package final class DeviceServices: NativeServices {
     /// How many questions are answered at a time.
     private static let limit = 8
     /// How long a player may take to begin, and a program to end.
@@ -18,16 +18,16 @@ public final class DeviceServices: NativeServices {
     private let programs = Mutex<[Int64: WakeUp]>([:])
 
     /// The services in this environment; the agent's own settings are kept from what they start.
-    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
         thumbnailers = ThumbnailerProgram(environment: environment)
     }
 
     /// The names of the services.
-    public var names: Set<String> { ["media", "clipboard", "photos", "run"] }
+    package var names: Set<String> { ["media", "clipboard", "photos", "run"] }
 
     /// Answers a question on a thread of its own.
-    public func serve(
+    package func serve(
         _ ticket: Int64, _ service: String, _ message: RelayMap, _ settings: RelaySettings,
         then complete: @escaping @Sendable (RelayOutcome) -> Void
     ) {
@@ -49,7 +49,7 @@ public final class DeviceServices: NativeServices {
     }
 
     /// Ends the program that was run for a question, with everything that it started.
-    public func end(_ ticket: Int64) { programs.withLock { $0[ticket] }?.signal() }
+    package func end(_ ticket: Int64) { programs.withLock { $0[ticket] }?.signal() }
 
     private func forget(_ ticket: Int64) { programs.withLock { $0[ticket] = nil } }
 

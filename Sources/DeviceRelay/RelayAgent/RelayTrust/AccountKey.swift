@@ -2,18 +2,18 @@ import Crypto
 import Foundation
 
 /// The secret that the devices of one user share. Any device that has it belongs to the account.
-public struct AccountKey: Hashable, Sendable {
+package struct AccountKey: Hashable, Sendable {
     /// 32 bytes, drawn at random.
     private let bytes: [UInt8]
     private static let mark = "aldaba-account-"
 
     /// Draws a new key.
-    public init() {
+    package init() {
         bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
     }
 
     /// Reads a key as ``text`` writes it; `nil` for any other text.
-    public init?(text: String) {
+    package init?(text: String) {
         guard text.hasPrefix(Self.mark) else { return nil }
         let digits = Array(text.utf8.dropFirst(Self.mark.utf8.count))
         guard digits.count == 64 else { return nil }
@@ -28,7 +28,7 @@ public struct AccountKey: Hashable, Sendable {
     }
 
     /// The key as letters and digits. It is a secret.
-    public var text: String {
+    package var text: String {
         Self.mark + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
@@ -74,7 +74,7 @@ public struct AccountKey: Hashable, Sendable {
 
 extension AccountKey: Codable {
     /// Reads ``text``.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let key = AccountKey(text: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "no account key")
@@ -83,7 +83,7 @@ extension AccountKey: Codable {
     }
 
     /// Writes ``text``.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
     }
@@ -91,7 +91,7 @@ extension AccountKey: Codable {
 
 extension AccountKey: CustomStringConvertible, CustomReflectable {
     /// A description for logs that reveals nothing of the key.
-    public var description: String { "an account key" }
+    package var description: String { "an account key" }
     /// Has no children, so that `dump` shows no secret.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

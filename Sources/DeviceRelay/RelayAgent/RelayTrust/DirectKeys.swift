@@ -8,11 +8,11 @@ import RelayProtocol
 /// An announcement holds a salt and a tag that only devices of the account can match with a device. With another salt
 /// no other device can recognise it as the same one. Connections begin with the handshake of ``RelaySeals``, by the
 /// keys that the account's key signed.
-public struct DirectKeys: Sendable {
+package struct DirectKeys: Sendable {
     /// How long an announcement's salt and tag are, in bytes.
-    public static let saltLength = 16, tagLength = 16
+    package static let saltLength = 16, tagLength = 16
     /// How long the messages of a handshake are at most, in bytes.
-    public static let handshakeLength = 512
+    package static let handshakeLength = 512
 
     private let ownID: String
     private let key: Curve25519.KeyAgreement.PrivateKey
@@ -29,24 +29,24 @@ public struct DirectKeys: Sendable {
     }
 
     /// The devices that have proven to be of the account.
-    public var peers: [String] { keys.keys.filter { $0 != ownID } }
+    package var peers: [String] { keys.keys.filter { $0 != ownID } }
     /// Whether this device is the one of the two that begins a connection.
-    public func begins(with peer: String) -> Bool { ownID < peer }
+    package func begins(with peer: String) -> Bool { ownID < peer }
     /// The key that a device has proven; `nil` for one that has not.
-    public func key(of peer: String) -> [UInt8]? { keys[peer] }
+    package func key(of peer: String) -> [UInt8]? { keys[peer] }
 
     /// Whether these are of the same device, with the same key and account: what it announced stays true.
-    public func isSameDevice(as other: DirectKeys?) -> Bool {
+    package func isSameDevice(as other: DirectKeys?) -> Bool {
         ownID == other?.ownID && key.rawRepresentation == other?.key.rawRepresentation && nearbyKey == other?.nearbyKey
     }
 
     // MARK: Announcements
 
     /// The tag of this device under a salt.
-    public func tag(salt: [UInt8]) -> [UInt8] { tag(of: Array(key.publicKey.rawRepresentation), salt) }
+    package func tag(salt: [UInt8]) -> [UInt8] { tag(of: Array(key.publicKey.rawRepresentation), salt) }
 
     /// The device that announced itself; `nil` for one that is none of the person's others.
-    public func peer(salt: [UInt8], tag: [UInt8]) -> String? {
+    package func peer(salt: [UInt8], tag: [UInt8]) -> String? {
         guard salt.count == Self.saltLength, tag.count == Self.tagLength else { return nil }
         return keys.first { $0.key != ownID && self.tag(of: $0.value, salt) == tag }?.key
     }
@@ -58,7 +58,7 @@ public struct DirectKeys: Sendable {
     // MARK: Connections
 
     /// The first message of a connection to a device; `nil` where its key is not proven.
-    public func begin(_ connection: UUID, with peer: String) -> (message: [UInt8], handshake: DirectHandshake)? {
+    package func begin(_ connection: UUID, with peer: String) -> (message: [UInt8], handshake: DirectHandshake)? {
         guard let remote = keys[peer],
             var initiator = try? NoiseInitiator(own: key, remote: remote, prologue: Self.prologue(to: peer)),
             let message = try? initiator.first(withUnsafeBytes(of: connection.uuid) { Array($0) } + Array(ownID.utf8))
@@ -67,7 +67,7 @@ public struct DirectKeys: Sendable {
     }
 
     /// Answers the first message of a connection; `nil` for a device that is none of the user's.
-    public func answer(
+    package func answer(
         _ first: [UInt8]
     ) -> (peer: String, connection: UUID, message: [UInt8], session: DirectSession)? {
         guard first.count <= Self.handshakeLength,
@@ -87,21 +87,21 @@ public struct DirectKeys: Sendable {
 }
 
 /// A handshake whose first message was sent.
-public struct DirectHandshake: Sendable {
+package struct DirectHandshake: Sendable {
     private var initiator: NoiseInitiator
 
     fileprivate init(initiator: NoiseInitiator) { self.initiator = initiator }
 
     /// Reads the answer; `nil` where it is not the other device's.
-    public mutating func finish(_ answer: [UInt8]) -> DirectSession? {
+    package mutating func finish(_ answer: [UInt8]) -> DirectSession? {
         (try? initiator.finish(answer)).map { DirectSession(session: $0.session) }
     }
 }
 
 /// The secrecy of a connection between two devices, from one end to the other.
-public struct DirectSession: Sendable {
+package struct DirectSession: Sendable {
     /// The number of bytes that sealing adds to a message.
-    public static let overhead = NoiseCipher.overhead
+    package static let overhead = NoiseCipher.overhead
 
     private var session: NoiseSession
     /// How much a key carries.
@@ -112,7 +112,7 @@ public struct DirectSession: Sendable {
     /// Seals a message.
     ///
     /// - Throws: a fault of the message or of the session, which is of no use then.
-    public mutating func seal(_ message: DirectMessage) throws -> [UInt8] {
+    package mutating func seal(_ message: DirectMessage) throws -> [UInt8] {
         // Every message arrives, in order: the other side takes the new key before the same one.
         if session.sending.isUsedUp(limit) { try session.sending.rekey() }
         return try session.sending.seal(try message.encoded())
@@ -121,7 +121,7 @@ public struct DirectSession: Sendable {
     /// Opens the next message that came.
     ///
     /// - Throws: where it is not the other device's next, or none; the session is of no use then.
-    public mutating func open(_ bytes: [UInt8]) throws -> DirectMessage {
+    package mutating func open(_ bytes: [UInt8]) throws -> DirectMessage {
         if session.receiving.isUsedUp(limit) { try session.receiving.rekey() }
         return try DirectMessage(try session.receiving.open(bytes[...]))
     }
@@ -132,7 +132,7 @@ extension RelaySeals {
     ///
     /// The user's devices are those that have proven it in this session with the server, and those of the list on the
     /// disk that the devices exchange.
-    public var direct: DirectKeys? {
+    package var direct: DirectKeys? {
         guard let account, !ownID.isEmpty else { return nil }
         let listed = (list?.entries ?? []).filter { !$0.isRemoved }.map { ($0.id, $0.key) }
         let known = Dictionary(listed) { $1 }.merging(keys) { $1 }

@@ -7,14 +7,14 @@ import RelayProtocol
 /// One device commits to its key and nonce, the other sends its own, then the first reveals. A man in the middle has
 /// one attempt, and a chance of one in a million that the digits are the same. The account's key is sent only after the
 /// user has confirmed the digits on both devices.
-public struct RelayPairing: Sendable {
+package struct RelayPairing: Sendable {
     /// The first byte of what devices say to be paired, which no sealed message begins with.
     package static let mark: UInt8 = 0x50
     private static let name = "aldaba relay pair 1"
     private static let agreement = Array("\(name) agree".utf8)
 
     /// The next step of a pairing, for the caller to carry out.
-    public enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// Say this to the other device.
         case say([UInt8])
         /// Show the person these six digits, and ask whether the other screen shows the same.
@@ -47,7 +47,7 @@ public struct RelayPairing: Sendable {
     /// Begins one side of a pairing at a rendezvous.
     ///
     /// - Parameter account: The account key to be sent to the other device; `nil` to receive the other's.
-    public init(place: [UInt8], account: AccountKey?) {
+    package init(place: [UInt8], account: AccountKey?) {
         self.init(
             place: place, account: account, key: Curve25519.KeyAgreement.PrivateKey(),
             nonce: SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
@@ -61,7 +61,7 @@ public struct RelayPairing: Sendable {
     }
 
     /// The rendezvous id of two devices that were given the same pairing code.
-    public static func place(of word: String) -> [UInt8] {
+    package static func place(of word: String) -> [UInt8] {
         Array(SHA256.hash(data: Array("\(name) \(word.lowercased())".utf8)))
     }
 
@@ -69,19 +69,19 @@ public struct RelayPairing: Sendable {
     private static let wordLength = 8
 
     /// A new pairing code, which is easy to type; it is no secret.
-    public static func newWord() -> String {
+    package static func newWord() -> String {
         String((0..<wordLength).map { _ in letters[Int.random(in: 0..<letters.count)] })
     }
 
     /// Whether a text may be a pairing code, in letters of either case.
-    public static func isWord(_ text: String) -> Bool {
+    package static func isWord(_ text: String) -> Bool {
         text.count == wordLength && text.lowercased().allSatisfy(letters.contains)
     }
 
     private var ownKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
 
     /// The two have met. The one that has the account begins.
-    public mutating func met() -> [Step] {
+    package mutating func met() -> [Step] {
         guard account != nil else { return [] }
         return [.say([Kind.commit.rawValue] + Self.commitment(ownKey, nonce))]
     }
@@ -91,7 +91,7 @@ public struct RelayPairing: Sendable {
     }
 
     /// Handles a message of the other device.
-    public mutating func heard(_ message: [UInt8]) -> [Step] {
+    package mutating func heard(_ message: [UInt8]) -> [Step] {
         guard !isOver, let kind = message.first.flatMap(Kind.init) else { return [] }
         let rest = Array(message.dropFirst())
         switch (kind, account == nil) {
@@ -123,7 +123,7 @@ public struct RelayPairing: Sendable {
     }
 
     /// The user's answer to the comparison of the digits.
-    public mutating func answered(areSame: Bool) -> [Step] {
+    package mutating func answered(areSame: Bool) -> [Step] {
         guard !isOver, other != nil else { return [] }
         guard areSame else {
             isOver = true

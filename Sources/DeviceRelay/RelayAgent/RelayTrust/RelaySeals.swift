@@ -12,7 +12,7 @@ import RelayProtocol
 /// Guarantees: nothing is sent to a device that has not proven to be of the account. A message that was changed,
 /// repeated within a session, or is bound to another sender, id or deadline is not opened. A session is used for an
 /// hour at most, and for 2^30 bytes or 2^24 messages in one direction.
-public struct RelaySeals: Sendable {
+package struct RelaySeals: Sendable {
     /// How long a session is used, in milliseconds.
     static let sessionAge: Int64 = 3_600_000
     /// How many sessions with one device are kept, and how many handshakes are waited for.
@@ -52,7 +52,7 @@ public struct RelaySeals: Sendable {
     var limit = NoiseLimit.standard
     private(set) var key: Curve25519.KeyAgreement.PrivateKey
     /// The account that the device belongs to; `nil` for none.
-    public private(set) var account: AccountKey?
+    package private(set) var account: AccountKey?
     private(set) var ownID = ""
     /// The keys of the person's devices that have proven them.
     private(set) var keys: [String: [UInt8]] = [:]
@@ -71,29 +71,29 @@ public struct RelaySeals: Sendable {
     /// Makes seals without sessions.
     ///
     /// - Parameter key: The device's key, 32 bytes; one is drawn where there is none.
-    public init(key: [UInt8]? = nil) {
+    package init(key: [UInt8]? = nil) {
         self.key =
             key.flatMap { try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: $0) }
             ?? Curve25519.KeyAgreement.PrivateKey()
     }
 
     /// Draws a device's key.
-    public static func newKey() -> [UInt8] { Array(Curve25519.KeyAgreement.PrivateKey().rawRepresentation) }
+    package static func newKey() -> [UInt8] { Array(Curve25519.KeyAgreement.PrivateKey().rawRepresentation) }
 
     /// A session with the server begins, or the account is another.
-    public mutating func begin(device: String, account: AccountKey?) {
+    package mutating func begin(device: String, account: AccountKey?) {
         ownID = device
         self.account = account
         forgetAll()
     }
 
     /// The account may be another.
-    public mutating func takes(_ account: AccountKey?) {
+    package mutating func takes(_ account: AccountKey?) {
         if account != self.account { begin(device: ownID, account: account) }
     }
 
     /// The device has another key; one that is none changes nothing.
-    public mutating func takes(key bytes: [UInt8]?) {
+    package mutating func takes(key bytes: [UInt8]?) {
         guard let bytes, bytes != Array(key.rawRepresentation),
             let new = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes)
         else { return }
@@ -102,7 +102,7 @@ public struct RelaySeals: Sendable {
     }
 
     /// The list of the person's devices is another: those that were taken out are no devices of the person's.
-    public mutating func takes(_ list: RelayDeviceList?) {
+    package mutating func takes(_ list: RelayDeviceList?) {
         self.list = list
         for (id, key) in keys where list?.isRemoved(id, key: key) ?? false {
             forget(id)
@@ -111,7 +111,7 @@ public struct RelaySeals: Sendable {
     }
 
     /// The session with the server is over, and all that was sealed in it.
-    public mutating func forgetAll() {
+    package mutating func forgetAll() {
         keys = [:]
         guestKeys = [:]
         listed = []
@@ -131,10 +131,10 @@ public struct RelaySeals: Sendable {
     // MARK: Out
 
     /// Whether devices that are being paired say this, which only the server carries.
-    public static func isPairing(_ route: RelayRoute) -> Bool { route.body.first == RelayPairing.mark }
+    package static func isPairing(_ route: RelayRoute) -> Bool { route.body.first == RelayPairing.mark }
 
     /// The result of sealing a frame that is to be sent.
-    public enum Outgoing {
+    package enum Outgoing {
         /// This is sent instead.
         case send(RelayFrame)
         /// Nothing is sent; this is taken as the server's answer.
@@ -142,7 +142,7 @@ public struct RelaySeals: Sendable {
     }
 
     /// Seals a message for another device, and puts this device's key into a hello.
-    public mutating func outgoing(_ frame: RelayFrame, at now: Int64) -> Outgoing {
+    package mutating func outgoing(_ frame: RelayFrame, at now: Int64) -> Outgoing {
         switch frame {
         case .hello(let token, var device, let wake, let known):
             let own = Array(key.publicKey.rawRepresentation)
@@ -192,19 +192,19 @@ public struct RelaySeals: Sendable {
     // MARK: In
 
     /// The result of opening a frame that was received.
-    public struct Incoming {
+    package struct Incoming {
         /// The opened frame to be handled; `nil` for none.
-        public var frame: RelayFrame?
+        package var frame: RelayFrame?
         /// The frame to be sent in response, without sealing.
-        public var answer: RelayFrame?
+        package var answer: RelayFrame?
         /// The pairing message of a device.
-        public var pairing: (device: String, message: [UInt8])?
+        package var pairing: (device: String, message: [UInt8])?
         /// Whether the frame is from a device of another user.
-        public var isGuests = false
+        package var isGuests = false
     }
 
     /// Opens what another device sealed, and notes whose keys are proven.
-    public mutating func incoming(_ frame: RelayFrame, at now: Int64) -> Incoming {
+    package mutating func incoming(_ frame: RelayFrame, at now: Int64) -> Incoming {
         switch frame {
         case .welcome(let own, let revision, let devices, let undescribed):
             for device in devices { note(device) }

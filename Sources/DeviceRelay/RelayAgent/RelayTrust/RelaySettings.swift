@@ -3,53 +3,53 @@ import RelayProtocol
 
 /// The relay settings of this device: its account, its names, and the access rights of other devices. They are kept in
 /// a file that only its owner may read.
-public struct RelaySettings: Codable, Hashable, Sendable {
+package struct RelaySettings: Codable, Hashable, Sendable {
     /// The name that other devices show.
-    public var name: String
+    package var name: String
     /// The kind of device, for display.
-    public var kind: String
+    package var kind: String
     /// The account's key; `nil` while the device belongs to no account.
-    public var account: AccountKey?
+    package var account: AccountKey?
     /// Schemes of addresses that may be opened here, beside `http` and `https` and those that apps here open
     /// themselves.
-    public var schemes: Set<String> = []
+    package var schemes: Set<String> = []
     /// The access rights to services that need a grant.
-    public var grants: Set<Grant> = []
+    package var grants: Set<Grant> = []
     /// When those grants end that do not last, in milliseconds since 1970.
-    public var grantEnds: [Grant: Int64]?
+    package var grantEnds: [Grant: Int64]?
     /// The grants that count only while the screen is unlocked.
-    public var unlockedGrants: Set<Grant>?
+    package var unlockedGrants: Set<Grant>?
     /// The access rights that the user denied when a device asked for them.
-    public var denials: Set<Grant>?
+    package var denials: Set<Grant>?
     /// The user's devices, as they last reported themselves to each other.
-    public var list: RelayDeviceList?
+    package var list: RelayDeviceList?
     /// The device's own key, by which others seal what they say to it; drawn with the first run.
-    public var deviceKey: [UInt8]?
+    package var deviceKey: [UInt8]?
     /// The folder for files of other devices; `nil` for a folder beside this file.
-    public var filesFolder: String?
+    package var filesFolder: String?
     /// The folder whose photos other devices may fetch.
-    public var photosFolder: String?
+    package var photosFolder: String?
     /// Programs that other devices may run, by name.
-    public var programs: [String: [String]]?
+    package var programs: [String: [String]]?
     /// The channel that wakes this device while it has no session; `nil` for none.
-    public var wake: RelayWakeChannel?
+    package var wake: RelayWakeChannel?
     /// After how many seconds without a message a connection between apps ends, 0 for never; `nil` for what is usual.
-    public var connectionIdle: Int64?
+    package var connectionIdle: Int64?
     /// How many seconds a connection between apps outlives a loss of connectivity; `nil` for the default.
-    public var connectionGrace: Int64?
+    package var connectionGrace: Int64?
     /// The offers of apps when they last ran, by bundle id: such an app is started when another device calls it.
-    public var offers: [String: RememberedOffer]?
+    package var offers: [String: RememberedOffer]?
 
     /// The offer of an app when it last ran.
-    public struct RememberedOffer: Codable, Hashable, Sendable {
+    package struct RememberedOffer: Codable, Hashable, Sendable {
         /// The app's name for people.
-        public var name: String
+        package var name: String
         /// The services that were not off, with the access rights to each.
-        public var services: [String: String]
+        package var services: [String: String]
         /// The schemes of the addresses that it opens.
-        public var schemes: [String]
+        package var schemes: [String]
         /// Further attributes that the app published.
-        public var attributes: [String: String]
+        package var attributes: [String: String]
 
         /// Creates an instance from its properties.
         package init(name: String, services: [String: String], schemes: [String], attributes: [String: String]) {
@@ -61,16 +61,16 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// A device may call a service.
-    public struct Grant: Codable, Hashable, Sendable {
+    package struct Grant: Codable, Hashable, Sendable {
         /// The device's id; `*` for any of the account.
-        public var device: String
+        package var device: String
         /// The app's bundle id.
-        public var app: String
+        package var app: String
         /// The service's name.
-        public var service: String
+        package var service: String
 
         /// Names a grant.
-        public init(device: String, app: String, service: String) {
+        package init(device: String, app: String, service: String) {
             self.device = device
             self.app = app
             self.service = service
@@ -78,10 +78,10 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// The most bytes of a device's name.
-    public static let longestName = 255
+    package static let longestName = 255
 
     /// Why a text cannot be a device's name; `nil` where it can.
-    public static func fault(ofName name: String) -> String? {
+    package static func fault(ofName name: String) -> String? {
         guard name.utf8.count <= longestName else {
             return "the name has \(name.utf8.count) bytes; at most \(longestName) are allowed"
         }
@@ -91,7 +91,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// Settings of a device.
-    public init(name: String, kind: String = "desktop", account: AccountKey? = nil) {
+    package init(name: String, kind: String = "desktop", account: AccountKey? = nil) {
         self.name = name
         self.kind = kind
         self.account = account
@@ -178,7 +178,7 @@ public struct RelaySettings: Codable, Hashable, Sendable {
 // Neither a log nor a dump of what holds them shows the device's key; the account's hides itself.
 extension RelaySettings: CustomReflectable {
     /// The settings, with `<redacted>` in place of the device's key.
-    public var customMirror: Mirror {
+    package var customMirror: Mirror {
         Mirror(
             self,
             children: [

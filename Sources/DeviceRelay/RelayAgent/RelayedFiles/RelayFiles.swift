@@ -6,7 +6,7 @@ import Synchronization
 import TextDirection
 
 /// An operation on a file that is sent to another device, or received from one.
-public enum RelayFileOrder: Hashable, Sendable {
+package enum RelayFileOrder: Hashable, Sendable {
     /// Look for an earlier part of a file, and report its length and digest. `part` names it. With `isMade` a missing
     /// folder is made.
     case prepare(folder: String, part: String, isMade: Bool)
@@ -21,7 +21,7 @@ public enum RelayFileOrder: Hashable, Sendable {
 }
 
 /// The outcome of a ``RelayFileOrder``.
-public enum RelayFileEvent: Hashable, Sendable {
+package enum RelayFileEvent: Hashable, Sendable {
     /// So much came earlier; its digest, which is empty where there is nothing.
     case prepared(length: Int64, digest: [UInt8])
     /// All up to here is written.
@@ -40,9 +40,9 @@ public enum RelayFileEvent: Hashable, Sendable {
 ///
 /// Incoming data is written beside its final place, under a name that identifies the file, so that it can continue
 /// after any interruption. The caller bounds how much is read and written at a time.
-public final class RelayFiles: Sendable {
+package final class RelayFiles: Sendable {
     /// How large a piece is.
-    public static let pieceSize = 64 << 10
+    package static let pieceSize = 64 << 10
 
     private struct Incoming {
         var descriptor: Descriptor
@@ -72,11 +72,11 @@ public final class RelayFiles: Sendable {
     private let open = Mutex<[UUID: Open]>([:])
 
     /// No file is open.
-    public init() {}
+    package init() {}
 
     /// Does something, after what was asked before. `tell` is called on the files' thread, for reading once for each
     /// piece.
-    public func follow(
+    package func follow(
         _ stream: UUID, _ order: RelayFileOrder, tell: @escaping @Sendable (RelayFileEvent) -> Void
     ) {
         let begins = state.withLock { state in
@@ -274,7 +274,7 @@ public final class RelayFiles: Sendable {
     }
 
     /// The reason why a file cannot be sent, in words with its path; `nil` where it can.
-    public static func fault(of path: String) -> String? {
+    package static func fault(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else {
             return errno == ENOENT
@@ -287,7 +287,7 @@ public final class RelayFiles: Sendable {
     }
 
     /// The offer that describes a file: its name, size and time of modification; `nil` where it is not a regular file.
-    public static func offer(of path: String) -> RelayOffer? {
+    package static func offer(of path: String) -> RelayOffer? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         let name = String(path.split(separator: "/").last ?? "")

@@ -1,25 +1,25 @@
 import RelayProtocol
 
 /// The limits on stored documents.
-public enum DocumentLimits {
+package enum DocumentLimits {
     /// The maximum number of documents of one account.
-    public static let count = 1000
+    package static let count = 1000
     /// The maximum size of an account's sealed documents, in bytes.
-    public static let bytes = 4 << 20
+    package static let bytes = 4 << 20
     /// The maximum number of kept numbers of removed documents, and the time for which they are kept, in milliseconds:
     /// 28 days.
-    public static let removed = 1000, removedAge: Int64 = 28 * 86_400_000
+    package static let removed = 1000, removedAge: Int64 = 28 * 86_400_000
     /// The time for which the documents of an account without connecting devices are kept, in milliseconds: 90 days.
-    public static let age: Int64 = 90 * 86_400_000
+    package static let age: Int64 = 90 * 86_400_000
     /// The maximum number of documents in one response, and their maximum size in bytes after the first.
-    public static let page = (count: 32, bytes: 96 << 10)
+    package static let page = (count: 32, bytes: 96 << 10)
 }
 
 /// Storage of the documents that the devices of one person share; the port of a store.
 ///
 /// Every call returns at once; calls are executed in their order. `complete` is called once, later, on another thread,
 /// in that order, and may call the store again.
-public protocol DocumentStore: Sendable {
+package protocol DocumentStore: Sendable {
     /// Performs a request of a device of an account; a result of success survives a power cut. The caller checks the
     /// access token in it.
     func perform(

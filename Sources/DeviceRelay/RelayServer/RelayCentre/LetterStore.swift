@@ -1,7 +1,7 @@
 import RelayProtocol
 
 /// The outcome of storing a message for a device.
-public enum LetterKeeping: Hashable, Sendable {
+package enum LetterKeeping: Hashable, Sendable {
     /// The message is stored, and survives a power cut; or it was stored before.
     case kept
     /// The limit of stored messages for its device is reached: ``LetterLimits``.
@@ -11,18 +11,18 @@ public enum LetterKeeping: Hashable, Sendable {
 }
 
 /// The limits on stored messages for one device.
-public enum LetterLimits {
+package enum LetterLimits {
     /// The maximum number of messages.
-    public static let count = 1000
+    package static let count = 1000
     /// The maximum size of the messages, in bytes.
-    public static let bytes = 10 << 20
+    package static let bytes = 10 << 20
 }
 
 /// Storage of messages queued for devices that are away; the port of a store.
 ///
 /// Every call returns at once; calls are executed in their order. `complete` is called once, later, on another thread,
 /// in that order, and may call the store again.
-public protocol LetterStore: Sendable {
+package protocol LetterStore: Sendable {
     /// Stores a message after all earlier ones, unless one with the same sender and id is stored for the device.
     func keep(_ letter: KeptLetter, then complete: @escaping @Sendable (LetterKeeping) -> Void)
     /// Reads the messages for a device of an account after a number, in the order in which they were stored, without

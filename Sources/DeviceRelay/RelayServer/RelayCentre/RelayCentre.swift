@@ -12,9 +12,9 @@ import Synchronization
 ///
 /// It stores each device's description of itself (``RelayRegister``), so that devices that are away are known after a
 /// restart. In each session a device proves its account by the account's access token, of which a hash is stored.
-public final class RelayCentre: UpstreamReceiver, SessionListener {
+package final class RelayCentre: UpstreamReceiver, SessionListener {
     /// Runs a closure on any thread after a delay in milliseconds.
-    public typealias Schedule = @Sendable (Int64, @escaping @Sendable () -> Void) -> Void
+    package typealias Schedule = @Sendable (Int64, @escaping @Sendable () -> Void) -> Void
 
     struct State {
         var directory = RelayDirectory(epoch: Int64.random(in: .min ... .max))
@@ -66,7 +66,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     ///   - documents: What keeps documents; `nil` where none are kept.
     ///   - fault: Why register, letters and documents cannot be used until the server starts again; `nil` while they can. Then
     ///     every frame is refused with it.
-    public init(
+    package init(
         register: any RelayRegister, letters letterStore: (any LetterStore)? = nil,
         documents documentStore: (any DocumentStore)? = nil,
         clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule,
@@ -85,7 +85,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     }
 
     /// Wakes devices through `waker` from now on. Called before there are sessions.
-    public func wakes(by waker: any RelayWaker) {
+    package func wakes(by waker: any RelayWaker) {
         state.withLock { state in
             state.waker = waker
             state.directory.canWake = true
@@ -95,12 +95,12 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     // MARK: Sessions
 
     /// Records a session's connection. Other devices are notified once the session has announced its account.
-    public func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
+    package func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
         state.withLock { $0.connections[RelaySession(session)] = connection }
     }
 
     /// Notifies the person's other devices that messages under way to this one may be lost.
-    public func closed(_ session: DeviceSessionID) {
+    package func closed(_ session: DeviceSessionID) {
         let session = RelaySession(session)
         let now = clock().rawValue
         state.withLock { state in
@@ -115,7 +115,7 @@ public final class RelayCentre: UpstreamReceiver, SessionListener {
     // MARK: Frames
 
     /// Processes a frame of a device. An unreadable frame ends the session, since the two do not use the same protocol.
-    public func receive(
+    package func receive(
         _ message: UpstreamMessage, of session: DeviceSessionID,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
     ) {

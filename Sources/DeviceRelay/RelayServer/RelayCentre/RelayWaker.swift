@@ -1,7 +1,7 @@
 import RelayProtocol
 
 /// The outcome of a push that was to wake a device.
-public enum RelayWaking: Hashable, Sendable {
+package enum RelayWaking: Hashable, Sendable {
     /// The push service accepted the push.
     case sent
     /// The push was not sent, for a reason.
@@ -11,7 +11,7 @@ public enum RelayWaking: Hashable, Sendable {
 }
 
 /// Wakes devices through their platforms' push services; a port.
-public protocol RelayWaker: Sendable {
+package protocol RelayWaker: Sendable {
     /// Has the push service wake a device. `complete` is called once, on any thread, after this call has returned, and
     /// no later than shortly after `deadline`.
     ///

@@ -8,9 +8,9 @@ import PushServer
 /// Each such registration belongs to the app of its subtype (``WebRegistration/topic(ofSubtype:)``). In the form of
 /// Android's libraries it belongs to the app of the category, whose project must be the sender. It has a device token
 /// like any other. An app has one of them on a device: another subtype replaces it, and ends its device token.
-public struct WebEnrolment: Sendable {
+package struct WebEnrolment: Sendable {
     /// The maximum length of `sender`, in bytes.
-    public static let longestSender = WebRegistration.longestText
+    package static let longestSender = WebRegistration.longestText
 
     private let enrolment: Enrolment
     private let store: any RegisterStore & FCMRegister
@@ -24,7 +24,7 @@ public struct WebEnrolment: Sendable {
     /// Creates an instance from its properties.
     ///
     /// - Parameter environment: The server's environment: browsers do not send one.
-    public init(
+    package init(
         enrolment: Enrolment, store: any RegisterStore & FCMRegister, apps: AppDirectory, tokens: TokenDirectory,
         mailboxes: MailboxService, registrations: WebRegistrations, environment: PushEnvironment,
         clock: @escaping @Sendable () -> Timestamp
@@ -42,7 +42,7 @@ public struct WebEnrolment: Sendable {
     /// Registers the app of the subtype.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func register(
+    package func register(
         _ credentials: DeviceCredentials, category: String, subtype: String, sender: String
     ) async throws -> RegistrationOutcome {
         guard try await enrolment.isAuthentic(credentials) else { return .notAuthenticated }
@@ -80,7 +80,7 @@ public struct WebEnrolment: Sendable {
     /// Ends the registration of a subtype.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func unregister(_ credentials: DeviceCredentials, subtype: String) async throws -> RegistrationOutcome {
+    package func unregister(_ credentials: DeviceCredentials, subtype: String) async throws -> RegistrationOutcome {
         guard try await enrolment.isAuthentic(credentials) else { return .notAuthenticated }
         let kept = try await store.webRegistrations(of: credentials.device).first {
             $0.registration.subtype == subtype
@@ -92,7 +92,7 @@ public struct WebEnrolment: Sendable {
     /// Ends the earlier browser registration of an app that was registered on a device in agents' form.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func replaced(on device: DeviceID, topic: Topic, environment: PushEnvironment) async throws {
+    package func replaced(on device: DeviceID, topic: Topic, environment: PushEnvironment) async throws {
         guard registrations.mayHave(device), let app = try await apps.find(topic) else { return }
         try await store.keepWebRegistration(
             nil, device: device, app: app.id, environment: environment, at: clock())
@@ -100,7 +100,7 @@ public struct WebEnrolment: Sendable {
     }
 
     /// The outcome of setting keys for a device token.
-    public enum KeyOutcome: Hashable, Sendable {
+    package enum KeyOutcome: Hashable, Sendable {
         /// The keys are stored; messages are encrypted to them from now on. The device token is that of the
         /// registration.
         case kept
@@ -118,7 +118,7 @@ public struct WebEnrolment: Sendable {
 
     /// The time, in milliseconds after the device registered, in which an installation may tell the keys of a registration
     /// that is no other installation's yet: an hour. Libraries tell them within seconds.
-    public static let claimTime: Int64 = 3_600_000
+    package static let claimTime: Int64 = 3_600_000
 
     /// Keeps the keys of a browser's registration, which is the installation's from then on.
     ///
@@ -127,7 +127,7 @@ public struct WebEnrolment: Sendable {
     /// have what only the client was given, such as a page whose storage was cleared and whose subscription was not.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func keepKeys(
+    package func keepKeys(
         _ key: RecipientPublicKey, installation: String, of token: String, team: TeamID
     ) async throws -> KeyOutcome {
         let kept: KeptWebRegistration
@@ -161,7 +161,7 @@ public struct WebEnrolment: Sendable {
     /// Ends the registration of a device token that an installation has.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func end(_ token: String, installation: String, team: TeamID) async throws -> KeyOutcome {
+    package func end(_ token: String, installation: String, team: TeamID) async throws -> KeyOutcome {
         switch try await find(token, team: team) {
         case .failure(let outcome): return outcome.outcome
         case .success(let found):
@@ -174,14 +174,14 @@ public struct WebEnrolment: Sendable {
     /// Ends every registration of an installation.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func endAll(ofInstallation id: String, team: TeamID) async throws {
+    package func endAll(ofInstallation id: String, team: TeamID) async throws {
         for kept in try await store.webRegistrations(ofInstallation: id, team: team) { try await end(kept) }
     }
 
     /// Whether a device token belongs to an app's active registration.
     ///
     /// - Throws: An error when the store cannot be read.
-    public func isActive(_ token: String, topic: Topic, team: TeamID) async throws -> Bool {
+    package func isActive(_ token: String, topic: Topic, team: TeamID) async throws -> Bool {
         guard let token = DeviceToken(text: token), case .active(let subject) = try await tokens.find(token) else {
             return false
         }

@@ -3,32 +3,32 @@ import Foundation
 import PushCore
 
 /// The credential of an application server: a JSON Web Token, ES256, and the public key that signed it (RFC 8292).
-public struct VAPIDToken: Sendable {
+package struct VAPIDToken: Sendable {
     /// A fault in a credential; for the sender, without the credential's text.
-    public struct Fault: Error, Hashable, Sendable {
+    package struct Fault: Error, Hashable, Sendable {
         /// A sentence.
-        public var reason: String
+        package var reason: String
     }
 
     /// The public key, an uncompressed point in base64url without padding: what the subscription names.
-    public let key: String
+    package let key: String
     /// `aud`: the origin of the push service.
-    public let audience: String
+    package let audience: String
     /// `exp`, in seconds since 1970.
-    public let expiresAt: Int64
+    package let expiresAt: Int64
 
     /// The longest credential that is read, in bytes.
-    public static let longest = 8192
+    package static let longest = 8192
     /// For how long one may be good, in seconds: a day.
-    public static let longestLife: Int64 = 86_400
+    package static let longestLife: Int64 = 86_400
     /// How far the clocks of both ends may be apart, in seconds.
-    public static let skew: Int64 = 60
+    package static let skew: Int64 = 60
 
     /// Reads a request's credential and verifies its signature: `vapid t=…, k=…`, or as the drafts had it `WebPush …`
     /// with the key in `Crypto-Key` (`p256ecdsa=`).
     ///
     /// - Throws: a ``Fault``.
-    public init(authorization: String, cryptoKey: String?) throws(Fault) {
+    package init(authorization: String, cryptoKey: String?) throws(Fault) {
         guard authorization.utf8.count <= Self.longest else { throw Fault(reason: "the credential is too long") }
         let parts = authorization.split(separator: " ", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { throw Fault(reason: "Authorization must be vapid t=TOKEN, k=KEY") }
@@ -62,7 +62,7 @@ public struct VAPIDToken: Sendable {
     }
 
     /// The fault in the token's time of expiry; `nil` while it is valid.
-    public func timeFault(at now: Timestamp) -> String? {
+    package func timeFault(at now: Timestamp) -> String? {
         let seconds = now.rawValue / 1000
         guard expiresAt + Self.skew > seconds else { return "the token's exp is past" }
         guard expiresAt <= seconds + Self.longestLife + Self.skew else {
@@ -78,13 +78,13 @@ public struct VAPIDToken: Sendable {
     /// Whether the token is meant for a push service, or for the one that browsers believe they use.
     ///
     /// - Parameter isOwn: Whether an origin, such as `https://push.example`, is one of the push service's.
-    public func isFor(_ isOwn: (_ origin: String) -> Bool) -> Bool {
+    package func isFor(_ isOwn: (_ origin: String) -> Bool) -> Bool {
         let origin = audience.hasSuffix("/") ? String(audience.dropLast()) : audience
         return Self.customaryAudiences.contains(origin) || isOwn(origin)
     }
 
     /// Whether a registration's `sender` is a key that senders must prove; the key as ``key`` has it, else `nil`.
-    public static func key(ofSender sender: String) -> String? {
+    package static func key(ofSender sender: String) -> String? {
         guard let point = Base64URL.decode(sender.utf8), point.count == 65,
             (try? P256.Signing.PublicKey(x963Representation: point)) != nil
         else { return nil }

@@ -9,21 +9,21 @@ import PushCore
 ///
 /// Content for browsers alone, the member `gcm.webpush`, counts in ``bytes``: its notification overrides the visible
 /// members, and its data replaces the other.
-public struct WebMessage {
+package struct WebMessage {
     /// The members of the notification, by FCM's names; empty for a message of data alone.
-    public private(set) var shown: [String: String] = [:]
+    package private(set) var shown: [String: String] = [:]
     /// The data.
-    public private(set) var data: [String: String] = [:]
+    package private(set) var data: [String: String] = [:]
     /// The sender: a project's number, or a topic's name.
-    public private(set) var from: String
+    package private(set) var from: String
     /// The address that a tap opens.
-    public private(set) var link: String?
+    package private(set) var link: String?
     /// The content for browsers alone.
     private var web: [String: Any] = [:]
     private let notification: OutgoingNotification
 
     /// Reads what was accepted.
-    public init(_ notification: OutgoingNotification) {
+    package init(_ notification: OutgoingNotification) {
         self.notification = notification
         from = notification.team.rawValue
         let read = try? JSONSerialization.jsonObject(with: Data(notification.payload), options: [])
@@ -50,7 +50,7 @@ public struct WebMessage {
     }
 
     /// The form of web clients: a JSON object with `notification`, `data` and FCM's own members.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var message: [String: Any] = [
             "fcmMessageId": notification.id.description,
             "priority": notification.priority == .immediate ? "high" : "normal",
@@ -71,7 +71,7 @@ public struct WebMessage {
     }
 
     /// The form of Android's clients: pairs of texts, in the order of their names.
-    public var pairs: [(key: String, value: String)] {
+    package var pairs: [(key: String, value: String)] {
         var pairs = data
         for (name, value) in shown { pairs["gcm.notification.\(name)"] = value }
         if !shown.isEmpty { pairs["gcm.n.e"] = "1" }

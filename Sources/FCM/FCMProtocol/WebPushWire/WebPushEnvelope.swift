@@ -3,18 +3,18 @@
 ///
 /// The bytes are a mark that no JSON begins with, then the three fields and the body, each after its length in
 /// four bytes.
-public struct WebPushEnvelope: Hashable, Sendable {
+package struct WebPushEnvelope: Hashable, Sendable {
     /// `Content-Encoding`: `aes128gcm`, or `aesgcm`.
-    public var contentEncoding: String
+    package var contentEncoding: String
     /// `Encryption`; empty with `aes128gcm`, whose body contains it.
-    public var encryption: String
+    package var encryption: String
     /// `Crypto-Key`; empty with `aes128gcm`.
-    public var cryptoKey: String
+    package var cryptoKey: String
     /// The encrypted body; empty for a push without content.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// Takes the parts; nothing is checked.
-    public init(contentEncoding: String, encryption: String = "", cryptoKey: String = "", body: [UInt8]) {
+    package init(contentEncoding: String, encryption: String = "", cryptoKey: String = "", body: [UInt8]) {
         self.contentEncoding = contentEncoding
         self.encryption = encryption
         self.cryptoKey = cryptoKey
@@ -24,7 +24,7 @@ public struct WebPushEnvelope: Hashable, Sendable {
     private static let mark: [UInt8] = [0x01, UInt8(ascii: "w"), UInt8(ascii: "p")]
 
     /// The envelope's bytes, as a mailbox stores them.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes = Self.mark
         for part in [Array(contentEncoding.utf8), Array(encryption.utf8), Array(cryptoKey.utf8), body] {
             bytes += (0..<4).map { UInt8(truncatingIfNeeded: part.count >> (24 - 8 * $0)) }
@@ -34,7 +34,7 @@ public struct WebPushEnvelope: Hashable, Sendable {
     }
 
     /// Reads ``bytes``; `nil` for anything else, such as a message that is no envelope.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.starts(with: Self.mark) else { return nil }
         var rest = bytes.dropFirst(Self.mark.count)
         var parts: [ArraySlice<UInt8>] = []

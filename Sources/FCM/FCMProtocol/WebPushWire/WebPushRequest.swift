@@ -1,24 +1,24 @@
 import PushCore
 
 /// The header fields of a push message's request (RFC 8030, section 5).
-public struct WebPushRequest: Hashable, Sendable {
+package struct WebPushRequest: Hashable, Sendable {
     /// A field that is not as it must be.
-    public struct Fault: Error, Hashable, Sendable {
+    package struct Fault: Error, Hashable, Sendable {
         /// A sentence that names the field.
-        public var reason: String
+        package var reason: String
     }
 
     /// Seconds for which the message may wait; at most ``longestTimeToLive``.
-    public var timeToLive: Int64
+    package var timeToLive: Int64
     /// How urgent it is.
-    public var urgency: Urgency
+    package var urgency: Urgency
     /// A later message of the same topic takes its place; at most 32 characters of base64url.
-    public var topic: String?
+    package var topic: String?
     /// The body, with what a client needs to open it.
-    public var envelope: WebPushEnvelope
+    package var envelope: WebPushEnvelope
 
     /// The four degrees (RFC 8030, section 5.3).
-    public enum Urgency: String, Sendable, CaseIterable {
+    package enum Urgency: String, Sendable, CaseIterable {
         /// Advertisements.
         case veryLow = "very-low"
         /// Topic updates.
@@ -30,9 +30,9 @@ public struct WebPushRequest: Hashable, Sendable {
     }
 
     /// Four weeks in seconds; what asks for more waits for that long.
-    public static let longestTimeToLive: Int64 = 2_419_200
+    package static let longestTimeToLive: Int64 = 2_419_200
     /// The largest body, in bytes (RFC 8030, section 7.2).
-    public static let largestBody = 4096
+    package static let largestBody = 4096
     static let longestTopic = 32
     static let longestField = 2048
 
@@ -40,7 +40,7 @@ public struct WebPushRequest: Hashable, Sendable {
     ///
     /// - Parameter field: The value of a field by its name in lower case.
     /// - Throws: a ``Fault``. The body's size is the caller's to check.
-    public init(body: [UInt8], field: (String) -> String?) throws(Fault) {
+    package init(body: [UInt8], field: (String) -> String?) throws(Fault) {
         guard let text = field("ttl"), let seconds = Self.number(text) else {
             throw Fault(reason: "TTL must be a number of seconds")
         }

@@ -3,19 +3,19 @@ import Foundation
 import PushCore
 
 /// The names that web clients read in a data stanza's `app_data`.
-public enum WebPushKey {
+package enum WebPushKey {
     /// The client's name of the subscription.
-    public static let subtype = "subtype"
+    package static let subtype = "subtype"
     /// `dh=` and the sender's public key.
-    public static let cryptoKey = "crypto-key"
+    package static let cryptoKey = "crypto-key"
     /// `salt=` and the message's salt.
-    public static let encryption = "encryption"
+    package static let encryption = "encryption"
     /// The coding, where it is not `aesgcm`.
-    public static let contentEncoding = "content-encoding"
+    package static let contentEncoding = "content-encoding"
 }
 
 /// The data stanza that carries a notification to a web registration.
-public enum WebPushStanza {
+package enum WebPushStanza {
     /// Makes the stanza.
     ///
     /// Where the category is the app itself, as with Android's libraries, `app_data` contains the message in plain
@@ -25,7 +25,7 @@ public enum WebPushStanza {
     /// - Parameter now: The moment of writing; the stanza's `queued` counts from the acceptance to it.
     /// - Returns: `nil` for a notice that web clients have no message for; there is nothing to send then.
     /// - Throws: The error of the cryptographic library; never for a key that was checked.
-    public static func make(
+    package static func make(
         _ notification: OutgoingNotification, to registration: WebRegistration, now: Timestamp
     ) throws -> MCSDataMessageStanza? {
         var stanza = MCSDataMessageStanza(notification, now: now)

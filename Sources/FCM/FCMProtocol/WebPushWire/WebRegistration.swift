@@ -1,21 +1,21 @@
 import PushCore
 
 /// A registration of an app on a device that was made as browsers make theirs.
-public struct WebRegistration: Hashable, Sendable {
+package struct WebRegistration: Hashable, Sendable {
     /// The product, such as `org.chromium.linux`: the `app` of the registration, by which the client knows its
     /// messages.
-    public var category: String
+    package var category: String
     /// The client's own name of the subscription, from `X-subtype`.
-    public var subtype: String
+    package var subtype: String
     /// The `sender` of the registration: a project's number, or an application server's public key.
-    public var sender: String
+    package var sender: String
     /// The key to which messages are encrypted; `nil` until the client has sent it, and where only senders know it.
-    public var key: RecipientPublicKey?
+    package var key: RecipientPublicKey?
     /// The id of the app's installation that sent the keys.
-    public var installation: String?
+    package var installation: String?
 
     /// Takes the parts; nothing is checked.
-    public init(
+    package init(
         category: String, subtype: String, sender: String, key: RecipientPublicKey? = nil, installation: String? = nil
     ) {
         self.category = category
@@ -26,13 +26,13 @@ public struct WebRegistration: Hashable, Sendable {
     }
 
     /// The longest text of a registration that is kept, in bytes.
-    public static let longestText = 1024
+    package static let longestText = 1024
 
     /// The app or page that a subtype names: `wp:NAME#ID`, where NAME is a bundle id or a page's origin. `nil` for
     /// none.
     ///
     /// Of an origin the host is the name: a page of `https://shop.example/` belongs to the topic `shop.example`.
-    public static func topic(ofSubtype subtype: String) -> Topic? {
+    package static func topic(ofSubtype subtype: String) -> Topic? {
         var name = subtype[...]
         if name.hasPrefix("wp:") { name = name.dropFirst(3) }
         if let mark = name.firstIndex(of: "#") { name = name[..<mark] }
@@ -45,14 +45,14 @@ public struct WebRegistration: Hashable, Sendable {
 }
 
 /// The topic and environment that identify a registration of a device.
-public struct WebRegistrationPlace: Hashable, Sendable {
+package struct WebRegistrationPlace: Hashable, Sendable {
     /// The app's topic.
-    public var topic: Topic
+    package var topic: Topic
     /// The environment of the registration.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
 
     /// Names a registration.
-    public init(topic: Topic, environment: PushEnvironment) {
+    package init(topic: Topic, environment: PushEnvironment) {
         self.topic = topic
         self.environment = environment
     }

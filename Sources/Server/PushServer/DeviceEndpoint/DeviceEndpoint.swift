@@ -6,13 +6,13 @@ import NIOSSL
 import Networking
 
 /// The reason why a device endpoint does not listen.
-public enum DeviceEndpointError: Error, CustomStringConvertible {
+package enum DeviceEndpointError: Error, CustomStringConvertible {
     /// The address cannot be listened on, for a reason.
     case cannotListen(host: String, port: Int, reason: String)
     /// ``DeviceEndpoint/start()`` was called twice, or after ``DeviceEndpoint/stop()``.
     case startedBefore
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .cannotListen(let host, let port, let reason):
             "cannot listen for devices on \(host):\(port): \(reason)"
@@ -22,7 +22,7 @@ public enum DeviceEndpointError: Error, CustomStringConvertible {
 }
 
 /// The listener for devices: MCS over TLS, connected to a server's gateway.
-public actor DeviceEndpoint {
+package actor DeviceEndpoint {
     private enum State {
         case new
         case listening(SharedListener)
@@ -43,7 +43,7 @@ public actor DeviceEndpoint {
     ///   - upstream: The receivers of devices' upstream messages; receipts are processed in any case.
     ///   - web: The source of devices' browser registrations.
     ///   - sessions: The listener for sessions; `nil` for none.
-    public init(
+    package init(
         configuration: DeviceEndpointConfiguration, tls: @escaping @Sendable () -> NIOSSLContext,
         gateway: any DeviceGateway, upstream: UpstreamRegistry = UpstreamRegistry(),
         web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
@@ -71,7 +71,7 @@ public actor DeviceEndpoint {
     /// - Returns: The port that devices can connect to.
     /// - Throws: ``DeviceEndpointError``.
     @discardableResult
-    public func start() async throws -> Int {
+    package func start() async throws -> Int {
         guard case .new = state else { throw DeviceEndpointError.startedBefore }
         state = .stopped
         let listener: SharedListener
@@ -91,7 +91,7 @@ public actor DeviceEndpoint {
 
     /// Stops listening, sends Close to every device, and waits for the connections to end, at most for the
     /// configuration's grace.
-    public func stop() async {
+    package func stop() async {
         guard case .listening(let listener) = state else { return }
         state = .stopped
         await listener.close()

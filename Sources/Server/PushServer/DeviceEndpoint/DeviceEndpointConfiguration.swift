@@ -2,28 +2,28 @@ import DeviceChannel
 import Networking
 
 /// The addresses and limits of a device endpoint.
-public struct DeviceEndpointConfiguration: Sendable {
+package struct DeviceEndpointConfiguration: Sendable {
     /// The address to listen on.
-    public var host: String
+    package var host: String
     /// The port; 0 takes a free port, and ``DeviceEndpoint/start()`` returns the real one.
-    public var port: Int
+    package var port: Int
     /// The limits on connections. By default only 16,384 may be open without a login, which bounds the memory that
     /// devices use before they are authenticated.
-    public var admission = ConnectionLimiter.Configuration(
+    package var admission = ConnectionLimiter.Configuration(
         limits: .init(total: 200_000, perAddress: 200_000, unproven: 16_384), proofTimeout: .seconds(15))
     /// The maximum number of logins per second; other devices are told when to reconnect. A login with its TLS
     /// handshake takes about 0.7 ms of a processor (`Benchmarks/channel`). The default leaves two processors time for
     /// other work, which a limit above their capacity would not.
-    public var loginsPerSecond = 1_000
+    package var loginsPerSecond = 1_000
     /// The maximum number of logins at once after a time without logins.
-    public var loginBurst = 10_000
+    package var loginBurst = 10_000
     /// Times and limits of each session.
-    public var session = MCSServerConfiguration()
+    package var session = MCSServerConfiguration()
     /// The time for which ``DeviceEndpoint/stop()`` waits for connections to end, in milliseconds.
-    public var stopGrace: Int64 = 2000
+    package var stopGrace: Int64 = 2000
 
     /// Creates a configuration with an address; the other values are the properties' defaults.
-    public init(host: String, port: Int) {
+    package init(host: String, port: Int) {
         self.host = host
         self.port = port
     }

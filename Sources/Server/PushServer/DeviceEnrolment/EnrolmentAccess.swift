@@ -2,7 +2,7 @@ import Crypto
 import PushCore
 
 /// The rule for enrolling new devices. Known devices need only their own secret.
-public enum EnrolmentAccess: Sendable {
+package enum EnrolmentAccess: Sendable {
     /// Every device may enrol.
     case open
     /// A device may enrol with this key, or one of the register's.
@@ -32,7 +32,7 @@ public enum EnrolmentAccess: Sendable {
 }
 
 /// Checks the keys that new devices present: the configured one, and those of the register.
-public struct EnrolmentAdmission: Sendable {
+package struct EnrolmentAdmission: Sendable {
     private let access: EnrolmentAccess
     private let keys: (any EnrolmentKeyRegister)?
     private let clock: @Sendable () -> Timestamp
@@ -40,7 +40,7 @@ public struct EnrolmentAdmission: Sendable {
     /// Creates an instance from its properties.
     ///
     /// - Parameter keys: The register's keys; `nil` for a server that has only the configured one.
-    public init(
+    package init(
         _ access: EnrolmentAccess, keys: (any EnrolmentKeyRegister)? = nil, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.access = access
@@ -49,7 +49,7 @@ public struct EnrolmentAdmission: Sendable {
     }
 
     /// Whether a new device needs a key.
-    public var asksForKey: Bool {
+    package var asksForKey: Bool {
         if case .open = access { false } else { true }
     }
 
@@ -61,7 +61,7 @@ public struct EnrolmentAdmission: Sendable {
     /// - Parameter isCounted: Whether a device enrols with it now, which counts towards its quota. Otherwise a key that
     ///   is used up is accepted too: the last device that enrolled with it presents it again.
     /// - Throws: An error when the register cannot be read or written.
-    public func refusal(of shown: String?, isCounted: Bool) async throws -> String? {
+    package func refusal(of shown: String?, isCounted: Bool) async throws -> String? {
         if access.admits(shown) { return nil }
         guard let shown, let keys, shown.utf8.count <= Self.longestKey else {
             return "a new device enrols with the header Authorization: Enrol KEY, or with ?key=KEY"
@@ -79,7 +79,7 @@ public struct EnrolmentAdmission: Sendable {
 
     /// The hash under which the register may have a presented key; `nil` where the configuration admits the device
     /// without one of the register's.
-    public func registerHash(of shown: String?) -> [UInt8]? {
+    package func registerHash(of shown: String?) -> [UInt8]? {
         guard !access.admits(shown), let shown, keys != nil, shown.utf8.count <= Self.longestKey else { return nil }
         return Array(SHA256.hash(data: Array(shown.utf8)))
     }
@@ -87,10 +87,10 @@ public struct EnrolmentAdmission: Sendable {
     /// Whether a device is blocked, as opposed to unknown.
     ///
     /// - Throws: An error when the register cannot be read.
-    public func isBlocked(_ device: DeviceID) async throws -> Bool { try await keys?.isBlocked(device) ?? false }
+    package func isBlocked(_ device: DeviceID) async throws -> Bool { try await keys?.isBlocked(device) ?? false }
 
     /// The key of a header `Authorization: Enrol KEY`; `nil` for another one.
-    public static func key(ofHeader authorization: String?) -> String? {
+    package static func key(ofHeader authorization: String?) -> String? {
         guard let authorization, let space = authorization.firstIndex(of: " "),
             authorization[..<space].lowercased() == "enrol"
         else { return nil }

@@ -1,7 +1,7 @@
 import PushCore
 
 /// The enrolment of new devices, and of the apps on them; the port of the enrolment API.
-public protocol EnrolmentService: Sendable {
+package protocol EnrolmentService: Sendable {
     /// Enrols a new device, or checks in a known one (same id and secret come back).
     ///
     /// - Returns: `nil` when `known` is a device that does not exist or whose secret is wrong.
@@ -26,7 +26,7 @@ public protocol EnrolmentService: Sendable {
 }
 
 /// The outcome of a registration.
-public enum RegistrationOutcome: Hashable, Sendable {
+package enum RegistrationOutcome: Hashable, Sendable {
     /// The app is registered; its device token, 64 hexadecimal digits.
     case token(String)
     /// The registration has ended.

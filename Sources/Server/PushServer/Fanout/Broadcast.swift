@@ -1,14 +1,14 @@
 import PushCore
 
 /// The target audience of a broadcast. A store keeps it as ``text``.
-public enum Audience: Hashable, Sendable {
+package enum Audience: Hashable, Sendable {
     /// The registrations of the team for which a condition over its topics holds; of one app alone, where it is named.
     case topics(Condition<TopicNumber>, of: AppID? = nil)
     /// The registrations of a list that is kept elsewhere.
     case list(RecipientList)
 
     /// The audience as a store keeps it.
-    public var text: String {
+    package var text: String {
         switch self {
         case .topics(let condition, let app): (app.map { "app \($0) " } ?? "") + "topics " + condition.text
         case .list(let list): "list \(list.number) \(list.place.app) \(list.place.environment.rawValue)"
@@ -16,7 +16,7 @@ public enum Audience: Hashable, Sendable {
     }
 
     /// Reads what ``text`` wrote; `nil` for anything else.
-    public init?(text: String) {
+    package init?(text: String) {
         if text.hasPrefix("topics "), let condition = Condition<TopicNumber>(text: String(text.dropFirst(7))) {
             self = .topics(condition)
             return
@@ -37,7 +37,7 @@ public enum Audience: Hashable, Sendable {
     }
 
     /// The topics under which the broadcast is found: every member of the audience is in one of them.
-    public var entries: [TopicNumber] {
+    package var entries: [TopicNumber] {
         switch self {
         case .topics(let condition, _):
             condition.holdsForNone ? [.everyone] : condition.topics.filter { $0 != .nobody }
@@ -46,7 +46,7 @@ public enum Audience: Hashable, Sendable {
     }
 
     /// Whether a device that left a topic since the broadcast may seem to be in the audience now.
-    public var dependsOnLeaving: Bool {
+    package var dependsOnLeaving: Bool {
         switch self {
         case .topics(let condition, _): condition.steps.contains(.not)
         case .list: false
@@ -56,43 +56,43 @@ public enum Audience: Hashable, Sendable {
 
 /// A list of one app's registrations, recorded by its sender at one moment. Whether a registration has left since is
 /// checked when the broadcast reaches it.
-public struct RecipientList: Hashable, Sendable {
+package struct RecipientList: Hashable, Sendable {
     /// The list's number, which its owner never uses again.
-    public var number: Int64
+    package var number: Int64
     /// The app of its registrations, and their environment.
-    public var place: AppPlace
+    package var place: AppPlace
 
     /// Names a list.
-    public init(number: Int64, place: AppPlace) {
+    package init(number: Int64, place: AppPlace) {
         self.number = number
         self.place = place
     }
 }
 
 /// The properties of a broadcast that the engine needs.
-public struct Broadcast: Hashable, Sendable {
+package struct Broadcast: Hashable, Sendable {
     /// The id by which its sender knows it.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The broadcast's position in the sequence of all joinings, leavings and broadcasts of the store.
-    public var sequence: Int64
+    package var sequence: Int64
     /// The team that sent it.
-    public var team: TeamID
+    package var team: TeamID
     /// The target audience.
-    public var audience: Audience
+    package var audience: Audience
     /// When it was accepted.
-    public var acceptedAt: Timestamp
+    package var acceptedAt: Timestamp
     /// From this instant on it makes no copy any more.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// Whether it is for connected devices alone, and is delivered once or never.
-    public var isAttempt: Bool
+    package var isAttempt: Bool
 
     /// The list that it is for; `nil` where it is for topics.
-    public var list: RecipientList? {
+    package var list: RecipientList? {
         if case .list(let list) = audience { list } else { nil }
     }
 
     /// Creates an instance from its properties.
-    public init(
+    package init(
         id: NotificationID, sequence: Int64, team: TeamID, audience: Audience, acceptedAt: Timestamp,
         expiresAt: Timestamp, isAttempt: Bool = false
     ) {
@@ -107,32 +107,32 @@ public struct Broadcast: Hashable, Sendable {
 }
 
 /// An app on one device, in one environment.
-public struct AppPlace: Hashable, Sendable {
+package struct AppPlace: Hashable, Sendable {
     /// The app.
-    public var app: AppID
+    package var app: AppID
     /// The environment of its registration.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
 
     /// Names an app of a device.
-    public init(app: AppID, environment: PushEnvironment) {
+    package init(app: AppID, environment: PushEnvironment) {
         self.app = app
         self.environment = environment
     }
 }
 
 /// An active registration of a device.
-public struct FanoutRegistration: Hashable, Sendable {
+package struct FanoutRegistration: Hashable, Sendable {
     /// The app, and its environment.
-    public var place: AppPlace
+    package var place: AppPlace
     /// The registration's generation.
-    public var generation: UInt16
+    package var generation: UInt16
     /// The team of the app.
-    public var team: TeamID
+    package var team: TeamID
     /// When it was made.
-    public var registeredAt: Timestamp
+    package var registeredAt: Timestamp
 
     /// Creates an instance from its properties.
-    public init(place: AppPlace, generation: UInt16, team: TeamID, registeredAt: Timestamp) {
+    package init(place: AppPlace, generation: UInt16, team: TeamID, registeredAt: Timestamp) {
         self.place = place
         self.generation = generation
         self.team = team
@@ -141,20 +141,20 @@ public struct FanoutRegistration: Hashable, Sendable {
 }
 
 /// A time in which an app of a device was subscribed to a topic.
-public struct Membership: Hashable, Sendable {
+package struct Membership: Hashable, Sendable {
     /// The app, and its environment.
-    public var place: AppPlace
+    package var place: AppPlace
     /// The generation of the registration that subscribed.
-    public var generation: UInt16
+    package var generation: UInt16
     /// The topic.
-    public var topic: TopicNumber
+    package var topic: TopicNumber
     /// The sequence number of the joining.
-    public var joined: Int64
+    package var joined: Int64
     /// The sequence number of the leaving; `nil` while it lasts.
-    public var left: Int64?
+    package var left: Int64?
 
     /// Creates an instance from its properties.
-    public init(place: AppPlace, generation: UInt16, topic: TopicNumber, joined: Int64, left: Int64? = nil) {
+    package init(place: AppPlace, generation: UInt16, topic: TopicNumber, joined: Int64, left: Int64? = nil) {
         self.place = place
         self.generation = generation
         self.topic = topic
@@ -164,20 +164,20 @@ public struct Membership: Hashable, Sendable {
 }
 
 /// The stored state of one device and its broadcasts.
-public struct DeviceAudience: Hashable, Sendable {
+package struct DeviceAudience: Hashable, Sendable {
     /// The sequence number up to which everything was examined for the device.
-    public var cursor: Int64
+    package var cursor: Int64
     /// The device's subscriptions; those that ended only where ``broadcasts`` are there.
-    public var memberships: [Membership]
+    package var memberships: [Membership]
     /// The device's active registrations, where ``broadcasts`` are there.
-    public var registrations: [FanoutRegistration]
+    package var registrations: [FanoutRegistration]
     /// The broadcasts beyond the cursor that may concern the device, in their order; only the first ones.
-    public var broadcasts: [NotificationID]
+    package var broadcasts: [NotificationID]
     /// The lists of the ``broadcasts`` that contain the device's registration; `nil` where that is not known.
-    public var lists: Set<Int64>? = []
+    package var lists: Set<Int64>? = []
 
     /// Makes what is known of a device.
-    public init(
+    package init(
         cursor: Int64 = 0, memberships: [Membership] = [], registrations: [FanoutRegistration] = [],
         broadcasts: [NotificationID] = []
     ) {
@@ -188,8 +188,8 @@ public struct DeviceAudience: Hashable, Sendable {
     }
 
     /// The topics in which the device is.
-    public var topics: Set<TopicNumber> { Set(memberships.lazy.filter { $0.left == nil }.map(\.topic)) }
+    package var topics: Set<TopicNumber> { Set(memberships.lazy.filter { $0.left == nil }.map(\.topic)) }
 
     /// How many broadcasts a store reads for a device at once.
-    public static let broadcastLimit = 64
+    package static let broadcastLimit = 64
 }

@@ -1,7 +1,7 @@
 /// An expression over topics in reverse Polish notation: operands precede their operator.
-public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
+package struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
     /// A step of the evaluation.
-    public enum Step: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// Whether the device is in a topic.
         case topic(Topic)
         /// Both of the two before it.
@@ -13,13 +13,13 @@ public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// The steps, of which the last leaves one value.
-    public let steps: [Step]
+    package let steps: [Step]
 
     /// The condition of one topic.
-    public init(_ topic: Topic) { steps = [.topic(topic)] }
+    package init(_ topic: Topic) { steps = [.topic(topic)] }
 
     /// Takes steps; `nil` where they do not leave exactly one value.
-    public init?(steps: [Step]) {
+    package init?(steps: [Step]) {
         var depth = 0
         for step in steps {
             switch step {
@@ -35,7 +35,7 @@ public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// Whether the condition holds for a device that is in these topics.
-    public func holds(_ isIn: (Topic) -> Bool) -> Bool {
+    package func holds(_ isIn: (Topic) -> Bool) -> Bool {
         var values: [Bool] = []
         for step in steps {
             switch step {
@@ -50,23 +50,23 @@ public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// The topic, where it is the condition of one alone.
-    public var single: Topic? {
+    package var single: Topic? {
         guard steps.count == 1, case .topic(let topic) = steps[0] else { return nil }
         return topic
     }
 
     /// The topics that it names, each once, in the order in which they are named.
-    public var topics: [Topic] {
+    package var topics: [Topic] {
         var found: [Topic] = []
         for case .topic(let topic) in steps where !found.contains(topic) { found.append(topic) }
         return found
     }
 
     /// Whether it holds for a device that is in none of its topics.
-    public var holdsForNone: Bool { holds { _ in false } }
+    package var holdsForNone: Bool { holds { _ in false } }
 
     /// The same condition with other names for its topics.
-    public func map<Other>(_ name: (Topic) -> Other) -> Condition<Other> {
+    package func map<Other>(_ name: (Topic) -> Other) -> Condition<Other> {
         Condition<Other>(
             mapped: steps.map { step in
                 switch step {
@@ -82,11 +82,11 @@ public struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
 }
 
 /// A condition over the names of topics, as senders write it: `'a' in topics && !('b' in topics)`.
-public typealias TopicCondition = Condition<TopicName>
+package typealias TopicCondition = Condition<TopicName>
 
 extension Condition<TopicNumber> {
     /// The steps as a store keeps them: `17 23 ! &`.
-    public var text: String {
+    package var text: String {
         steps.map { step in
             switch step {
             case .topic(let topic): String(topic.rawValue)
@@ -98,7 +98,7 @@ extension Condition<TopicNumber> {
     }
 
     /// Reads what ``text`` wrote; `nil` for anything else.
-    public init?(text: String) {
+    package init?(text: String) {
         var steps: [Step] = []
         for word in text.split(separator: " ") {
             switch word {

@@ -1,14 +1,14 @@
 extension Condition<TopicName> {
     /// How many topics a condition may name.
-    public static var topicLimit: Int { 5 }
+    package static var topicLimit: Int { 5 }
     /// How many characters a condition may have.
-    public static var lengthLimit: Int { 8192 }
+    package static var lengthLimit: Int { 8192 }
 
     /// Reads a condition: terms `'NAME' in topics`, joined by `&&` and `||`, with `!` and parentheses. Parentheses are
     /// evaluated first, everything else from left to right.
     ///
     /// - Throws: ``ConditionFault``, which points at the character.
-    public init(parsing text: String) throws(ConditionFault) {
+    package init(parsing text: String) throws(ConditionFault) {
         guard text.utf8.count <= Self.lengthLimit else {
             throw ConditionFault(position: 1, reason: "a condition has at most \(Self.lengthLimit) bytes")
         }
@@ -20,12 +20,12 @@ extension Condition<TopicName> {
 }
 
 /// Why a text is no condition, and where.
-public struct ConditionFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ConditionFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place of the character at which reading stopped, counted from 1.
-    public let position: Int
+    package let position: Int
     /// The fault at this position, and the expected input.
-    public let reason: String
-    public var description: String { "the condition cannot be read at character \(position): \(reason)" }
+    package let reason: String
+    package var description: String { "the condition cannot be read at character \(position): \(reason)" }
 }
 
 /// Reads a condition from left to right, one character after the other.

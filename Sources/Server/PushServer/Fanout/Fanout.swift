@@ -1,15 +1,15 @@
 import PushCore
 
 /// The selection of the broadcasts that a device is to receive, from what is stored.
-public enum Fanout {
+package enum Fanout {
     /// The next broadcast that is looked at for a device, with the registrations that get a copy of it.
-    public struct Turn: Hashable, Sendable {
+    package struct Turn: Hashable, Sendable {
         /// The broadcast's id.
-        public var broadcast: NotificationID
+        package var broadcast: NotificationID
         /// The device's cursor once the copies are stored.
-        public var cursor: Int64
+        package var cursor: Int64
         /// The registrations that get a copy; empty where it does not concern the device, or has expired.
-        public var registrations: [FanoutRegistration]
+        package var registrations: [FanoutRegistration]
     }
 
     /// The broadcasts that a device is to receive, in order.
@@ -18,7 +18,7 @@ public enum Fanout {
     /// membership of lists is not known.
     ///
     /// - Parameter isConnected: Whether notifications that are delivered once or never may be delivered now.
-    public static func replay(
+    package static func replay(
         _ device: DeviceAudience, of broadcasts: [NotificationID: Broadcast], isConnected: Bool, now: Timestamp
     ) -> [Turn] {
         func turn(_ broadcast: Broadcast) -> Turn {
@@ -46,7 +46,7 @@ public enum Fanout {
     ///
     /// A registration that joins a topic later does not receive this broadcast, and neither does one that leaves a
     /// topic.
-    public static func isIn(
+    package static func isIn(
         _ broadcast: Broadcast, _ registration: FanoutRegistration, _ device: DeviceAudience
     ) -> Bool {
         guard registration.team == broadcast.team, registration.registeredAt <= broadcast.acceptedAt else {

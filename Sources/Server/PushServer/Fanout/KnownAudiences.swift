@@ -5,31 +5,31 @@ import PushCore
 ///
 /// There is at most one entry for each connected device, with at most ``membershipLimit`` subscriptions and
 /// ``registrationLimit`` registrations. A device that has more is read each time.
-public struct KnownAudiences: Sendable {
+package struct KnownAudiences: Sendable {
     /// How many subscriptions are kept of a device.
-    public static let membershipLimit = 64
+    package static let membershipLimit = 64
     /// How many registrations are kept of a device.
-    public static let registrationLimit = 32
+    package static let registrationLimit = 32
 
     private var audiences: [DeviceID: DeviceAudience] = [:]
     /// The version of the register under which they were read.
     private var version: UInt64?
 
     /// An empty cache.
-    public init() {}
+    package init() {}
 
     /// The cached audience of a device, without broadcasts.
-    public func audience(of device: DeviceID) -> DeviceAudience? { audiences[device] }
+    package func audience(of device: DeviceID) -> DeviceAudience? { audiences[device] }
 
     /// Forgets everybody where the register has changed: apps or devices may have been taken out.
-    public mutating func follow(register version: UInt64?) {
+    package mutating func follow(register version: UInt64?) {
         guard version != self.version else { return }
         audiences = [:]
         self.version = version
     }
 
     /// A device was looked at up to a cursor.
-    public mutating func learn(_ audience: DeviceAudience, of device: DeviceID, cursor: Int64) {
+    package mutating func learn(_ audience: DeviceAudience, of device: DeviceID, cursor: Int64) {
         guard audience.memberships.count <= Self.membershipLimit,
             audience.registrations.count <= Self.registrationLimit
         else { return forget(device) }
@@ -42,5 +42,5 @@ public struct KnownAudiences: Sendable {
     }
 
     /// Nothing of a device is known any more.
-    public mutating func forget(_ device: DeviceID) { audiences[device] = nil }
+    package mutating func forget(_ device: DeviceID) { audiences[device] = nil }
 }

@@ -4,7 +4,7 @@ import PushCore
 ///
 /// A device is due at most once at a time, and so is a topic, however many broadcasts there are. The store decides what
 /// a device receives; this value only determines which devices are examined.
-public struct LiveAudience: Sendable {
+package struct LiveAudience: Sendable {
     private var topics: [TopicNumber: Set<DeviceID>] = [:]
     private var devices: [DeviceID: Set<TopicNumber>] = [:]
     private var dueDevices = OrderedSet<DeviceID>()
@@ -37,16 +37,16 @@ public struct LiveAudience: Sendable {
     }
 
     /// An audience without connected devices.
-    public init() {}
+    package init() {}
 
     /// How many devices are connected.
-    public var count: Int { devices.count }
+    package var count: Int { devices.count }
 
     /// Whether a device is due.
-    public var hasDue: Bool { !chunk.isEmpty || walk != nil || !dueTopics.isEmpty || !dueDevices.isEmpty }
+    package var hasDue: Bool { !chunk.isEmpty || walk != nil || !dueTopics.isEmpty || !dueDevices.isEmpty }
 
     /// A device is connected and in these topics; what was known of it before is forgotten.
-    public mutating func connected(_ device: DeviceID, topics now: Set<TopicNumber>) {
+    package mutating func connected(_ device: DeviceID, topics now: Set<TopicNumber>) {
         let before = devices.updateValue(now, forKey: device) ?? []
         guard before != now else { return }
         for topic in before.subtracting(now) { leave(topic, device) }
@@ -54,7 +54,7 @@ public struct LiveAudience: Sendable {
     }
 
     /// A device is connected no more.
-    public mutating func disconnected(_ device: DeviceID) {
+    package mutating func disconnected(_ device: DeviceID) {
         for topic in devices.removeValue(forKey: device) ?? [] { leave(topic, device) }
     }
 
@@ -64,12 +64,14 @@ public struct LiveAudience: Sendable {
     }
 
     /// There is a broadcast for the members of these topics.
-    public mutating func published(_ numbers: [TopicNumber]) {
+    package mutating func published(_ numbers: [TopicNumber]) {
         for topic in numbers where topic == .everyone || topics[topic] != nil { dueTopics.append(topic) }
     }
 
     /// There may be something for these devices.
-    public mutating func due(_ devices: some Sequence<DeviceID>) { for device in devices { dueDevices.append(device) } }
+    package mutating func due(_ devices: some Sequence<DeviceID>) {
+        for device in devices { dueDevices.append(device) }
+    }
 
     /// Takes the next devices of the round; at its end there is no round any more.
     private mutating func fillChunk() {
@@ -80,7 +82,7 @@ public struct LiveAudience: Sendable {
     }
 
     /// The next devices that are due, at most `limit`; those of a round of up to 8,192 by their numbers.
-    public mutating func next(_ limit: Int) -> [DeviceID] {
+    package mutating func next(_ limit: Int) -> [DeviceID] {
         var found: [DeviceID] = []
         while found.count < limit {
             if let device = dueDevices.popFirst() {

@@ -1,15 +1,15 @@
 /// The name of a topic within a team: letters, digits and `-_.~%`, 1 to 900 of them.
-public struct TopicName: Hashable, Sendable, CustomStringConvertible {
+package struct TopicName: Hashable, Sendable, CustomStringConvertible {
     /// The name without its prefix.
-    public let text: String
+    package let text: String
 
     /// The prefix that a name may be written with.
-    public static let prefix = "/topics/"
+    package static let prefix = "/topics/"
 
     /// Reads a name, with or without the prefix `/topics/`.
     ///
     /// - Throws: ``TopicNameFault`` for anything else.
-    public init(_ written: some StringProtocol) throws(TopicNameFault) {
+    package init(_ written: some StringProtocol) throws(TopicNameFault) {
         let name = written.hasPrefix(Self.prefix) ? written.dropFirst(Self.prefix.count) : written[...]
         guard !name.isEmpty else { throw TopicNameFault(reason: "a topic's name is empty") }
         guard name.utf8.count <= 900 else { throw TopicNameFault(reason: "a topic's name is longer than 900 bytes") }
@@ -21,7 +21,7 @@ public struct TopicName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name as a message's `from` has it: `/topics/NAME`.
-    public var description: String { Self.prefix + text }
+    package var description: String { Self.prefix + text }
 
     private static func isNameCharacter(_ character: Character) -> Bool {
         guard let byte = character.asciiValue else { return false }
@@ -36,22 +36,22 @@ public struct TopicName: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why a text is no name of a topic.
-public struct TopicNameFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct TopicNameFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The fault in the name, as a sentence for people.
-    public let reason: String
-    public var description: String { reason }
+    package let reason: String
+    package var description: String { reason }
 }
 
 /// The number of a topic in a store.
-public struct TopicNumber: Hashable, Sendable, RawRepresentable {
+package struct TopicNumber: Hashable, Sendable, RawRepresentable {
     /// The number as the store holds it.
-    public let rawValue: Int64
+    package let rawValue: Int64
     /// Takes a number as it is.
-    public init(rawValue: Int64) { self.rawValue = rawValue }
+    package init(rawValue: Int64) { self.rawValue = rawValue }
 
     /// The number of all registrations, whatever topics they have. A broadcast that reaches those who are in no topic
     /// is found under it.
-    public static let everyone = TopicNumber(rawValue: 0)
+    package static let everyone = TopicNumber(rawValue: 0)
     /// The number of a topic without subscribers.
-    public static let nobody = TopicNumber(rawValue: -1)
+    package static let nobody = TopicNumber(rawValue: -1)
 }

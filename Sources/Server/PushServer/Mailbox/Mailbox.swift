@@ -1,24 +1,24 @@
 import PushCore
 
 /// The queued notifications of one device, in order, by app, environment and lane.
-public struct Mailbox: Sendable {
+package struct Mailbox: Sendable {
     /// A queued notification, as the owner's store keeps it.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The notification's internal id, and its place in the order.
-        public var id: NotificationID
+        package var id: NotificationID
         /// The app that is to have it.
-        public var app: AppID
+        package var app: AppID
         /// The environment of the app's registration.
-        public var environment: PushEnvironment
+        package var environment: PushEnvironment
         /// The lane in which it waits.
-        public var lane: Lane
+        package var lane: Lane
         /// The collapse id; `nil` where the notification replaces none.
-        public var collapseID: String?
+        package var collapseID: String?
         /// The instant from which it is expired.
-        public var expiresAt: Timestamp
+        package var expiresAt: Timestamp
 
         /// Makes the entry of one notification.
-        public init(
+        package init(
             id: NotificationID, app: AppID, environment: PushEnvironment, lane: Lane, collapseID: String?,
             expiresAt: Timestamp
         ) {
@@ -32,7 +32,7 @@ public struct Mailbox: Sendable {
     }
 
     /// An action for the owner to carry out.
-    public enum Directive: Hashable, Sendable {
+    package enum Directive: Hashable, Sendable {
         /// Delete the row of this id and record why it left.
         case remove(NotificationID, NotificationState)
         /// Store this, in place of an earlier one of the same app, environment and lane, and send it to the device.
@@ -47,15 +47,15 @@ public struct Mailbox: Sendable {
 
     var shelves: [AppQueue] = []
     /// The records of cleared notifications that are to be sent to the device.
-    public private(set) var tombstones: [Tombstone]
+    package private(set) var tombstones: [Tombstone]
     /// The recalls of withdrawn notifications that are to be sent to the device, in order.
-    public internal(set) var recalls: [Recall]
+    package internal(set) var recalls: [Recall]
 
     /// Takes over what a store holds for the device, ordered by id.
     ///
     /// Where several wait under one collapse id, the earlier ones had been sent when they were overtaken: they
     /// go at the next ``sessionOpened(now:)``.
-    public init(
+    package init(
         entries: some Sequence<Entry> = [], tombstones: some Sequence<Tombstone> = [],
         recalls: some Sequence<Recall> = []
     ) {
@@ -71,19 +71,19 @@ public struct Mailbox: Sendable {
     }
 
     /// How many notifications wait, those in flight included.
-    public var count: Int { shelves.reduce(0) { $0 + $1.count } }
+    package var count: Int { shelves.reduce(0) { $0 + $1.count } }
 
     /// How many wait for one app and environment in one lane.
-    public func count(app: AppID, environment: PushEnvironment, lane: Lane) -> Int {
+    package func count(app: AppID, environment: PushEnvironment, lane: Lane) -> Int {
         let name = AppQueue.Name(app: app, environment: environment, lane: lane)
         return shelves.first { $0.name == name }?.count ?? 0
     }
 
     /// Whether an id waits.
-    public func contains(_ id: NotificationID) -> Bool { shelves.contains { $0.contains(id) } }
+    package func contains(_ id: NotificationID) -> Bool { shelves.contains { $0.contains(id) } }
 
     /// The ids that wait, in order, over all apps.
-    public var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
+    package var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
 
     private mutating func shelf(of entry: Entry) -> Int {
         let name = AppQueue.Name(app: entry.app, environment: entry.environment, lane: entry.lane)
@@ -101,7 +101,7 @@ public struct Mailbox: Sendable {
     /// - Precondition: `entry.id` is greater than every id that was appended before; a policy that clears has a
     ///   `tombstoneID`.
     /// - Returns: The directives for the notifications that it replaces or displaces.
-    public mutating func appended(
+    package mutating func appended(
         _ entry: Entry, policy: MailboxPolicy, tombstoneID: NotificationID? = nil, now: Timestamp
     ) -> [Directive] {
         let place = shelf(of: entry)
@@ -182,14 +182,14 @@ public struct Mailbox: Sendable {
     }
 
     /// These were written to the device's connection and are in flight from now on.
-    public mutating func sent(_ ids: [NotificationID]) {
+    package mutating func sent(_ ids: [NotificationID]) {
         for id in ids {
             for place in shelves.indices where shelves[place].update(id, { $0.isInFlight = true }) { break }
         }
     }
 
     /// The device has stored these, tombstones and recalls among them. Ids that do not wait are passed over.
-    public mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
+    package mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
         var directives: [Directive] = []
         for id in ids {
             for place in shelves.indices where shelves[place].contains(id) {
@@ -202,7 +202,7 @@ public struct Mailbox: Sendable {
     }
 
     /// The device logged in, and what it has was acknowledged; nothing is in flight any more.
-    public mutating func sessionOpened(now: Timestamp) -> [Directive] {
+    package mutating func sessionOpened(now: Timestamp) -> [Directive] {
         var directives: [Directive] = []
         for place in shelves.indices {
             for id in shelves[place].overtaken { remove(id, from: place, .replaced, &directives) }
@@ -213,14 +213,14 @@ public struct Mailbox: Sendable {
     }
 
     /// Time has passed: what has expired leaves.
-    public mutating func expired(now: Timestamp) -> [Directive] {
+    package mutating func expired(now: Timestamp) -> [Directive] {
         var directives: [Directive] = []
         for place in shelves.indices { expire(place, now: now, &directives) }
         return directives
     }
 
     /// An app's registration in one environment ended: all that waits for it leaves, tombstones too.
-    public mutating func unregistered(app: AppID, environment: PushEnvironment) -> [Directive] {
+    package mutating func unregistered(app: AppID, environment: PushEnvironment) -> [Directive] {
         var directives: [Directive] = []
         for place in shelves.indices
         where shelves[place].name.app == app && shelves[place].name.environment == environment {
@@ -231,12 +231,12 @@ public struct Mailbox: Sendable {
     }
 
     /// How many lanes have something that waits.
-    public var occupiedLanes: Int { shelves.count { $0.count > 0 } }
+    package var occupiedLanes: Int { shelves.count { $0.count > 0 } }
 
     /// The device was away for too long: every lane is cleared, as a full one is.
     ///
     /// - Parameter tombstoneIDs: Greater than every id that was given before; at least ``occupiedLanes`` of them.
-    public mutating func deviceInactive(tombstoneIDs: [NotificationID], now: Timestamp) -> [Directive] {
+    package mutating func deviceInactive(tombstoneIDs: [NotificationID], now: Timestamp) -> [Directive] {
         var directives: [Directive] = []
         var ids = tombstoneIDs[...]
         for place in shelves.indices {

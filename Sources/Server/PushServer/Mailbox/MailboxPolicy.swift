@@ -1,7 +1,7 @@
 /// The limit on an app's notifications for one device in one lane, and the behaviour when it is exceeded.
-public struct MailboxPolicy: Hashable, Sendable {
+package struct MailboxPolicy: Hashable, Sendable {
     /// The behaviour when the limit is reached.
-    public enum Overflow: String, Sendable, CaseIterable {
+    package enum Overflow: String, Sendable, CaseIterable {
         /// The oldest leaves as `dropped(overflow)`.
         case dropOldest
         /// All queued notifications leave as `dropped(overflow)`, and a tombstone contains their number.
@@ -11,17 +11,17 @@ public struct MailboxPolicy: Hashable, Sendable {
     }
 
     /// How many notifications may wait; at least 1.
-    public var limit: Int
+    package var limit: Int
     /// The behaviour when the limit is reached.
-    public var overflow: Overflow
+    package var overflow: Overflow
     /// How many collapse ids may wait; at least 1. ``limit`` then counts only notifications without a collapse id. One
     /// collapse id more makes the one with the oldest notification leave as `dropped(overflow)`, without a tombstone.
     ///
     /// `nil` when ``limit`` counts everything.
-    public let collapseLimit: Int?
+    package let collapseLimit: Int?
 
     /// A policy whose limit counts everything; a limit below 1 is taken as 1.
-    public init(limit: Int = 1000, overflow: Overflow = .dropOldest) {
+    package init(limit: Int = 1000, overflow: Overflow = .dropOldest) {
         self.limit = max(1, limit)
         self.overflow = overflow
         collapseLimit = nil
@@ -29,7 +29,7 @@ public struct MailboxPolicy: Hashable, Sendable {
 
     /// FCM's rule: 100 messages without a collapse key and 4 collapse keys; one more clears (Firebase, "About FCM
     /// messages", on non-collapsible and collapsible messages).
-    public static func fcm(limit: Int = 100, collapseLimit: Int = 4) -> MailboxPolicy {
+    package static func fcm(limit: Int = 100, collapseLimit: Int = 4) -> MailboxPolicy {
         MailboxPolicy(clearingBeyond: limit, collapseLimit: collapseLimit)
     }
 

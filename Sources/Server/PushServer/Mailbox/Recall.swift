@@ -2,16 +2,16 @@ import PushCore
 
 extension Mailbox {
     /// A request to the device to remove a withdrawn notification, which it may have, from its screen.
-    public struct Recall: Hashable, Sendable {
+    package struct Recall: Hashable, Sendable {
         /// The recall's position in the device's queue, and the id under which the device acknowledges it.
-        public var id: NotificationID
+        package var id: NotificationID
         /// The notification that was withdrawn.
-        public var notification: NotificationID
+        package var notification: NotificationID
         /// When it was withdrawn.
-        public var at: Timestamp
+        package var at: Timestamp
 
         /// Makes the recall of one withdrawal.
-        public init(id: NotificationID, notification: NotificationID, at: Timestamp) {
+        package init(id: NotificationID, notification: NotificationID, at: Timestamp) {
             self.id = id
             self.notification = notification
             self.at = at
@@ -19,12 +19,12 @@ extension Mailbox {
     }
 
     /// How many recalls wait at most; of more the oldest leave, and the device goes on showing what they name.
-    public static var recallLimit: Int { 1000 }
+    package static var recallLimit: Int { 1000 }
 
     /// Queues a recall for the device. At most one is queued for each notification.
     ///
     /// - Precondition: `recall.id` is greater than every id that was given before.
-    public mutating func recalled(_ recall: Recall) -> [Directive] {
+    package mutating func recalled(_ recall: Recall) -> [Directive] {
         guard !recalls.contains(where: { $0.notification == recall.notification }) else { return [] }
         var directives: [Directive] = []
         while recalls.count >= Self.recallLimit { directives.append(.removeRecall(recalls.removeFirst().id)) }

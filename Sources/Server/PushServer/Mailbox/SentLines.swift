@@ -4,9 +4,9 @@ import PushCore
 ///
 /// A device acknowledges most notifications within milliseconds. So a line waits for its notification's next change and
 /// is written with that, in one transaction; what nothing happens to is due after ``patience``.
-public struct SentLines: Sendable {
+package struct SentLines: Sendable {
     /// How long a line waits for a change of its notification at most.
-    public static let patience = Duration.seconds(1)
+    package static let patience = Duration.seconds(1)
 
     private var lines: [NotificationID: Timestamp] = [:]
     /// The ids in the order of their lines; those that were written since are passed over.
@@ -16,25 +16,25 @@ public struct SentLines: Sendable {
     private var taken: [(id: NotificationID, at: Timestamp)] = []
 
     /// No line waits.
-    public init() {}
+    package init() {}
 
     /// Whether nothing waits.
-    public var isEmpty: Bool { lines.isEmpty }
+    package var isEmpty: Bool { lines.isEmpty }
 
     /// Notifications were written to a connection.
-    public mutating func sent(_ ids: [NotificationID], at now: Timestamp) {
+    package mutating func sent(_ ids: [NotificationID], at now: Timestamp) {
         for id in ids where lines.updateValue(now, forKey: id) == nil { order.append((id, now)) }
     }
 
     /// Takes the line of a notification that changes, for the current transaction; `nil` when it is written.
-    public mutating func take(_ id: NotificationID) -> TimelineEntry? {
+    package mutating func take(_ id: NotificationID) -> TimelineEntry? {
         guard !lines.isEmpty, let at = lines.removeValue(forKey: id) else { return nil }
         taken.append((id, at))
         return TimelineEntry(at: at, state: .sent, source: .server)
     }
 
     /// The notifications whose line has been queued for ``patience``.
-    public mutating func due(at now: Timestamp) -> [NotificationID] {
+    package mutating func due(at now: Timestamp) -> [NotificationID] {
         var due: [NotificationID] = []
         // A clock that was set back makes everything due: a line is worth more than the wait for company.
         while head < order.count, !(.zero..<Self.patience).contains(now.duration(since: order[head].at)) {
@@ -49,13 +49,13 @@ public struct SentLines: Sendable {
     }
 
     /// Every notification whose line waits.
-    public var ids: [NotificationID] { Array(lines.keys) }
+    package var ids: [NotificationID] { Array(lines.keys) }
 
     /// The transaction is durable.
-    public mutating func committed() { taken.removeAll(keepingCapacity: true) }
+    package mutating func committed() { taken.removeAll(keepingCapacity: true) }
 
     /// The transaction failed: what it had taken waits again.
-    public mutating func failed() {
+    package mutating func failed() {
         for (id, at) in taken {
             lines[id] = at
             order.append((id, at))

@@ -5,22 +5,22 @@ extension Mailbox {
     ///
     /// There is at most one for each app, environment and lane. A tombstone that replaces an earlier one keeps its
     /// ``since`` and adds its count, also while the earlier one is in flight.
-    public struct Tombstone: Hashable, Sendable {
+    package struct Tombstone: Hashable, Sendable {
         /// The tombstone's position in the device's queue, and the id under which the device acknowledges it.
-        public var id: NotificationID
+        package var id: NotificationID
         /// The app whose notifications were cleared.
-        public var app: AppID
+        package var app: AppID
         /// The environment of the app's registration.
-        public var environment: PushEnvironment
+        package var environment: PushEnvironment
         /// The lane that was cleared.
-        public var lane: Lane
+        package var lane: Lane
         /// How many were cleared.
-        public var count: Int
+        package var count: Int
         /// When the first of them were.
-        public var since: Timestamp
+        package var since: Timestamp
 
         /// Makes what is left of a cleared lane.
-        public init(
+        package init(
             id: NotificationID, app: AppID, environment: PushEnvironment, lane: Lane, count: Int, since: Timestamp
         ) {
             self.id = id

@@ -2,22 +2,22 @@ import PushCore
 
 extension Mailbox {
     /// The result of withdrawing notifications for their provider.
-    public struct Withdrawal: Hashable, Sendable {
+    package struct Withdrawal: Hashable, Sendable {
         /// The actions for the owner: queued notifications leave as `withdrawn`, those in flight too.
-        public var directives: [Directive] = []
+        package var directives: [Directive] = []
         /// The withdrawn notifications that were in flight: the device may have them, and is to remove them from its
         /// screen.
-        public var inFlight: [NotificationID] = []
+        package var inFlight: [NotificationID] = []
         /// The notifications that were not queued: the device has them, or they left otherwise, as the owner's store
         /// knows.
-        public var absent: [NotificationID] = []
+        package var absent: [NotificationID] = []
 
         /// A withdrawal that has taken back nothing yet.
-        public init() {}
+        package init() {}
     }
 
     /// The provider takes these back.
-    public mutating func withdrawn(_ ids: [NotificationID]) -> Withdrawal {
+    package mutating func withdrawn(_ ids: [NotificationID]) -> Withdrawal {
         var withdrawal = Withdrawal()
         for id in ids {
             if let place = shelves.firstIndex(where: { $0.contains(id) }) {
@@ -30,7 +30,7 @@ extension Mailbox {
     }
 
     /// The provider takes back what has a collapse id. Looks through all that waits of the app in the lane.
-    public mutating func withdrawn(
+    package mutating func withdrawn(
         collapseID: String, app: AppID, environment: PushEnvironment, lane: Lane
     ) -> Withdrawal {
         var withdrawal = Withdrawal()

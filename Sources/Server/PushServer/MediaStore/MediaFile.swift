@@ -2,24 +2,24 @@ import AgentProtocol
 import PushCore
 
 /// A stored media file's properties.
-public struct MediaFile: Hashable, Sendable {
+package struct MediaFile: Hashable, Sendable {
     /// The file's name, which clients request.
-    public var name: MediaName
+    package var name: MediaName
     /// The media format.
-    public var format: MediaFormat
+    package var format: MediaFormat
     /// The size in bytes, at least one.
-    public var bytes: Int64
+    package var bytes: Int64
     /// The SHA-256 of its bytes, 64 lower-case hexadecimal digits.
-    public var digest: String
+    package var digest: String
     /// The owner's team; `nil` for one that was uploaded where teams are not authenticated.
-    public var team: TeamID?
+    package var team: TeamID?
     /// The time of the first upload.
-    public var made: Timestamp
+    package var made: Timestamp
     /// The time at which it expires.
-    public var expires: Timestamp
+    package var expires: Timestamp
 
     /// The last component of its URL: the name, and the extension by which programs determine the format.
-    public var addressName: String { "\(name).\(format.ending)" }
+    package var addressName: String { "\(name).\(format.ending)" }
 }
 
 /// The record of a file, stored in a separate file.

@@ -2,7 +2,7 @@ import AgentProtocol
 import Metrics
 
 /// The outcome of a request for a file; the label's values.
-public enum MediaAnswer: String, Sendable, CaseIterable {
+package enum MediaAnswer: String, Sendable, CaseIterable {
     /// The whole file was sent.
     case whole
     /// A part of the file was sent.

@@ -2,19 +2,19 @@ import AgentProtocol
 
 /// The name of a stored file: 160 random bits as 40 lower-case hexadecimal digits. Knowing the name gives access to the
 /// file.
-public struct MediaName: Hashable, Comparable, Sendable, CustomStringConvertible {
+package struct MediaName: Hashable, Comparable, Sendable, CustomStringConvertible {
     private static let byteCount = 20
 
     /// The digits.
-    public let description: String
+    package let description: String
 
     /// Creates a new name from a source of random numbers, which must be cryptographically secure.
-    public init(using generator: inout some RandomNumberGenerator) {
+    package init(using generator: inout some RandomNumberGenerator) {
         description = Self.hexadecimal((0..<Self.byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
     /// Parses a name; `nil` for any other text.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard text.utf8.count == 2 * Self.byteCount, text.utf8.allSatisfy(Self.isDigit) else { return nil }
         description = String(text)
     }
@@ -27,7 +27,7 @@ public struct MediaName: Hashable, Comparable, Sendable, CustomStringConvertible
         return (name, format)
     }
 
-    public static func < (left: MediaName, right: MediaName) -> Bool { left.description < right.description }
+    package static func < (left: MediaName, right: MediaName) -> Bool { left.description < right.description }
 
     static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)

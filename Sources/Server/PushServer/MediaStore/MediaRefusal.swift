@@ -1,7 +1,7 @@
 import AgentProtocol
 
 /// The reason why a file is refused.
-public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file is empty.
     case empty
     /// The first bytes match no format that a notification can contain.
@@ -24,7 +24,7 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case slow
 
     /// A code for metrics and programs, unique for each case.
-    public var code: String {
+    package var code: String {
         switch self {
         case .empty: "empty"
         case .unknownFormat: "unknownFormat"
@@ -45,7 +45,7 @@ public enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     ]
 
     /// A description of the fault, and of the values that are right.
-    public var description: String {
+    package var description: String {
         switch self {
         case .empty: "the file is empty"
         case .unknownFormat:

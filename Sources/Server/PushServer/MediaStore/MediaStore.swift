@@ -5,22 +5,22 @@ import PushCore
 import Synchronization
 
 /// Stores the files of notifications; see this module's README for its guarantees.
-public final class MediaStore: Sendable {
+package final class MediaStore: Sendable {
     /// The operator's settings.
-    public struct Settings: Sendable {
+    package struct Settings: Sendable {
         /// The maximum size of all files together, in bytes.
-        public var quota: Int64
+        package var quota: Int64
         /// The time for which a file is kept after its last upload, in milliseconds.
-        public var lifetime: Int64
+        package var lifetime: Int64
         /// The maximum number of files.
         var countLimit = 100_000
         /// The highest number of bytes that the files of one team take.
-        public var teamQuota: Int64
+        package var teamQuota: Int64
 
         /// Brings them together; those below one count as one.
         ///
         /// - Parameter teamQuota: Without it half of the quota, so that one team leaves as much to the others.
-        public init(quota: Int64, teamQuota: Int64? = nil, lifetime: Int64) {
+        package init(quota: Int64, teamQuota: Int64? = nil, lifetime: Int64) {
             self.quota = max(1, quota)
             self.teamQuota = max(1, teamQuota ?? quota / 2)
             self.lifetime = max(1, lifetime)
@@ -55,7 +55,7 @@ public final class MediaStore: Sendable {
     ///   - clock: The present time.
     ///   - makeName: A source of unguessable names.
     /// - Throws: The system's error about the folder.
-    public init(
+    package init(
         folder: String, settings: Settings, clock: @escaping @Sendable () -> Timestamp,
         makeName: @escaping @Sendable () -> MediaName = {
             var generator = SystemRandomNumberGenerator()
@@ -83,7 +83,7 @@ public final class MediaStore: Sendable {
     ///   - team: The owner's team; `nil` where teams are not authenticated.
     ///   - announced: The announced size in bytes, if any.
     /// - Throws: ``MediaRefusal``, or the system's error.
-    public func begin(team: TeamID?, announced: Int64?) throws -> MediaUpload {
+    package func begin(team: TeamID?, announced: Int64?) throws -> MediaUpload {
         if let announced {
             guard announced <= MediaKind.largest else { throw MediaRefusal.tooLarge(nil) }
             // Space is reserved as the bytes arrive; an upload that cannot fit is refused before.
@@ -155,7 +155,7 @@ public final class MediaStore: Sendable {
     // MARK: Downloads
 
     /// Opens the file of a URL's last component, `NAME.ENDING`; `nil` where there is none, or it has expired.
-    public func open(_ addressName: String) throws -> OpenMedia? {
+    package func open(_ addressName: String) throws -> OpenMedia? {
         guard let (name, format) = MediaName.read(inAddress: addressName),
             let file = index.withLock({ $0.file(name, at: now) }), file.format == format
         else { return nil }
@@ -166,14 +166,14 @@ public final class MediaStore: Sendable {
     }
 
     /// At most `limit` files in the order of their names, after a name; a team's, or all (`nil`).
-    public func list(team: TeamID?, after: MediaName?, limit: Int) -> [MediaFile] {
+    package func list(team: TeamID?, after: MediaName?, limit: Int) -> [MediaFile] {
         index.withLock { $0.list(team: team, after: after, limit: max(0, limit), at: now) }
     }
 
     /// Deletes a file; another team's file than the caller's (`nil`: any) is treated as missing.
     ///
     /// - Returns: The file; `nil` when there is none with that name.
-    public func delete(_ name: MediaName, team: TeamID?) -> MediaFile? {
+    package func delete(_ name: MediaName, team: TeamID?) -> MediaFile? {
         change.withLock { _ in
             guard let file = index.withLock({ $0.file(name, at: now) }), team == nil || file.team == team else {
                 return nil
@@ -184,7 +184,7 @@ public final class MediaStore: Sendable {
     }
 
     /// Deletes expired files; to be called now and then.
-    public func sweep() {
+    package func sweep() {
         change.withLock { _ in remove(index.withLock { $0.expired(at: now) }) }
     }
 
@@ -199,14 +199,14 @@ public final class MediaStore: Sendable {
     // MARK: Counting
 
     /// Counts an outcome of a request for a file.
-    public func count(_ answer: MediaAnswer) { metrics.answered(answer) }
+    package func count(_ answer: MediaAnswer) { metrics.answered(answer) }
 
     /// Counts bytes that were sent.
-    public func countServed(_ bytes: Int64, of file: MediaFile) { metrics.served(bytes, of: file.format.kind) }
+    package func countServed(_ bytes: Int64, of file: MediaFile) { metrics.served(bytes, of: file.format.kind) }
 
     /// Counts an upload that was accepted, new or known.
-    public func countUpload(isNew: Bool) { metrics.uploaded(isNew ? "taken" : "known") }
+    package func countUpload(isNew: Bool) { metrics.uploaded(isNew ? "taken" : "known") }
 
     /// Counts an upload that was not accepted: a refusal, or one that was interrupted (`nil`).
-    public func countUpload(refused refusal: MediaRefusal?) { metrics.uploaded(refusal?.code ?? "broken") }
+    package func countUpload(refused refusal: MediaRefusal?) { metrics.uploaded(refusal?.code ?? "broken") }
 }

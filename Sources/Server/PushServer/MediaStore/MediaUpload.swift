@@ -4,17 +4,17 @@ import PushCore
 import Synchronization
 
 /// A file that was accepted.
-public struct TakenMedia: Hashable, Sendable {
+package struct TakenMedia: Hashable, Sendable {
     /// The stored file.
-    public var file: MediaFile
+    package var file: MediaFile
     /// Whether the team had not uploaded these bytes before.
-    public var isNew: Bool
+    package var isNew: Bool
 }
 
 /// An upload of a file under way. An unfinished one is deleted when its last reference is released.
 ///
 /// Its methods block for the disk and must be called one after the other.
-public final class MediaUpload: Sendable {
+package final class MediaUpload: Sendable {
     private let store: MediaStore
     private let team: TeamID?
     private let name: MediaName
@@ -50,7 +50,7 @@ public final class MediaUpload: Sendable {
     /// Writes the next bytes to the disk.
     ///
     /// - Throws: ``MediaRefusal``, which is reported to the provider, or the system's error.
-    public func take(_ bytes: UnsafeRawBufferPointer) throws {
+    package func take(_ bytes: UnsafeRawBufferPointer) throws {
         guard store.now.milliseconds(since: began) <= Self.patience else { throw MediaRefusal.slow }
         try state.withLock { state in
             try state.intake.take(bytes)
@@ -64,7 +64,7 @@ public final class MediaUpload: Sendable {
     ///
     /// - Returns: The file, which is on the disk.
     /// - Throws: The same errors as ``take(_:)``.
-    public func finish() throws -> TakenMedia {
+    package func finish() throws -> TakenMedia {
         try state.withLock { state in
             let verdict = try state.intake.finish()
             try MediaFolder.sync(target.number, place)

@@ -2,9 +2,9 @@ import Foundation
 import Platform
 
 /// An open file for a download. It can be read to its end even if it is deleted meanwhile.
-public final class OpenMedia: Sendable {
+package final class OpenMedia: Sendable {
     /// The file's properties.
-    public let file: MediaFile
+    package let file: MediaFile
     private let descriptor: Descriptor
 
     init(_ file: MediaFile, _ descriptor: Descriptor) {
@@ -16,7 +16,7 @@ public final class OpenMedia: Sendable {
     ///
     /// - Returns: The number of bytes read, at least one.
     /// - Throws: The system's error; also where the file ends before its length, since another process truncated it.
-    public func read(into target: UnsafeMutableRawBufferPointer, at place: Int64) throws -> Int {
+    package func read(into target: UnsafeMutableRawBufferPointer, at place: Int64) throws -> Int {
         while true {
             let count = pread(descriptor.number, target.baseAddress, target.count, off_t(place))
             if count > 0 { return count }

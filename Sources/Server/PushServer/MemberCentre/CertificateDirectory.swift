@@ -7,20 +7,20 @@ import Synchronization
 /// The TLS handshake has proven that the peer has the private key. Whether the certificate is in the register, or
 /// signed by an authority of the register, is checked here. Thread-safe. Every verdict is that of the register's
 /// present version, so that a revoked certificate is refused at the next request, even on an open connection.
-public final class CertificateDirectory: Sendable {
+package final class CertificateDirectory: Sendable {
     /// A certificate that was found valid; its period of validity is checked on every request.
-    public struct Credential: Hashable, Sendable {
+    package struct Credential: Hashable, Sendable {
         /// The team that owns the certificate.
-        public var team: TeamID
+        package var team: TeamID
         /// The certificate's id in the register, or that of the authority that signed it.
-        public var id: String
+        package var id: String
         /// The parsed certificate.
-        public var certificate: ProviderCertificate
+        package var certificate: ProviderCertificate
         /// The team's authority that signed it; `nil` where the register has the certificate itself.
-        public var authority: CertificateAuthority?
+        package var authority: CertificateAuthority?
 
         /// Creates a credential; nothing is checked.
-        public init(
+        package init(
             team: TeamID, id: String, certificate: ProviderCertificate, authority: CertificateAuthority? = nil
         ) {
             self.team = team
@@ -30,7 +30,7 @@ public final class CertificateDirectory: Sendable {
         }
 
         /// The refusal of a certificate that is not valid now, or not in an environment.
-        public func refusal(at now: Timestamp, in environment: PushEnvironment) -> APNsRefusal? {
+        package func refusal(at now: Timestamp, in environment: PushEnvironment) -> APNsRefusal? {
             if let refusal = certificate.refusal(at: now) { return refusal }
             if let authority, !authority.isValid(at: now) {
                 return APNsRefusal(
@@ -50,7 +50,7 @@ public final class CertificateDirectory: Sendable {
         /// - Parameter topic: The value of `apns-topic`; `nil` where there is none.
         /// - Throws: `MissingTopic` where the certificate has several topics, `TopicDisallowed` where it does not have
         ///   this one.
-        public func topic(_ topic: Topic?) throws(APNsRefusal) -> Topic {
+        package func topic(_ topic: Topic?) throws(APNsRefusal) -> Topic {
             guard let topic else {
                 guard certificate.topics.count == 1, let only = certificate.topics.first else {
                     throw APNsRefusal(
@@ -73,7 +73,7 @@ public final class CertificateDirectory: Sendable {
         }
 
         /// Whether a certificate may send a push type; the newer ones need a provider token.
-        public static func allows(_ type: PushType) -> Bool {
+        package static func allows(_ type: PushType) -> Bool {
             switch type {
             case .alert, .background, .voip, .complication, .fileprovider, .mdm: true
             case .location, .liveactivity, .pushtotalk, .widgets, .controls: false
@@ -82,7 +82,7 @@ public final class CertificateDirectory: Sendable {
     }
 
     /// The cached verdict on a certificate.
-    public enum Knowledge: Sendable {
+    package enum Knowledge: Sendable {
         /// Valid now, and for this environment.
         case credential(Credential)
         /// Refused, with the reason; `of` is the certificate or the authority, `nil` where the register has neither.
@@ -92,15 +92,15 @@ public final class CertificateDirectory: Sendable {
     }
 
     /// The cache of one connection for its certificate, which is the same on all its requests.
-    public struct Memory: Sendable {
+    package struct Memory: Sendable {
         /// The certificate's bytes, as the peer presented them.
-        public let der: [UInt8]
+        package let der: [UInt8]
         fileprivate var verdict: Result<Credential, Refused>?
         fileprivate var version: UInt64 = 0
         fileprivate var edition: UInt64 = 0
 
         /// Creates the cache of a connection that has made no request yet.
-        public init(der: [UInt8]) { self.der = der }
+        package init(der: [UInt8]) { self.der = der }
     }
 
     /// A refusal that remains valid while the register is unchanged.
@@ -127,14 +127,14 @@ public final class CertificateDirectory: Sendable {
     /// Creates a directory that has read nothing yet.
     ///
     /// - Parameter clock: The clock by which certificates begin and expire.
-    public init(store: any CertificateRegister, clock: @escaping @Sendable () -> Timestamp) {
+    package init(store: any CertificateRegister, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
         reading = CoalescedLoad(clock: clock)
     }
 
     /// Reads every certificate and every authority again.
-    public func reload() async throws {
+    package func reload() async throws {
         let version = store.registerVersion
         let certificates = try await store.providerCertificates()
         let authorities = try await store.certificateAuthorities()
@@ -155,7 +155,7 @@ public final class CertificateDirectory: Sendable {
     }
 
     /// Checks a certificate like ``known(_:in:)``, from the connection's cache while the register is unchanged.
-    public func known(_ memory: inout Memory, in environment: PushEnvironment) -> Knowledge {
+    package func known(_ memory: inout Memory, in environment: PushEnvironment) -> Knowledge {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let verdict = memory.verdict, memory.version == version, memory.edition == edition {
             return knowledge(verdict, environment)
@@ -167,7 +167,7 @@ public final class CertificateDirectory: Sendable {
     }
 
     /// Checks the bytes of a certificate from memory.
-    public func known(_ der: [UInt8], in environment: PushEnvironment) -> Knowledge {
+    package func known(_ der: [UInt8], in environment: PushEnvironment) -> Knowledge {
         var memory = Memory(der: der)
         return known(&memory, in: environment)
     }
@@ -175,7 +175,7 @@ public final class CertificateDirectory: Sendable {
     /// Checks the bytes of a certificate, reading the register again if it has changed. Never returns `needsLookUp`.
     ///
     /// - Throws: An error when the store cannot be read.
-    public func find(_ der: [UInt8], in environment: PushEnvironment) async throws -> Knowledge {
+    package func find(_ der: [UInt8], in environment: PushEnvironment) async throws -> Knowledge {
         // A register that changes during a reading is read again; one that changes all the time must not delay the
         // result for ever.
         for _ in 0..<3 {

@@ -2,7 +2,7 @@ import APNsProtocol
 import PushCore
 
 /// Durable storage of provider certificates and the authorities of teams; part of the register.
-public protocol CertificateRegister: Sendable {
+package protocol CertificateRegister: Sendable {
     /// The version, which changes with every change, as ``RegisterStore/registerVersion``.
     var registerVersion: UInt64 { get }
 
@@ -26,20 +26,20 @@ public protocol CertificateRegister: Sendable {
 }
 
 /// A provider certificate in the server's register.
-public struct RegisteredCertificate: Hashable, Sendable {
+package struct RegisteredCertificate: Hashable, Sendable {
     /// The id: ten characters `A-Z0-9`, unique over all teams.
-    public var certificateID: String
+    package var certificateID: String
     /// The team that owns the certificate.
-    public var team: TeamID
+    package var team: TeamID
     /// The parsed certificate.
-    public var certificate: ProviderCertificate
+    package var certificate: ProviderCertificate
     /// The time at which it was added to the register.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
     /// The time at which it was revoked; `nil` while it was not.
-    public var revokedAt: Timestamp?
+    package var revokedAt: Timestamp?
 
     /// Creates an entry of the register; nothing is checked.
-    public init(
+    package init(
         certificateID: String, team: TeamID, certificate: ProviderCertificate, createdAt: Timestamp,
         revokedAt: Timestamp? = nil
     ) {
@@ -52,18 +52,18 @@ public struct RegisteredCertificate: Hashable, Sendable {
 }
 
 /// An authority of a team in the server's register: certificates that it signs need not be added one by one.
-public struct RegisteredAuthority: Hashable, Sendable {
+package struct RegisteredAuthority: Hashable, Sendable {
     /// The id: ten characters `A-Z0-9`.
-    public var authorityID: String
+    package var authorityID: String
     /// The team for whose apps its certificates are valid.
-    public var team: TeamID
+    package var team: TeamID
     /// The authority's own parsed certificate.
-    public var authority: CertificateAuthority
+    package var authority: CertificateAuthority
     /// The time at which it was added to the register.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
 
     /// Creates an entry of the register; nothing is checked.
-    public init(authorityID: String, team: TeamID, authority: CertificateAuthority, createdAt: Timestamp) {
+    package init(authorityID: String, team: TeamID, authority: CertificateAuthority, createdAt: Timestamp) {
         self.authorityID = authorityID
         self.team = team
         self.authority = authority

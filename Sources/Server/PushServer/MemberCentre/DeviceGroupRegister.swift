@@ -1,7 +1,7 @@
 import PushCore
 
 /// Durable storage of FCM's device groups. Directories do not cache them: each request reads them.
-public protocol DeviceGroupRegister: Sendable {
+package protocol DeviceGroupRegister: Sendable {
     /// The group with a notification key; `nil` when there is none.
     func deviceGroup(key: String) async throws -> DeviceGroup?
 
@@ -21,18 +21,18 @@ public protocol DeviceGroupRegister: Sendable {
 }
 
 /// Registration tokens that a provider addresses as one.
-public struct DeviceGroup: Hashable, Sendable {
+package struct DeviceGroup: Hashable, Sendable {
     /// The notification key, which is used in place of a token. It is random: knowing it gives access to the group.
-    public var key: String
+    package var key: String
     /// The team that owns the group.
-    public var team: TeamID
+    package var team: TeamID
     /// The name that the provider chose, unique within the team.
-    public var name: String
+    package var name: String
     /// The members' registration tokens, in lower case and in their order.
-    public var tokens: [String]
+    package var tokens: [String]
 
     /// Creates a group; nothing is checked.
-    public init(key: String, team: TeamID, name: String, tokens: [String]) {
+    package init(key: String, team: TeamID, name: String, tokens: [String]) {
         self.key = key
         self.team = team
         self.name = name

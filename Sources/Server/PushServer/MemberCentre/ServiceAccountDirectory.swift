@@ -5,7 +5,7 @@ import Synchronization
 /// The register's service accounts in memory, as of a version of the register. Thread-safe.
 ///
 /// Every result is that of the register's present version, so that a revoked account is refused at the next request.
-public final class ServiceAccountDirectory: Sendable {
+package final class ServiceAccountDirectory: Sendable {
     private struct Entry: Sendable {
         var account: ServiceAccount
         var key: ServiceAccountKey
@@ -25,13 +25,13 @@ public final class ServiceAccountDirectory: Sendable {
     /// Creates a directory that has read nothing yet.
     ///
     /// - Parameter clock: The clock by which failed readings are spaced.
-    public init(store: any ServiceAccountRegister, clock: @escaping @Sendable () -> Timestamp) {
+    package init(store: any ServiceAccountRegister, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         reading = CoalescedLoad(clock: clock)
     }
 
     /// Reads every account again; one whose key cannot be used is ignored.
-    public func reload() async throws {
+    package func reload() async throws {
         let version = store.registerVersion
         var entries: [String: Entry] = [:]
         var keyIDs: [String: String] = [:]
@@ -60,7 +60,7 @@ public final class ServiceAccountDirectory: Sendable {
     /// The account with a key's id, unless it was revoked.
     ///
     /// - Throws: An error when the store cannot be read.
-    public func account(keyID: String) async throws -> ServiceAccount? {
+    package func account(keyID: String) async throws -> ServiceAccount? {
         try await readPresentVersion()
         return state.withLock { $0.byKeyID[keyID]?.account }
     }

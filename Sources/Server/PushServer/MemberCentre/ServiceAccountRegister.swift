@@ -1,7 +1,7 @@
 import PushCore
 
 /// Durable storage of the service accounts of teams; part of the register.
-public protocol ServiceAccountRegister: Sendable {
+package protocol ServiceAccountRegister: Sendable {
     /// The version, which changes with every change, as ``RegisterStore/registerVersion``.
     var registerVersion: UInt64 { get }
 
@@ -16,22 +16,22 @@ public protocol ServiceAccountRegister: Sendable {
 }
 
 /// A service account in the server's register: with its key a provider requests the access tokens of FCM's API.
-public struct ServiceAccount: Hashable, Sendable {
+package struct ServiceAccount: Hashable, Sendable {
     /// The id of its key: 40 hexadecimal digits in lower case, unique over all teams.
-    public var keyID: String
+    package var keyID: String
     /// The team that it sends for.
-    public var team: TeamID
+    package var team: TeamID
     /// The account's unique name, in the form of an e-mail address.
-    public var email: String
+    package var email: String
     /// The public half of its key: RSA, as PEM (RFC 7468, `PUBLIC KEY`).
-    public var publicKeyPEM: String
+    package var publicKeyPEM: String
     /// The time at which it was added to the register.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
     /// The time at which it was revoked; `nil` while it was not.
-    public var revokedAt: Timestamp?
+    package var revokedAt: Timestamp?
 
     /// Creates an entry of the register; nothing is checked.
-    public init(
+    package init(
         keyID: String, team: TeamID, email: String, publicKeyPEM: String, createdAt: Timestamp,
         revokedAt: Timestamp? = nil
     ) {

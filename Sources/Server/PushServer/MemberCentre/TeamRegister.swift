@@ -1,7 +1,7 @@
 import PushCore
 
 /// Durable storage of the names of teams and the properties of apps; part of the register.
-public protocol TeamRegister: Sendable {
+package protocol TeamRegister: Sendable {
     /// The teams that have a name, in the order of their ids. A team that only owns something is not included.
     func teams() async throws -> [RegisteredTeam]
 
@@ -20,22 +20,22 @@ public protocol TeamRegister: Sendable {
 extension TeamRegister {
     /// Sets an app's display name, and whether it has the capability of push notifications; `nil` leaves a property as
     /// it is.
-    public func setApp(topic: Topic, name: String?, isPushEnabled: Bool?) async throws -> RegisteredApp? {
+    package func setApp(topic: Topic, name: String?, isPushEnabled: Bool?) async throws -> RegisteredApp? {
         try await setApp(topic: topic, name: name, isPushEnabled: isPushEnabled, policy: nil)
     }
 }
 
 /// A team in the server's register.
-public struct RegisteredTeam: Hashable, Sendable {
+package struct RegisteredTeam: Hashable, Sendable {
     /// The team's id: ten characters `A-Z0-9`.
-    public var id: TeamID
+    package var id: TeamID
     /// The team's display name.
-    public var name: String
+    package var name: String
     /// The time at which it was added to the register.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
 
     /// Creates an entry of the register; nothing is checked.
-    public init(id: TeamID, name: String, createdAt: Timestamp) {
+    package init(id: TeamID, name: String, createdAt: Timestamp) {
         self.id = id
         self.name = name
         self.createdAt = createdAt

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Every result is that of the register's present version: when that has changed, the apps are read again first. A
 /// removed app is thus unknown, and a new one known, at the next request.
-public final class AppDirectory: Sendable {
+package final class AppDirectory: Sendable {
     private struct State {
         var byTopic: [Topic: RegisteredApp] = [:]
         var byID: [AppID: RegisteredApp] = [:]
@@ -22,7 +22,7 @@ public final class AppDirectory: Sendable {
     /// Creates a directory that has read nothing yet.
     ///
     /// - Parameter clock: The clock by which failed readings are spaced.
-    public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
+    package init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         reading = CoalescedLoad(clock: clock)
     }
@@ -31,7 +31,7 @@ public final class AppDirectory: Sendable {
     package var registerVersion: UInt64 { store.registerVersion }
 
     /// Reads every app again.
-    public func reload() async throws {
+    package func reload() async throws {
         let version = store.registerVersion
         let apps = try await store.apps()
         let byTopic = Dictionary(apps.map { ($0.topic, $0) }, uniquingKeysWith: { $1 })
@@ -51,7 +51,7 @@ public final class AppDirectory: Sendable {
     }
 
     /// The cached result for a topic.
-    public enum Knowledge: Sendable {
+    package enum Knowledge: Sendable {
         /// The register has this app for the topic.
         case app(RegisteredApp)
         /// The register has no app for the topic.
@@ -61,19 +61,19 @@ public final class AppDirectory: Sendable {
     }
 
     /// The cache of one connection, so that most requests need no look-up.
-    public struct Memory: Sendable {
+    package struct Memory: Sendable {
         fileprivate var topic: ArraySlice<UInt8> = []
         fileprivate var app: RegisteredApp?
         fileprivate var version: UInt64 = 0
         fileprivate var edition: UInt64 = 0
 
         /// Creates the cache of a connection that has made no request yet.
-        public init() {}
+        package init() {}
     }
 
     /// Returns the same as ``known(_:)``. The connection's cache is used if the topic is the previous one, and neither
     /// the register's version nor the apps have changed since.
-    public func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory) -> Knowledge {
+    package func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory) -> Knowledge {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let app = memory.app, memory.version == version, memory.edition == edition,
             topic.elementsEqualFast(memory.topic)
@@ -90,7 +90,7 @@ public final class AppDirectory: Sendable {
     }
 
     /// Returns the cached result.
-    public func known(_ topic: Topic) -> Knowledge {
+    package func known(_ topic: Topic) -> Knowledge {
         let version = store.registerVersion
         return state.withLock { state in
             guard state.version == version else { return .needsLookUp }
@@ -99,12 +99,12 @@ public final class AppDirectory: Sendable {
     }
 
     /// The app with an id as it was when the apps were last read; `nil` where there was none.
-    public func lastKnown(_ id: AppID) -> RegisteredApp? { state.withLock { $0.byID[id] } }
+    package func lastKnown(_ id: AppID) -> RegisteredApp? { state.withLock { $0.byID[id] } }
 
     /// The app with an id, from the store if need be; `nil` when there is none.
     ///
     /// - Throws: An error when the store cannot be read.
-    public func find(_ id: AppID) async throws -> RegisteredApp? {
+    package func find(_ id: AppID) async throws -> RegisteredApp? {
         // As for a topic: a register that changes all the time must not delay the result for ever.
         for _ in 0..<3 where state.withLock({ $0.version }) != store.registerVersion {
             try await reading.wait { try await self.reloadIfChanged() }
@@ -116,7 +116,7 @@ public final class AppDirectory: Sendable {
     ///
     /// Concurrent callers share one reading of the apps.
     /// - Throws: An error when the store cannot be read.
-    public func find(_ topic: Topic) async throws -> RegisteredApp? {
+    package func find(_ topic: Topic) async throws -> RegisteredApp? {
         // A register that changes during a reading is read again; one that changes all the time must not delay the
         // result for ever.
         for _ in 0..<3 {

@@ -7,39 +7,39 @@ import Synchronization
 /// Cached verdicts on provider tokens: an ES256 check costs ten times a request, so each token is checked once.
 ///
 /// Thread-safe. A verdict is cached under the whole header value; its age is checked every time.
-public final class CredentialDirectory: Sendable {
+package final class CredentialDirectory: Sendable {
     /// A provider token that was found genuine.
-    public struct Credential: Hashable, Sendable {
+    package struct Credential: Hashable, Sendable {
         /// The team whose key signed the token.
-        public var team: TeamID
+        package var team: TeamID
         /// The id of that provider key: ten characters `A-Z0-9`.
-        public var keyID: KeyID
+        package var keyID: KeyID
         /// The time at which the provider made the token: its `iat` claim (RFC 7519, 4.1.6).
-        public var issuedAt: Timestamp
+        package var issuedAt: Timestamp
 
         /// The refusal of a token that is older than an hour; `nil` while it is not.
-        public func refusal(at now: Timestamp) -> APNsRefusal? {
+        package func refusal(at now: Timestamp) -> APNsRefusal? {
             now.duration(since: issuedAt) > ProviderToken.lifetime
                 ? APNsRefusal(.expiredProviderToken, note: "the provider token is older than one hour") : nil
         }
     }
 
     /// A key or a certificate of the register, by its team and id.
-    public struct KnownKey: Hashable, Sendable {
+    package struct KnownKey: Hashable, Sendable {
         /// The team that owns it.
-        public var team: TeamID
+        package var team: TeamID
         /// The key's id: ten characters `A-Z0-9`.
-        public var keyID: KeyID
+        package var keyID: KeyID
 
         /// Creates a reference to a key; whether the register has it is not checked.
-        public init(team: TeamID, keyID: KeyID) {
+        package init(team: TeamID, keyID: KeyID) {
             self.team = team
             self.keyID = keyID
         }
     }
 
     /// The cached verdict on a header value.
-    public enum Knowledge: Sendable {
+    package enum Knowledge: Sendable {
         /// Genuine, and not older than an hour.
         case credential(Credential)
         /// Refused, with the reason; `key` is the key that the token specifies, `nil` where the register has no such
@@ -68,14 +68,14 @@ public final class CredentialDirectory: Sendable {
     /// Creates a directory that has read no key yet.
     ///
     /// - Parameter clock: The clock by which tokens age.
-    public init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
+    package init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.clock = clock
         reading = CoalescedLoad(clock: clock)
     }
 
     /// The cache of one connection, so that most requests need no look-up.
-    public struct Memory: Sendable {
+    package struct Memory: Sendable {
         fileprivate var authorization: ArraySlice<UInt8> = []
         fileprivate var credential: Credential?
         fileprivate var version: UInt64 = 0
@@ -84,7 +84,7 @@ public final class CredentialDirectory: Sendable {
         fileprivate var forgeries = 0
 
         /// Creates the cache of a connection that has made no request yet.
-        public init() {}
+        package init() {}
     }
 
     /// The number of wrong signatures of a connection beyond which further tokens are refused without a check: each
@@ -93,7 +93,7 @@ public final class CredentialDirectory: Sendable {
 
     /// Checks an `authorization` header like ``known(_:)``. The connection's cache is used if the header is the
     /// previous one, and neither the register's version nor the keys have changed since.
-    public func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> Knowledge {
+    package func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> Knowledge {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let authorization, let credential = memory.credential, memory.version == version, memory.edition == edition,
             authorization.elementsEqualFast(memory.authorization)
@@ -119,7 +119,7 @@ public final class CredentialDirectory: Sendable {
     }
 
     /// Reads every provider key again; one that is not a P-256 public key is ignored. Earlier verdicts are discarded.
-    public func reload() async throws {
+    package func reload() async throws {
         let version = store.registerVersion
         var keys: [KeyID: (team: TeamID, key: P256.Signing.PublicKey)] = [:]
         let stored = try await store.providerKeys()
@@ -146,7 +146,7 @@ public final class CredentialDirectory: Sendable {
     ///
     /// Every verdict is that of the register's present version: when that has changed, the keys must be read first. A
     /// revoked key is thus refused, and a new one accepted, at the next request.
-    public func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
+    package func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
         let version = store.registerVersion
         return judge(authorization) { $0 == version }
     }
@@ -202,7 +202,7 @@ public final class CredentialDirectory: Sendable {
     /// `needsLookUp`. Concurrent callers share one reading of the keys.
     ///
     /// - Throws: An error when the store cannot be read.
-    public func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
+    package func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
         // A register that changes during a reading is read again; one that changes all the time must not delay the
         // result for ever.
         for _ in 0..<3 {
@@ -218,7 +218,7 @@ extension CredentialDirectory: ProviderAuthentication {
     /// Checks the header's value like ``find(_:)``, without the refusal's note.
     ///
     /// - Throws: An error when the store cannot be read.
-    public func team(authorization: String) async throws -> ProviderVerdict {
+    package func team(authorization: String) async throws -> ProviderVerdict {
         switch try await find(ArraySlice(authorization.utf8)) {
         case .credential(let credential): return .team(credential.team)
         case .refused(let refusal, _):

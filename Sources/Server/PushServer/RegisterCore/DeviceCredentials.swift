@@ -2,14 +2,14 @@ import Crypto
 import PushCore
 
 /// A device's id and secret. The secret is stored hashed; this is its only plain form.
-public struct DeviceCredentials: Hashable, Sendable {
+package struct DeviceCredentials: Hashable, Sendable {
     /// The device's id.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The device's secret, drawn from `1 ... Int64.max`; never logged.
-    @Secret public var secret: UInt64
+    @Secret package var secret: UInt64
 
     /// Creates credentials that were generated, or sent by a device; nothing is checked.
-    public init(device: DeviceID, secret: UInt64) {
+    package init(device: DeviceID, secret: UInt64) {
         self.device = device
         self.secret = secret
     }
@@ -17,7 +17,7 @@ public struct DeviceCredentials: Hashable, Sendable {
 
 extension DeviceCredentials {
     /// The form in which a secret is stored: SHA-256 over the device's id and the secret.
-    public var secretHash: [UInt8] {
+    package var secretHash: [UInt8] {
         var hash = SHA256()
         withUnsafeBytes(of: device.rawValue.bigEndian) { hash.update(bufferPointer: $0) }
         withUnsafeBytes(of: secret.bigEndian) { hash.update(bufferPointer: $0) }
@@ -25,7 +25,7 @@ extension DeviceCredentials {
     }
 
     /// Whether the credentials match a stored hash; compares in constant time.
-    public func matches(_ stored: [UInt8]) -> Bool {
+    package func matches(_ stored: [UInt8]) -> Bool {
         let mine = secretHash
         guard mine.count == stored.count else { return false }
         return zip(mine, stored).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,7 +1,7 @@
 import PushCore
 
 /// Storage of the keys for enrolling new devices, and of the devices that are blocked; a port that stores implement.
-public protocol EnrolmentKeyRegister: Sendable {
+package protocol EnrolmentKeyRegister: Sendable {
     /// Adds a key. - Throws: ``RegisterError/enrolmentKeyTaken(_:)``.
     func addEnrolmentKey(_ key: EnrolmentKey) async throws
 
@@ -27,26 +27,26 @@ public protocol EnrolmentKeyRegister: Sendable {
 }
 
 /// A key for enrolling new devices.
-public struct EnrolmentKey: Hashable, Sendable {
+package struct EnrolmentKey: Hashable, Sendable {
     /// The key's name for people; no secret.
-    public var id: String
+    package var id: String
     /// SHA-256 of the secret.
-    @Secret public var secretHash: [UInt8]
+    @Secret package var secretHash: [UInt8]
     /// The number of devices that may enrol with it; `nil` for any number.
-    public var quota: Int?
+    package var quota: Int?
     /// The number of devices that have enrolled with it.
-    public var used: Int
+    package var used: Int
     /// The present number of installations of apps that were made with it.
-    public var installations: Int
+    package var installations: Int
     /// The time at which it expires; `nil` for never.
-    public var expiresAt: Timestamp?
+    package var expiresAt: Timestamp?
     /// The time at which it was made.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
     /// The time at which it was revoked; `nil` while it was not.
-    public var revokedAt: Timestamp?
+    package var revokedAt: Timestamp?
 
     /// Creates an instance from its properties.
-    public init(
+    package init(
         id: String, secretHash: [UInt8], quota: Int? = nil, used: Int = 0, installations: Int = 0,
         expiresAt: Timestamp? = nil, createdAt: Timestamp, revokedAt: Timestamp? = nil
     ) {
@@ -62,10 +62,10 @@ public struct EnrolmentKey: Hashable, Sendable {
 
     /// The maximum number of installations of apps for each device of the quota. A device has more than one app, and a
     /// library that has lost its installation makes another.
-    public static let installationsPerDevice = 10
+    package static let installationsPerDevice = 10
 
     /// The maximum number of present installations that were made with it; `nil` for any number.
-    public var installationLimit: Int? {
+    package var installationLimit: Int? {
         quota.map { quota in
             let (limit, isTooLarge) = quota.multipliedReportingOverflow(by: Self.installationsPerDevice)
             return isTooLarge ? .max : limit
@@ -73,7 +73,7 @@ public struct EnrolmentKey: Hashable, Sendable {
     }
 
     /// Whether it is valid for enrolment at an instant.
-    public func verdict(at now: Timestamp) -> EnrolmentKeyVerdict {
+    package func verdict(at now: Timestamp) -> EnrolmentKeyVerdict {
         if revokedAt != nil { return .revoked }
         if let expiresAt, now >= expiresAt { return .expired }
         if let quota, used >= quota { return .usedUp }
@@ -82,7 +82,7 @@ public struct EnrolmentKey: Hashable, Sendable {
 }
 
 /// The verdict on a key for enrolment.
-public enum EnrolmentKeyVerdict: String, Hashable, Sendable, CaseIterable {
+package enum EnrolmentKeyVerdict: String, Hashable, Sendable, CaseIterable {
     /// The key is valid.
     case valid
     /// There is no such key.
@@ -96,22 +96,22 @@ public enum EnrolmentKeyVerdict: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A device in the register.
-public struct EnrolledDevice: Hashable, Sendable {
+package struct EnrolledDevice: Hashable, Sendable {
     /// The device's id.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The time at which it enrolled.
-    public var enrolledAt: Timestamp
+    package var enrolledAt: Timestamp
     /// The time at which its presence was last recorded, to the day; `nil` if never since its enrolment.
-    public var seenAt: Timestamp?
+    package var seenAt: Timestamp?
     /// The time at which it was blocked; `nil` while it is not.
-    public var blockedAt: Timestamp?
+    package var blockedAt: Timestamp?
     /// The time at which it was revoked; `nil` while it was not.
-    public var revokedAt: Timestamp?
+    package var revokedAt: Timestamp?
     /// The number of apps that are registered on it.
-    public var registrations: Int
+    package var registrations: Int
 
     /// Creates an instance from its properties.
-    public init(
+    package init(
         device: DeviceID, enrolledAt: Timestamp, seenAt: Timestamp?, blockedAt: Timestamp?, revokedAt: Timestamp?,
         registrations: Int
     ) {

@@ -2,7 +2,7 @@ import FCMProtocol
 import PushCore
 
 /// Storage of FCM's enrolment in addition to devices and registrations; a port that stores implement.
-public protocol FCMRegister: Sendable {
+package protocol FCMRegister: Sendable {
     /// Stores the data of a browser's registration, in place of an earlier one; `nil` removes it. The end of the
     /// registration removes it too.
     func keepWebRegistration(
@@ -41,20 +41,20 @@ public protocol FCMRegister: Sendable {
 }
 
 /// A browser's registration, with its device, app and environment.
-public struct KeptWebRegistration: Hashable, Sendable {
+package struct KeptWebRegistration: Hashable, Sendable {
     /// The device.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The app.
-    public var app: AppID
+    package var app: AppID
     /// The environment of the device token.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
     /// The data of the registration.
-    public var registration: WebRegistration
+    package var registration: WebRegistration
     /// When the device registered it last, or its keys were told.
-    public var registeredAt: Timestamp
+    package var registeredAt: Timestamp
 
     /// Brings the parts together.
-    public init(
+    package init(
         device: DeviceID, app: AppID, environment: PushEnvironment, registration: WebRegistration,
         registeredAt: Timestamp
     ) {
@@ -66,24 +66,24 @@ public struct KeptWebRegistration: Hashable, Sendable {
     }
 
     /// Whether it belongs to a browser, and not to a library that registers the app itself, as Android's do.
-    public func isOfBrowser(_ app: RegisteredApp) -> Bool { registration.category != app.topic.rawValue }
+    package func isOfBrowser(_ app: RegisteredApp) -> Bool { registration.category != app.topic.rawValue }
 }
 
 /// An installation of an app, which FCM's libraries make before they register.
-public struct Installation: Hashable, Sendable {
+package struct Installation: Hashable, Sendable {
     /// The id that the library or the server chose.
-    public var id: String
+    package var id: String
     /// The project.
-    public var team: TeamID
+    package var team: TeamID
     /// The app's id at the project, as the library sent it.
-    public var appID: String
+    package var appID: String
     /// SHA-256 of the refresh token.
-    @Secret public var refreshHash: [UInt8]
+    @Secret package var refreshHash: [UInt8]
     /// The time at which it was made.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
 
     /// Creates an instance from its properties.
-    public init(id: String, team: TeamID, appID: String, refreshHash: [UInt8], createdAt: Timestamp) {
+    package init(id: String, team: TeamID, appID: String, refreshHash: [UInt8], createdAt: Timestamp) {
         self.id = id
         self.team = team
         self.appID = appID

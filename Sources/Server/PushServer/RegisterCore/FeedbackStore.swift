@@ -1,7 +1,7 @@
 import PushCore
 
 /// Storage of the ends of registrations until a provider has read them; the port behind the feedback service.
-public protocol FeedbackStore: Sendable {
+package protocol FeedbackStore: Sendable {
     /// The unread ends of an app's registrations in one environment, the oldest first.
     func endedRegistrations(app: AppID, environment: PushEnvironment, limit: Int) async throws -> [EndedRegistration]
 
@@ -10,18 +10,18 @@ public protocol FeedbackStore: Sendable {
 }
 
 /// The end of one generation of a registration.
-public struct EndedRegistration: Hashable, Sendable {
+package struct EndedRegistration: Hashable, Sendable {
     /// The end's number, which rises and up to which ends are deleted.
-    public var number: Int64
+    package var number: Int64
     /// The device that had the app.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The generation that ended.
-    public var generation: UInt16
+    package var generation: UInt16
     /// The time at which it ended.
-    public var endedAt: Timestamp
+    package var endedAt: Timestamp
 
     /// Creates an entry; nothing is checked.
-    public init(number: Int64, device: DeviceID, generation: UInt16, endedAt: Timestamp) {
+    package init(number: Int64, device: DeviceID, generation: UInt16, endedAt: Timestamp) {
         self.number = number
         self.device = device
         self.generation = generation

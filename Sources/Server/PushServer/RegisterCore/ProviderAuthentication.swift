@@ -1,7 +1,7 @@
 import PushCore
 
 /// Checks a provider's bearer token for the APIs other than APNs' own.
-public protocol ProviderAuthentication: Sendable {
+package protocol ProviderAuthentication: Sendable {
     /// The team of a valid token. `authorization` is the header's value, `bearer JWT`.
     ///
     /// - Throws: An error when the store cannot be read; whether the token is valid is not known then.
@@ -9,7 +9,7 @@ public protocol ProviderAuthentication: Sendable {
 }
 
 /// The verdict on a provider's credential.
-public enum ProviderVerdict: Hashable, Sendable {
+package enum ProviderVerdict: Hashable, Sendable {
     /// The token is valid, and belongs to this team.
     case team(TeamID)
     /// There is no token: the header does not begin with `bearer`.

@@ -1,7 +1,7 @@
 import PushCore
 
 /// Durable storage of apps, provider keys, devices and registrations; the port that a store implements.
-public protocol RegisterStore: Sendable {
+package protocol RegisterStore: Sendable {
     /// The version, which changes with every change of apps, provider keys, certificates and revocations by any
     /// process.
     ///
@@ -79,22 +79,22 @@ public protocol RegisterStore: Sendable {
 }
 
 /// An app in the server's register.
-public struct RegisteredApp: Hashable, Sendable {
+package struct RegisteredApp: Hashable, Sendable {
     /// The app's number in stores and device tokens.
-    public var id: AppID
+    package var id: AppID
     /// The app's bundle id, without the suffix of a push type.
-    public var topic: Topic
+    package var topic: Topic
     /// The team that owns the app.
-    public var team: TeamID
+    package var team: TeamID
     /// The limits of the app's queue on one device in the lane `apns`.
-    public var policy: MailboxPolicy
+    package var policy: MailboxPolicy
     /// The app's display name; `nil` where none was set.
-    public var name: String?
+    package var name: String?
     /// Whether the app has the capability of push notifications.
-    public var isPushEnabled: Bool
+    package var isPushEnabled: Bool
 
     /// Creates an entry of the register; nothing is checked.
-    public init(
+    package init(
         id: AppID, topic: Topic, team: TeamID, policy: MailboxPolicy, name: String? = nil, isPushEnabled: Bool = true
     ) {
         self.id = id
@@ -107,18 +107,18 @@ public struct RegisteredApp: Hashable, Sendable {
 }
 
 /// A provider's public key: P-256, as PEM (RFC 7468, `PUBLIC KEY`).
-public struct ProviderKey: Hashable, Sendable {
+package struct ProviderKey: Hashable, Sendable {
     /// The key's id, which is unique over all teams.
-    public var keyID: KeyID
+    package var keyID: KeyID
     /// The team that owns the key.
-    public var team: TeamID
+    package var team: TeamID
     /// The key's PEM text.
-    public var publicKeyPEM: String
+    package var publicKeyPEM: String
     /// The time at which it was added to the register.
-    public var createdAt: Timestamp
+    package var createdAt: Timestamp
 
     /// Creates an entry of the register; nothing is checked.
-    public init(keyID: KeyID, team: TeamID, publicKeyPEM: String, createdAt: Timestamp) {
+    package init(keyID: KeyID, team: TeamID, publicKeyPEM: String, createdAt: Timestamp) {
         self.keyID = keyID
         self.team = team
         self.publicKeyPEM = publicKeyPEM
@@ -127,16 +127,16 @@ public struct ProviderKey: Hashable, Sendable {
 }
 
 /// An app on a device, as of its newest generation.
-public struct Registration: Hashable, Sendable {
+package struct Registration: Hashable, Sendable {
     /// The number of renewals of the registration: `0 ... 32767`, then 0 again.
-    public var generation: UInt16
+    package var generation: UInt16
     /// The time at which it ended; `nil` while it is active.
-    public var endedAt: Timestamp?
+    package var endedAt: Timestamp?
     /// The time at which the previous generation ended; `nil` for the first one.
-    public var previousEndedAt: Timestamp?
+    package var previousEndedAt: Timestamp?
 
     /// Creates the state of a registration; nothing is checked.
-    public init(generation: UInt16, endedAt: Timestamp?, previousEndedAt: Timestamp?) {
+    package init(generation: UInt16, endedAt: Timestamp?, previousEndedAt: Timestamp?) {
         self.generation = generation
         self.endedAt = endedAt
         self.previousEndedAt = previousEndedAt
@@ -144,7 +144,7 @@ public struct Registration: Hashable, Sendable {
 }
 
 /// The reason why the register refused an entry.
-public enum RegisterError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum RegisterError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The topic is that of an app which this team owns.
     case topicTaken(Topic, by: TeamID)
     /// The topic was another team's until its app was removed; the timelines of that team are kept under it.
@@ -162,7 +162,7 @@ public enum RegisterError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The register has a key for enrolment with this id; a revoked one keeps its id.
     case enrolmentKeyTaken(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .topicTaken(let topic, let team): "the topic \(topic) already belongs to team \(team)"
         case .topicKept(let topic, let team):

@@ -5,9 +5,9 @@ import Synchronization
 /// The registrations of device tokens, active or ended, from a bounded cache before the store.
 ///
 /// Thread-safe. A token that no key opens is refused without any look-up.
-public final class TokenDirectory: Sendable {
+package final class TokenDirectory: Sendable {
     /// The state of a token.
-    public enum Resolution: Hashable, Sendable {
+    package enum Resolution: Hashable, Sendable {
         /// The registration is active; the subject is the decoded token.
         case active(TokenSubject)
         /// The registration ended at this instant; 1970 where the instant is not known.
@@ -63,13 +63,13 @@ public final class TokenDirectory: Sendable {
     private let store: any RegisterStore
     private let capacity: Int
     /// Seals and opens device tokens.
-    public let sealer: DeviceTokenSealer
+    package let sealer: DeviceTokenSealer
     private let state: Mutex<State>
 
     /// Creates a directory that has looked up nothing yet.
     ///
     /// - Parameter capacity: The number of tokens in the cache, up to twice as many; about 150 bytes each.
-    public init(store: any RegisterStore, sealer: DeviceTokenSealer, capacity: Int = 200_000) {
+    package init(store: any RegisterStore, sealer: DeviceTokenSealer, capacity: Int = 200_000) {
         self.store = store
         self.sealer = sealer
         self.capacity = capacity
@@ -78,7 +78,7 @@ public final class TokenDirectory: Sendable {
 
     /// Returns the cached state. Answers read before the register changed are discarded: the change may have ended a
     /// registration.
-    public func known(_ token: DeviceToken) -> Resolution {
+    package func known(_ token: DeviceToken) -> Resolution {
         let version = store.registerVersion
         return state.withLock { state in
             guard state.version == version else { return .needsLookUp }
@@ -89,7 +89,7 @@ public final class TokenDirectory: Sendable {
     /// Opens a token and reads its registration.
     ///
     /// - Throws: An error when the store cannot be read; whether the token is active is not known then.
-    public func find(_ token: DeviceToken) async throws -> Resolution {
+    package func find(_ token: DeviceToken) async throws -> Resolution {
         try await find([token]).first ?? .bad
     }
 
@@ -98,7 +98,7 @@ public final class TokenDirectory: Sendable {
     /// - Returns: A resolution for each of the tokens, of which there may be some hundreds; none is
     ///   ``Resolution/needsLookUp``.
     /// - Throws: An error when the store cannot be read; whether any of the tokens is active is not known then.
-    public func find(_ tokens: [DeviceToken]) async throws -> [Resolution] {
+    package func find(_ tokens: [DeviceToken]) async throws -> [Resolution] {
         let subjects = tokens.map(sealer.open)
         let opened = subjects.compactMap { $0 }
         guard !opened.isEmpty else { return tokens.map { _ in .bad } }
@@ -158,7 +158,7 @@ public final class TokenDirectory: Sendable {
     /// Answers for other registrations stay, and so do answers that agree.
     /// - Parameter subject: The decoded token of the registration's generation.
     /// - Throws: The cryptographic library's error; never for a subject that was sealed before.
-    public func registrationIs(_ registration: Registration, of subject: TokenSubject) throws {
+    package func registrationIs(_ registration: Registration, of subject: TokenSubject) throws {
         let tokens = try sealer.everyToken(of: subject)
         let place = Place(subject)
         let right = Self.resolution(of: subject, registration)

@@ -2,28 +2,28 @@ import NIOCore
 import PushCore
 
 /// A notification that passed every check and is to be stored for a device.
-public struct Acceptance: Sendable {
+package struct Acceptance: Sendable {
     /// The app of the device token, from the register.
-    public var app: RegisteredApp
+    package var app: RegisteredApp
     /// The decoded device token: device, app, environment and generation.
-    public var subject: TokenSubject
+    package var subject: TokenSubject
     /// The headers and the payload that the provider sent.
-    public var notification: Notification
+    package var notification: Notification
     /// The sink's own number for the request; the service returns it with the result and does not interpret it.
-    public var ticket: Int32
+    package var ticket: Int32
     /// A remark by the endpoint for readers of the timeline, such as why the device will show nothing. It is stored
     /// beside `accepted`, and contains no secret and nothing of the payload.
-    public var note: String?
+    package var note: String?
     /// Whether the id is added to the content, one JSON object, as `gcm.message_id`: FCM's messages contain their id,
     /// which is known only at acceptance.
-    public var namesItself = false
+    package var namesItself = false
 
     /// The lane of the device's mailbox in which it is queued.
-    public var lane: Lane { notification.content.lane }
+    package var lane: Lane { notification.content.lane }
 
     /// The limits of the notification's lane. FCM's lane has FCM's own limits instead of the app's. FCM sets them for a
     /// device without a connection; a connected one has the limit of ``MailboxPolicy``'s default.
-    public func policy(isConnected: Bool) -> MailboxPolicy {
+    package func policy(isConnected: Bool) -> MailboxPolicy {
         switch lane {
         case .apns: app.policy
         case .fcm: isConnected ? .fcm(limit: MailboxPolicy().limit) : .fcm()
@@ -40,10 +40,10 @@ public struct Acceptance: Sendable {
     }
 
     /// Whether it is delivered once or never (TTL 0).
-    public var isAttempt: Bool { notification.expiry == .once }
+    package var isAttempt: Bool { notification.expiry == .once }
 
     /// Creates an acceptance from parts that its endpoint has checked.
-    public init(
+    package init(
         app: RegisteredApp, subject: TokenSubject, notification: Notification, ticket: Int32, note: String? = nil
     ) {
         self.app = app
@@ -55,17 +55,17 @@ public struct Acceptance: Sendable {
 }
 
 /// The result of an ``Acceptance``.
-public struct AcceptanceResult: Hashable, Sendable {
+package struct AcceptanceResult: Hashable, Sendable {
     /// The ``Acceptance/ticket`` of the request, unchanged.
-    public var ticket: Int32
+    package var ticket: Int32
     /// The id under which it is durable, or was already. `nil` when it could not be made durable: nothing was accepted,
     /// and the provider should send it again later.
-    public var id: NotificationID?
+    package var id: NotificationID?
     /// The `apns-id` that the provider sent; `nil` where it sent none.
-    public var apnsID: APNsID?
+    package var apnsID: APNsID?
 
     /// Creates the result of the request with a ticket.
-    public init(ticket: Int32, id: NotificationID?, apnsID: APNsID?) {
+    package init(ticket: Int32, id: NotificationID?, apnsID: APNsID?) {
         self.ticket = ticket
         self.id = id
         self.apnsID = apnsID
@@ -73,7 +73,7 @@ public struct AcceptanceResult: Hashable, Sendable {
 }
 
 /// The receiver of the results of one endpoint, such as a provider's connection or a campaign.
-public protocol AcceptanceSink: AnyObject, Sendable {
+package protocol AcceptanceSink: AnyObject, Sendable {
     /// Receives the results of a batch, in the order of their requests. Called on any thread; must not block.
     func completed(_ results: [AcceptanceResult])
 }

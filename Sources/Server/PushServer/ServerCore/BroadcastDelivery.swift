@@ -2,7 +2,7 @@ import NIOCore
 import PushCore
 
 /// Delivers broadcasts to connected devices; the port for components that store broadcasts and subscriptions.
-public protocol BroadcastDelivery: Sendable {
+package protocol BroadcastDelivery: Sendable {
     /// A new id for a broadcast, from the sequence of notifications; `nil` when none can be made now.
     func newID() -> NotificationID?
 
@@ -21,10 +21,10 @@ public protocol BroadcastDelivery: Sendable {
 
 extension MailboxService: BroadcastDelivery {
     /// Makes an id on this thread.
-    nonisolated public func newID() -> NotificationID? { ids.next(now: clock()) }
+    nonisolated package func newID() -> NotificationID? { ids.next(now: clock()) }
 
     /// Processes the members that are connected, one slice in a batch.
-    nonisolated public func published(_ topics: [TopicNumber]) {
+    nonisolated package func published(_ topics: [TopicNumber]) {
         loop.execute {
             self.assumeIsolated { service in
                 service.live.published(topics)
@@ -35,7 +35,7 @@ extension MailboxService: BroadcastDelivery {
 
     /// Queues the devices and waits until they were processed. Devices without a connection read anew when they
     /// connect.
-    nonisolated public func changeSubscriptions<Value: Sendable>(
+    nonisolated package func changeSubscriptions<Value: Sendable>(
         of devices: [DeviceID], _ change: () async throws -> Value
     ) async throws -> Value {
         changing.began(devices)

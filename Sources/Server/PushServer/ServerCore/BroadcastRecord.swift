@@ -1,22 +1,22 @@
 import PushCore
 
 /// A broadcast as a store keeps it: the properties that the engine needs, and the contents of its copies.
-public struct BroadcastRecord: Hashable, Sendable {
+package struct BroadcastRecord: Hashable, Sendable {
     /// The audience of the broadcast, and its expiration.
-    public var broadcast: Broadcast
+    package var broadcast: Broadcast
     /// The kind of push; `nil` where the endpoint specified none.
-    public var pushType: PushType?
+    package var pushType: PushType?
     /// The priority of the copies.
-    public var priority: Priority
+    package var priority: Priority
     /// The collapse id; `nil` where it replaces nothing.
-    public var collapseID: String?
+    package var collapseID: String?
     /// The payload, stored once under ``payload``.
-    public var content: PushContent
+    package var content: PushContent
     /// The note beside `accepted` in the timelines of its copies; made once for all of them.
     private let note: String
 
     /// Creates the row of a broadcast.
-    public init(
+    package init(
         broadcast: Broadcast, pushType: PushType?, priority: Priority, collapseID: String?, content: PushContent
     ) {
         self.broadcast = broadcast
@@ -28,7 +28,7 @@ public struct BroadcastRecord: Hashable, Sendable {
     }
 
     /// The payload's id: the broadcast's own number.
-    public var payload: PayloadID { PayloadID(rawValue: broadcast.id.rawValue) }
+    package var payload: PayloadID { PayloadID(rawValue: broadcast.id.rawValue) }
 
     /// The copy for a registration, as if it had been accepted separately.
     func copy(for registration: FanoutRegistration, of device: DeviceID, cell: UInt16, app: RegisteredApp)
@@ -48,18 +48,18 @@ public struct BroadcastRecord: Hashable, Sendable {
 }
 
 /// A summary of a broadcast for its timeline.
-public struct BroadcastSummary: Hashable, Sendable {
+package struct BroadcastSummary: Hashable, Sendable {
     /// The audience, as the sender wrote it.
-    public var audience: String
+    package var audience: String
     /// The time after which no more copies are made.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// The number of copies made so far, one for each registration that was processed.
-    public var targeted: Int
+    package var targeted: Int
     /// The number of copies with a line of each state in their timelines, by the state's text.
-    public var states: [String: Int]
+    package var states: [String: Int]
 
     /// Creates the summary of a broadcast.
-    public init(audience: String, expiresAt: Timestamp, targeted: Int, states: [String: Int]) {
+    package init(audience: String, expiresAt: Timestamp, targeted: Int, states: [String: Int]) {
         self.audience = audience
         self.expiresAt = expiresAt
         self.targeted = targeted

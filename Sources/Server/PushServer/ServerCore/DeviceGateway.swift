@@ -5,7 +5,7 @@ import PushCore
 /// Every method may be called on any thread and returns at once. Completions are called exactly once, on a thread of
 /// the server's: hop to the connection's event loop before touching its state. Calls of one connection take effect in
 /// the order in which they were made.
-public protocol DeviceGateway: Sendable {
+package protocol DeviceGateway: Sendable {
     /// Opens a session for a device that logged in; the newest session of a device replaces the others.
     ///
     /// `login.received` contains the ids that the device already has: their notifications are deleted (as acked) before
@@ -50,7 +50,7 @@ public protocol DeviceGateway: Sendable {
 }
 
 /// The progress of a notification that is delivered once or never.
-public enum AttemptEvent: Sendable {
+package enum AttemptEvent: Sendable {
     /// Written to the connection.
     case sent
     /// The device has it on its disk.
@@ -78,7 +78,7 @@ public enum AttemptEvent: Sendable {
 }
 
 /// The outcome of a batch of receipts.
-public enum ReceiptOutcome: Hashable, Sendable {
+package enum ReceiptOutcome: Hashable, Sendable {
     /// The receipts are durable, except for this many that do not belong to the device's notifications.
     case durable(ignored: Int)
     /// The store did not answer or did not commit: nothing is recorded, and the device should report again.
@@ -86,16 +86,16 @@ public enum ReceiptOutcome: Hashable, Sendable {
 }
 
 /// A device's credentials, and the notifications that it already has.
-public struct DeviceLogin: Sendable {
+package struct DeviceLogin: Sendable {
     /// The device's id, as the device sent it.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The device's secret, not checked yet; never logged.
-    @Secret public var secret: UInt64
+    @Secret package var secret: UInt64
     /// The ids that the device reports to have on its disk.
-    public var received: [NotificationID]
+    package var received: [NotificationID]
 
     /// Creates a login from the device's values; nothing is checked.
-    public init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
+    package init(device: DeviceID, secret: UInt64, received: [NotificationID]) {
         self.device = device
         self.secret = secret
         self.received = received
@@ -103,21 +103,21 @@ public struct DeviceLogin: Sendable {
 }
 
 /// The id of a device's live connection. The epoch grows with every login, and the newest replaces the others.
-public struct DeviceSessionID: Hashable, Sendable {
+package struct DeviceSessionID: Hashable, Sendable {
     /// The device that logged in.
-    public let device: DeviceID
+    package let device: DeviceID
     /// The session's number: greater than those of all sessions that were opened before in this run of the server.
-    public let epoch: UInt64
+    package let epoch: UInt64
 
     /// Creates a session id; whether the session is open is not checked.
-    public init(device: DeviceID, epoch: UInt64) {
+    package init(device: DeviceID, epoch: UInt64) {
         self.device = device
         self.epoch = epoch
     }
 }
 
 /// The server's verdict on a login.
-public enum DeviceLoginVerdict: Sendable {
+package enum DeviceLoginVerdict: Sendable {
     /// The login is accepted, and the session is open. Where nothing is queued for the device, nothing has to be read.
     case welcome(DeviceSessionID, hasWaiting: Bool)
     /// Unknown device or wrong secret; the device does not learn which.
@@ -129,7 +129,7 @@ public enum DeviceLoginVerdict: Sendable {
 }
 
 /// A device wire's side of one session.
-public protocol DeviceConnection: AnyObject, Sendable {
+package protocol DeviceConnection: AnyObject, Sendable {
     /// The network that the device connects from, to be compared with others'; `nil` where it stands for many clients, as a
     /// proxy's does, and where none is known.
     var network: String? { get }
@@ -162,21 +162,21 @@ public protocol DeviceConnection: AnyObject, Sendable {
 
 extension DeviceConnection {
     /// No network is known.
-    public var network: String? { nil }
+    package var network: String? { nil }
 }
 
 extension DeviceConnection {
     /// Does nothing, as fits a wire whose clients are no browsers.
-    public func registrationsChanged() {}
+    package func registrationsChanged() {}
 
     /// Writes nothing; for wires that cannot relay.
-    public func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+    package func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
         complete(.ended)
     }
 }
 
 /// The outcome of a frame that one device sent to another.
-public enum RelayWriting: Sendable {
+package enum RelayWriting: Sendable {
     /// The frame is written to the connection, or buffered until the connection takes it.
     case written
     /// The session is over, or its wire cannot relay.

@@ -1,7 +1,7 @@
 import PushCore
 
 /// Topic subscriptions of apps on devices; the port of the interface by which devices enrol.
-public protocol DeviceTopics: Sendable {
+package protocol DeviceTopics: Sendable {
     /// Subscribes an app to a topic of its team, or unsubscribes it. The caller has checked the device's secret.
     ///
     /// - Parameters:
@@ -14,7 +14,7 @@ public protocol DeviceTopics: Sendable {
 }
 
 /// The outcome of a device's request to join or leave a topic.
-public enum DeviceTopicOutcome: Hashable, Sendable {
+package enum DeviceTopicOutcome: Hashable, Sendable {
     /// The change was made.
     case done
     /// The name is no topic's name.

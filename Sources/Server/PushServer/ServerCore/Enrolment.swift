@@ -3,7 +3,7 @@ import Logging
 import PushCore
 
 /// Enrols devices and registers apps on them.
-public struct Enrolment: EnrolmentService {
+package struct Enrolment: EnrolmentService {
     private let store: any RegisterStore
     private let apps: AppDirectory
     private let tokens: TokenDirectory
@@ -14,7 +14,7 @@ public struct Enrolment: EnrolmentService {
     /// Creates an instance from its properties.
     ///
     /// - Parameter cell: The cell number in device tokens; 0 where there is one server.
-    public init(
+    package init(
         store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService,
         cell: UInt16, clock: @escaping @Sendable () -> Timestamp
     ) {
@@ -30,7 +30,7 @@ public struct Enrolment: EnrolmentService {
     /// time.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
+    package func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
         if let known { return try await isAuthentic(known) ? known : nil }
         // Ids are random: a collision among 2^62 is unlikely, and leads to another draw.
         while true {
@@ -45,7 +45,7 @@ public struct Enrolment: EnrolmentService {
     /// Registers the app, updates the token directory, and seals the device token.
     ///
     /// - Throws: An error when the store cannot be read or written, or no token can be sealed.
-    public func register(
+    package func register(
         _ credentials: DeviceCredentials, topic: Topic, team: TeamID, environment: PushEnvironment,
         encryptionKey: RecipientPublicKey? = nil
     ) async throws -> RegistrationOutcome {
@@ -69,7 +69,7 @@ public struct Enrolment: EnrolmentService {
     /// Ends the registration, updates the token directory, and drops the notifications queued for the app.
     ///
     /// - Throws: An error when the store cannot be read or written.
-    public func unregister(
+    package func unregister(
         _ credentials: DeviceCredentials, topic: Topic, environment: PushEnvironment
     ) async throws -> RegistrationOutcome {
         guard try await isAuthentic(credentials) else { return .notAuthenticated }

@@ -1,15 +1,15 @@
 import PushCore
 
 /// An error: the store did not take the timelines that are written behind, so a look-up would lack them.
-public struct TimelinesNotWritten: Error {
+package struct TimelinesNotWritten: Error {
     /// Creates an error without details; the store's error is in the log.
-    public init() {}
+    package init() {}
 }
 
 extension MailboxService: DeviceGateway {
     /// Queues the login. The writer checks the secret in the login's batch. If the batch cannot be committed, the
     /// verdict is `.unavailable`.
-    nonisolated public func open(
+    nonisolated package func open(
         _ login: DeviceLogin, connection: any DeviceConnection,
         then complete: @escaping @Sendable (DeviceLoginVerdict) -> Void
     ) {
@@ -17,7 +17,7 @@ extension MailboxService: DeviceGateway {
     }
 
     /// Reads from the store, concurrently with the writer.
-    nonisolated public func page(
+    nonisolated package func page(
         _ session: DeviceSessionID, after: NotificationID?, limit: Int,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
     ) {
@@ -30,19 +30,19 @@ extension MailboxService: DeviceGateway {
     }
 
     /// Queues the note; its line is written with the notification's next change, or after about a second.
-    nonisolated public func sent(_ session: DeviceSessionID, _ ids: [NotificationID]) {
+    nonisolated package func sent(_ session: DeviceSessionID, _ ids: [NotificationID]) {
         _ = submit(.sent(session, ids, clock()))
     }
 
     /// Adds to the timelines that are written behind; attempts that are not recorded there are ignored.
-    nonisolated public func attempts(_ ids: [NotificationID], became event: AttemptEvent) {
+    nonisolated package func attempts(_ ids: [NotificationID], became event: AttemptEvent) {
         let now = clock()
         if event == .acknowledged { metrics.acknowledged(ids, at: now) }
         scheduleNotes(queue.attempts(ids, became: event, at: now))
     }
 
     /// Queues the acknowledgement; ids of other devices' notifications are ignored.
-    nonisolated public func acknowledged(
+    nonisolated package func acknowledged(
         _ session: DeviceSessionID, _ ids: [NotificationID], then complete: @escaping @Sendable (Bool) -> Void
     ) {
         metrics.acknowledged(ids, at: clock())
@@ -51,7 +51,7 @@ extension MailboxService: DeviceGateway {
 
     /// Finds the device's own notifications concurrently with the writer, so that receipts of unknown ones cost the
     /// writer nothing. Ids whose notes are not committed yet go to the writer unread: the store does not have them.
-    nonisolated public func record(
+    nonisolated package func record(
         _ receipts: [Receipt], of session: DeviceSessionID, then complete: @escaping @Sendable (ReceiptOutcome) -> Void
     ) {
         let uncommitted = queue.uncommitted(receipts.lazy.map(\.id))
@@ -72,7 +72,7 @@ extension MailboxService: DeviceGateway {
     /// Waits until every line of a timeline that was written behind so far is durable.
     ///
     /// - Throws: ``TimelinesNotWritten`` when the store does not take the lines.
-    nonisolated public func flushNotes() async throws {
+    nonisolated package func flushNotes() async throws {
         let isDurable = await withCheckedContinuation { continuation in
             _ = submit(.flush { continuation.resume(returning: $0) })
         }
@@ -80,5 +80,5 @@ extension MailboxService: DeviceGateway {
     }
 
     /// Queues the end of the session; it takes effect after the commands that were queued before.
-    nonisolated public func close(_ session: DeviceSessionID) { _ = submit(.close(session)) }
+    nonisolated package func close(_ session: DeviceSessionID) { _ = submit(.close(session)) }
 }

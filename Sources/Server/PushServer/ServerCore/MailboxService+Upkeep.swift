@@ -5,7 +5,7 @@ import PushCore
 /// Periodic tasks of the service: ids, expiry, retention, and the final writes before it stops.
 extension MailboxService {
     /// Starts the periodic tasks: expiry, pruning and the ceiling of ids. Call it once.
-    nonisolated public func start() {
+    nonisolated package func start() {
         loop.execute { self.assumeIsolated { $0.upkeep(sweepFrom: nil) } }
         loop.execute { self.assumeIsolated { $0.pruneRound() } }
     }
@@ -94,7 +94,7 @@ extension MailboxService {
     }
 
     /// Ends the sessions of revoked devices; devices without a session are ignored.
-    nonisolated public func endSessions(of devices: [DeviceID]) {
+    nonisolated package func endSessions(of devices: [DeviceID]) {
         loop.execute {
             self.assumeIsolated { service in
                 for device in devices { service.sessions[device]?.connection.revoked() }
@@ -122,7 +122,7 @@ extension MailboxService {
     /// Writes the queued commands and stops the periodic tasks. Call it after every endpoint has stopped.
     ///
     /// A store that keeps failing is tried three times; notes that it did not take are counted in the log.
-    public func stop() {
+    package func stop() {
         isStopped = true
         queue.endBulk()
         let failuresBefore = failures

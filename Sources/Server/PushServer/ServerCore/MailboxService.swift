@@ -13,13 +13,13 @@ import PushCore
 /// repeat it is retried before any later command.
 ///
 /// Its executor is an event loop of its own, on which it may block for the store.
-public actor MailboxService {
+package actor MailboxService {
     nonisolated let loop: any EventLoop
     nonisolated let queue: MailboxCommandQueue
     nonisolated let presence = PresenceDirectory()
     nonisolated let ids: NotificationIDSource
     /// The health of the store: whether commits succeed.
-    nonisolated public let health = StoreHealth()
+    nonisolated package let health = StoreHealth()
     nonisolated let metrics = MailboxMetrics()
     nonisolated let changing = ChangingAudiences()
     let store: any NotificationStore
@@ -81,50 +81,50 @@ public actor MailboxService {
     }
 
     /// The service's limits and intervals.
-    public struct Settings: Sendable {
+    package struct Settings: Sendable {
         /// The approximate number of commands of each of the queue's lanes in one transaction.
-        public var batchLimit = 512
+        package var batchLimit = 512
         /// The maximum number of queued bulk acceptances; at least 1.
-        public var bulkLimit = 1024
+        package var bulkLimit = 1024
         /// The maximum number of timelines written behind in one transaction; with ``notePause`` it determines their
         /// rate.
-        public var notesPerBatch = 512
+        package var notesPerBatch = 512
         /// The pause between two transactions of timelines that are written behind.
-        public var notePause = TimeAmount.milliseconds(100)
+        package var notePause = TimeAmount.milliseconds(100)
         /// The number of notifications in memory above which mailboxes of absent devices are removed from it.
-        public var residentLimit = 2_000_000
+        package var residentLimit = 2_000_000
         /// The maximum number of commands that are kept for a retry after a failed commit.
-        public var deferredLimit = 65_536
+        package var deferredLimit = 65_536
         /// The pause before a failed commit is retried.
-        public var retryPause = TimeAmount.seconds(1)
+        package var retryPause = TimeAmount.seconds(1)
         /// The number of lines of one timeline beyond which no more receipts are recorded.
-        public var lineLimit = 128
+        package var lineLimit = 128
         /// The time for which a timeline is kept, from its notification's acceptance.
-        public var timelineRetention = Duration.seconds(30 * 86_400)
+        package var timelineRetention = Duration.seconds(30 * 86_400)
         /// The time for which the payload of a notification that is no longer queued is kept, from its timeline's last
         /// line.
-        public var payloadRetention = Duration.seconds(86_400)
+        package var payloadRetention = Duration.seconds(86_400)
         /// The time for which the same `apns-id` for the same token identifies the same notification.
-        public var identityWindow = Duration.seconds(86_400)
+        package var identityWindow = Duration.seconds(86_400)
         /// The longest time for which a notification is queued; also the time for one without an expiration.
-        public var longestWait = Duration.seconds(30 * 86_400)
+        package var longestWait = Duration.seconds(30 * 86_400)
         /// The absence after which a device's queued notifications are dropped. It may last up to a day more, since
         /// presence is recorded once a day.
-        public var longestAbsence = Duration.seconds(30 * 86_400)
+        package var longestAbsence = Duration.seconds(30 * 86_400)
         /// The time after the start in which no device counts as absent: devices need time to reconnect.
-        public var timeToReturn = Duration.seconds(3600)
+        package var timeToReturn = Duration.seconds(3600)
 
         /// The cell number in device tokens; 0 where there is one server.
-        public var cell: UInt16 = 0
+        package var cell: UInt16 = 0
         /// The maximum number of connected devices whose broadcasts one transaction processes.
-        public var visitLimit = 512
+        package var visitLimit = 512
 
         /// Creates settings with the defaults of the properties.
-        public init() {}
+        package init() {}
     }
 
     /// The executor of the service's event loop: code on the loop enters the actor by `assumeIsolated`.
-    nonisolated public var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
+    nonisolated package var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
     /// Creates a service over a store, and makes its ceiling of ids durable; ``start()`` begins the periodic tasks.
     ///
@@ -134,7 +134,7 @@ public actor MailboxService {
     ///   - apps: The directory that names the apps in metrics.
     ///   - lists: The source of the members of broadcasts' lists.
     /// - Throws: An error when the store cannot be read or written.
-    public init(
+    package init(
         store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings, apps: AppDirectory? = nil,
         lists: (any RecipientLists)? = nil, clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) throws {
@@ -156,7 +156,7 @@ public actor MailboxService {
     // MARK: Entry, from any thread
 
     /// The time of the clock that the service was given.
-    nonisolated public var now: Timestamp { clock() }
+    nonisolated package var now: Timestamp { clock() }
 
     nonisolated func submit(_ command: MailboxCommand) -> Bool {
         let push = queue.push(command)
@@ -189,7 +189,7 @@ public actor MailboxService {
     }
 
     /// Queues the refusal for its timeline; the topic is cut to 255 characters.
-    nonisolated public func noteRefusal(
+    nonisolated package func noteRefusal(
         code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?
     ) -> NotificationID? {
         let now = clock()

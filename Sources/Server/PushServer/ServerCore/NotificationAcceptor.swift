@@ -5,7 +5,7 @@ import PushCore
 ///
 /// The endpoint has made its checks before. Every method may be called on any thread. All but ``acceptAll(_:sink:)``
 /// return at once.
-public protocol NotificationAcceptor: AnyObject, Sendable {
+package protocol NotificationAcceptor: AnyObject, Sendable {
     /// The server's clock.
     var now: Timestamp { get }
 
@@ -38,7 +38,7 @@ public protocol NotificationAcceptor: AnyObject, Sendable {
 
 extension NotificationAcceptor {
     /// Records a request that was refused with a reason of APNs, as ``noteRefusal(code:note:team:topic:apnsID:)``.
-    public func noteRefusal(
+    package func noteRefusal(
         _ refusal: APNsRefusal, team: TeamID, topic: String, apnsID: APNsID?
     ) -> NotificationID? {
         noteRefusal(
@@ -48,14 +48,14 @@ extension NotificationAcceptor {
 
 extension MailboxService: NotificationAcceptor {
     /// Queues the acceptance, or makes its one attempt at once. Returns `false` while 32,768 acceptances are queued.
-    nonisolated public func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
+    nonisolated package func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
         take(CollectionOfOne(acceptance), sink: sink) { _ in
             submit(.accept(QueuedAcceptance(acceptance, sink))) ? 1 : 0
         } == 1
     }
 
     /// Queues as many as fit into the bulk lane, ``Settings/bulkLimit`` at most; makes 512 attempts at a time.
-    nonisolated public func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int {
+    nonisolated package func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int {
         var taken = 0
         while taken < acceptances.count, await queue.waitForRoom() {
             taken += take(acceptances[taken...], sink: sink) { stored in

@@ -1,7 +1,7 @@
 import PushCore
 
 /// The storage of a notification's payload.
-public enum NotificationPayload: Hashable, Sendable {
+package enum NotificationPayload: Hashable, Sendable {
     /// The payload is stored with the notification: it is for one device.
     case own([UInt8])
     /// The payload is stored once for all the notifications that refer to it. It is inserted before them, by an earlier
@@ -10,26 +10,26 @@ public enum NotificationPayload: Hashable, Sendable {
 }
 
 /// The id of a payload that notifications for many devices share; taken from the same sequence as their ids.
-public struct PayloadID: Hashable, Sendable, RawRepresentable {
+package struct PayloadID: Hashable, Sendable, RawRepresentable {
     /// The id as a number: positive, and rising with time.
-    public let rawValue: Int64
+    package let rawValue: Int64
     /// Creates an id from a number, without a check.
-    public init(rawValue: Int64) { self.rawValue = rawValue }
+    package init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
 /// A payload that was accepted once for many devices, as a store keeps it.
-public struct PayloadRecord: Hashable, Sendable {
+package struct PayloadRecord: Hashable, Sendable {
     /// The id by which notifications refer to it.
-    public var id: PayloadID
+    package var id: PayloadID
     /// The protocol whose form the content has.
-    public var lane: Lane
+    package var lane: Lane
     /// The payload's bytes, as they were accepted.
-    public var content: [UInt8]
+    package var content: [UInt8]
     /// The time at which it was accepted.
-    public var acceptedAt: Timestamp
+    package var acceptedAt: Timestamp
 
     /// Creates the row of a payload.
-    public init(id: PayloadID, lane: Lane, content: [UInt8], acceptedAt: Timestamp) {
+    package init(id: PayloadID, lane: Lane, content: [UInt8], acceptedAt: Timestamp) {
         self.id = id
         self.lane = lane
         self.content = content

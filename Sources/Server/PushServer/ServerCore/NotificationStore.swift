@@ -4,7 +4,7 @@ import PushCore
 ///
 /// One caller writes (``MailboxService``): it reads the state that a batch needs, decides in memory, and has the
 /// changes applied. A store decides nothing. Other reads come from any component.
-public protocol NotificationStore: Sendable {
+package protocol NotificationStore: Sendable {
     /// Reads the state that a batch needs, in one transaction. Sees every change that was applied before.
     func prefetch(_ request: PrefetchRequest) throws -> Prefetched
 
@@ -63,36 +63,36 @@ public protocol NotificationStore: Sendable {
 }
 
 /// The position at which a sweep over the waiting rows continues.
-public struct SweepPosition: Hashable, Sendable {
+package struct SweepPosition: Hashable, Sendable {
     /// The device of the last row that was read.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The notification of the last row that was read.
-    public var id: NotificationID
+    package var id: NotificationID
 
     /// Creates the position after the row of a device's notification.
-    public init(device: DeviceID, id: NotificationID) {
+    package init(device: DeviceID, id: NotificationID) {
         self.device = device
         self.id = id
     }
 }
 
 /// The findings of one slice of a sweep.
-public struct ExpiredSlice: Hashable, Sendable {
+package struct ExpiredSlice: Hashable, Sendable {
     /// The devices with queued notifications that have expired.
-    public var devices: Set<DeviceID>
+    package var devices: Set<DeviceID>
     /// The registrations with queued notifications whose device was revoked or app removed.
-    public var ended: Set<RegistrationPlace>
+    package var ended: Set<RegistrationPlace>
     /// The devices with queued notifications that have been away for too long.
-    public var away: Set<DeviceID> = []
+    package var away: Set<DeviceID> = []
     /// The number of notifications that the slice passed.
-    public var count = 0
+    package var count = 0
     /// The oldest of these; `nil` where there was none.
-    public var oldest: NotificationID?
+    package var oldest: NotificationID?
     /// The position at which the next slice begins; `nil` when this was the last.
-    public var next: SweepPosition?
+    package var next: SweepPosition?
 
     /// Creates the findings of a slice.
-    public init(devices: Set<DeviceID>, ended: Set<RegistrationPlace> = [], next: SweepPosition?) {
+    package init(devices: Set<DeviceID>, ended: Set<RegistrationPlace> = [], next: SweepPosition?) {
         self.devices = devices
         self.ended = ended
         self.next = next
@@ -100,16 +100,16 @@ public struct ExpiredSlice: Hashable, Sendable {
 }
 
 /// An app on a device in one environment.
-public struct RegistrationPlace: Hashable, Sendable {
+package struct RegistrationPlace: Hashable, Sendable {
     /// The device.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The app on it.
-    public var app: AppID
+    package var app: AppID
     /// The environment of the registration.
-    public var environment: PushEnvironment
+    package var environment: PushEnvironment
 
     /// Creates the key of a registration; whether it exists is not checked.
-    public init(device: DeviceID, app: AppID, environment: PushEnvironment) {
+    package init(device: DeviceID, app: AppID, environment: PushEnvironment) {
         self.device = device
         self.app = app
         self.environment = environment

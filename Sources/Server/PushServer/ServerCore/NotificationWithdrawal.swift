@@ -1,7 +1,7 @@
 import PushCore
 
 /// Withdrawal of notifications by providers; the port of the endpoints that offer it.
-public protocol NotificationWithdrawal: Sendable {
+package protocol NotificationWithdrawal: Sendable {
     /// Withdraws a notification of a device. A queued one leaves the mailbox as `withdrawn`. A device that may have
     /// received it is notified to remove it from the screen, again until it has acknowledged that.
     ///
@@ -12,7 +12,7 @@ public protocol NotificationWithdrawal: Sendable {
 }
 
 /// Withdrawal of broadcasts by their senders; the port of the endpoints that offer it.
-public protocol BroadcastWithdrawal: Sendable {
+package protocol BroadcastWithdrawal: Sendable {
     /// Withdraws a broadcast: no more copies are made, and the copies are withdrawn one after the other.
     ///
     /// The caller has checked that it belongs to its team.
@@ -23,7 +23,7 @@ public protocol BroadcastWithdrawal: Sendable {
 }
 
 /// The outcome of a withdrawal.
-public enum WithdrawalOutcome: Hashable, Sendable {
+package enum WithdrawalOutcome: Hashable, Sendable {
     /// The notification was queued, and does not reach the device any more.
     case withdrawn
     /// The device has it, or may have it, and is notified to remove it from the screen. It is queued no longer.
@@ -38,7 +38,7 @@ public enum WithdrawalOutcome: Hashable, Sendable {
 
 extension MailboxService: NotificationWithdrawal {
     /// Queues the withdrawal; completes after the commit.
-    nonisolated public func withdraw(
+    nonisolated package func withdraw(
         _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void
     ) {
         _ = submit(.withdraw(id, device, complete))

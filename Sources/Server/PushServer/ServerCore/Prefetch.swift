@@ -1,87 +1,87 @@
 import PushCore
 
 /// The rows of a store that a batch needs before it can be decided.
-public struct PrefetchRequest: Hashable, Sendable {
+package struct PrefetchRequest: Hashable, Sendable {
     /// The identities whose notifications are read, if accepted at or after ``acceptedSince``.
-    public var identities: Set<NotificationIdentity> = []
+    package var identities: Set<NotificationIdentity> = []
     /// The beginning of the window in which an `apns-id` identifies one notification.
-    public var acceptedSince: Timestamp
+    package var acceptedSince: Timestamp
     /// The devices whose waiting rows are read.
-    public var mailboxes: Set<DeviceID> = []
+    package var mailboxes: Set<DeviceID> = []
     /// The notifications whose device and timeline are read.
-    public var notifications: Set<NotificationID> = []
+    package var notifications: Set<NotificationID> = []
     /// The devices whose hashed secrets and times of presence are read.
-    public var secretHashes: Set<DeviceID> = []
+    package var secretHashes: Set<DeviceID> = []
     /// The devices whose subscriptions and next broadcasts are read.
-    public var audiences: Set<DeviceID> = []
+    package var audiences: Set<DeviceID> = []
     /// The audiences of ``audiences`` whose cursor, subscriptions and registrations are known: only their broadcasts
     /// are read.
-    public var known: [DeviceID: DeviceAudience] = [:]
+    package var known: [DeviceID: DeviceAudience] = [:]
 
     /// Creates a request for nothing.
-    public init(acceptedSince: Timestamp) { self.acceptedSince = acceptedSince }
+    package init(acceptedSince: Timestamp) { self.acceptedSince = acceptedSince }
 
     /// Whether nothing is requested.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         identities.isEmpty && mailboxes.isEmpty && notifications.isEmpty && secretHashes.isEmpty && audiences.isEmpty
     }
 }
 
 /// The rows that a store has for a ``PrefetchRequest``; missing ones have no key.
-public struct Prefetched: Hashable, Sendable {
+package struct Prefetched: Hashable, Sendable {
     /// The newest notification that was accepted under each identity; attempts (TTL 0) are left out.
-    public var identities: [NotificationIdentity: NotificationID] = [:]
+    package var identities: [NotificationIdentity: NotificationID] = [:]
     /// The queued notifications of each device, ordered by id.
-    public var waiting: [DeviceID: [Mailbox.Entry]] = [:]
+    package var waiting: [DeviceID: [Mailbox.Entry]] = [:]
     /// The tombstones of each device, which report cleared notifications, ordered by id.
-    public var tombstones: [DeviceID: [Mailbox.Tombstone]] = [:]
+    package var tombstones: [DeviceID: [Mailbox.Tombstone]] = [:]
     /// The recalls of each device, which report withdrawn notifications, ordered by id.
-    public var recalls: [DeviceID: [Mailbox.Recall]] = [:]
+    package var recalls: [DeviceID: [Mailbox.Recall]] = [:]
     /// The device and the timeline's lines of each notification; refused requests have no device and are left out.
-    public var notifications: [NotificationID: NotificationFacts] = [:]
+    package var notifications: [NotificationID: NotificationFacts] = [:]
     /// The hash of each device's secret; a device that is not enrolled, or was revoked, has none.
-    public var secretHashes: [DeviceID: [UInt8]] = [:]
+    package var secretHashes: [DeviceID: [UInt8]] = [:]
     /// The blocked devices among those with a hash.
-    public var blocked: Set<DeviceID> = []
+    package var blocked: Set<DeviceID> = []
     /// The time at which the presence of each device with a hash was last recorded; its enrolment counts.
-    public var lastSeen: [DeviceID: Timestamp] = [:]
+    package var lastSeen: [DeviceID: Timestamp] = [:]
     /// The subscriptions of each device, and the broadcasts beyond its cursor, the first
     /// ``DeviceAudience/broadcastLimit`` of them. Every requested device has a key.
-    public var audiences: [DeviceID: DeviceAudience] = [:]
+    package var audiences: [DeviceID: DeviceAudience] = [:]
     /// The broadcasts of the audiences.
-    public var broadcasts: [NotificationID: BroadcastRecord] = [:]
+    package var broadcasts: [NotificationID: BroadcastRecord] = [:]
     /// The apps of the registrations in the audiences.
-    public var apps: [AppID: RegisteredApp] = [:]
+    package var apps: [AppID: RegisteredApp] = [:]
 
     /// Creates the result of a store without any of the rows.
-    public init() {}
+    package init() {}
 }
 
 /// An `apns-id` within one registration: requests with the same identity are the same notification.
-public struct NotificationIdentity: Hashable, Sendable {
+package struct NotificationIdentity: Hashable, Sendable {
     /// The ``APNsID/lookUpKey``.
-    public let apnsID: String
+    package let apnsID: String
     /// The decoded device token of the request: device, app, environment and generation.
-    public let subject: TokenSubject
+    package let subject: TokenSubject
 
     /// Creates the identity of a request.
-    public init(apnsID: APNsID, subject: TokenSubject) {
+    package init(apnsID: APNsID, subject: TokenSubject) {
         self.apnsID = apnsID.lookUpKey
         self.subject = subject
     }
 }
 
 /// The device and app of a notification, and the lines that were appended to its timeline.
-public struct NotificationFacts: Hashable, Sendable {
+package struct NotificationFacts: Hashable, Sendable {
     /// The device for which it was accepted.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The app for which it was accepted; `nil` where that was not read.
-    public var app: AppID?
+    package var app: AppID?
     /// The lines, but for `accepted` and `stored`, which the store keeps with the notification.
-    public private(set) var lines: [TimelineEntry]
+    package private(set) var lines: [TimelineEntry]
 
     /// Creates the facts of one notification.
-    public init(device: DeviceID, app: AppID? = nil, lines: [TimelineEntry] = []) {
+    package init(device: DeviceID, app: AppID? = nil, lines: [TimelineEntry] = []) {
         self.device = device
         self.app = app
         self.lines = lines

@@ -3,7 +3,7 @@ import Networking
 import PushCore
 
 /// The members of broadcasts' lists; the port of components that keep lists.
-public protocol RecipientLists: Sendable {
+package protocol RecipientLists: Sendable {
     /// Finds the registrations that are in each list: members at the list's moment that have not left it since.
     ///
     /// - Parameter registrations: By list; a list that is not there any more has nobody.

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Requests need no watch: the directories read the version each time. The watch also reads keys and apps anew every 30
 /// seconds, for changes that did not raise the version.
-public final class RegisterWatch: Sendable {
+package final class RegisterWatch: Sendable {
     private struct Look {
         var version: UInt64?
         var at: Timestamp
@@ -30,7 +30,7 @@ public final class RegisterWatch: Sendable {
     /// Creates a watch that has read nothing yet; ``look()`` reads.
     ///
     /// - Parameter reloadOthers: Makes directories of other modules read the register again.
-    public init(
+    package init(
         store: any RegisterStore, credentials: CredentialDirectory, apps: AppDirectory, mailboxes: MailboxService,
         reloadOthers: @escaping @Sendable () async throws -> Void = {}, logger: Logger
     ) {
@@ -45,7 +45,7 @@ public final class RegisterWatch: Sendable {
 
     /// Checks the register at once for each element of a stream, and pauses after each check; returns when the stream
     /// ends.
-    public func follow(_ changes: AsyncStream<Void>, pause: @Sendable () async -> Void) async {
+    package func follow(_ changes: AsyncStream<Void>, pause: @Sendable () async -> Void) async {
         for await _ in changes {
             await look()
             await pause()
@@ -54,7 +54,7 @@ public final class RegisterWatch: Sendable {
 
     /// Reads the register if it has changed, or the interval has passed; one call at a time. Failed reads are repeated
     /// by the next call.
-    public func look() async {
+    package func look() async {
         let (now, version) = (mailboxes.now, store.registerVersion)
         let last = last.withLock { $0 }
         guard last.version != version || now.duration(since: last.at) >= Self.readingInterval else { return }

@@ -1,7 +1,7 @@
 import PushCore
 
 /// A change of the rows of a ``NotificationStore``.
-public enum RowChange: Hashable, Sendable {
+package enum RowChange: Hashable, Sendable {
     /// Stores a payload that many notifications refer to.
     case insertPayload(PayloadRecord)
     /// Stores a notification; where ``NotificationRecord/waits`` is `true`, also its waiting row. A shared payload must
@@ -32,34 +32,34 @@ public enum RowChange: Hashable, Sendable {
 }
 
 /// A notification as a store keeps it.
-public struct NotificationRecord: Hashable, Sendable {
+package struct NotificationRecord: Hashable, Sendable {
     /// The internal id, the row's key.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The decoded device token: device, app, environment and generation.
-    public var subject: TokenSubject
+    package var subject: TokenSubject
     /// The `apns-id` that the provider sent; `nil` when the server made it.
-    public var apnsID: APNsID?
+    package var apnsID: APNsID?
     /// The push type; `nil` where the provider specified none.
-    public var pushType: PushType?
+    package var pushType: PushType?
     /// The priority.
-    public var priority: Priority
+    package var priority: Priority
     /// The collapse id; `nil` where it replaces nothing.
-    public var collapseID: String?
+    package var collapseID: String?
     /// The time at which it was accepted.
-    public var acceptedAt: Timestamp
+    package var acceptedAt: Timestamp
     /// The time at which it expires; `nil` for one attempt.
-    public var expiresAt: Timestamp?
+    package var expiresAt: Timestamp?
     /// Whether it is queued in the device's mailbox (the timeline's `stored`).
-    public var waits: Bool
+    package var waits: Bool
     /// The lane of the mailbox in which it is queued.
-    public var lane: Lane
+    package var lane: Lane
     /// The payload, or the id of one that it shares.
-    public var payload: NotificationPayload
+    package var payload: NotificationPayload
     /// The note beside `accepted`; `nil` for none.
-    public var note: String?
+    package var note: String?
 
     /// Creates the row of a notification.
-    public init(
+    package init(
         id: NotificationID, subject: TokenSubject, apnsID: APNsID?, pushType: PushType?, priority: Priority,
         collapseID: String?, acceptedAt: Timestamp, expiresAt: Timestamp?, waits: Bool, lane: Lane,
         payload: NotificationPayload, note: String? = nil
@@ -80,24 +80,24 @@ public struct NotificationRecord: Hashable, Sendable {
 }
 
 /// A refused request as a store keeps it.
-public struct RefusalRecord: Hashable, Sendable {
+package struct RefusalRecord: Hashable, Sendable {
     /// The internal id by which its timeline is found, the row's key.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The team whose credential came with the request.
-    public var team: TeamID
+    package var team: TeamID
     /// The topic as the provider wrote it, cut to 255 characters; it may belong to no app.
-    public var topic: String
+    package var topic: String
     /// The `apns-id` of the request; `nil` where the provider sent none.
-    public var apnsID: APNsID?
+    package var apnsID: APNsID?
     /// The time at which it was refused.
-    public var at: Timestamp
+    package var at: Timestamp
     /// The reason's code, such as `BadDeviceToken`.
-    public var code: String
+    package var code: String
     /// The fault and its place; no secret and nothing of the payload.
-    public var note: String?
+    package var note: String?
 
     /// Creates the row of a refused request.
-    public init(
+    package init(
         id: NotificationID, team: TeamID, topic: String, apnsID: APNsID?, at: Timestamp, code: String, note: String?
     ) {
         self.id = id
@@ -111,18 +111,18 @@ public struct RefusalRecord: Hashable, Sendable {
 }
 
 /// The number of a team's timelines that were not recorded, and the range of their ids.
-public struct UnrecordedSpan: Hashable, Sendable {
+package struct UnrecordedSpan: Hashable, Sendable {
     /// The team that sent the notifications.
-    public var team: TeamID
+    package var team: TeamID
     /// The lowest of their ids.
-    public var first: NotificationID
+    package var first: NotificationID
     /// The highest of their ids; ids between the two may have timelines all the same.
-    public var last: NotificationID
+    package var last: NotificationID
     /// The number of timelines that were not recorded; at least 1.
-    public var count: Int
+    package var count: Int
 
     /// Creates the row of one span of ids.
-    public init(team: TeamID, first: NotificationID, last: NotificationID, count: Int) {
+    package init(team: TeamID, first: NotificationID, last: NotificationID, count: Int) {
         self.team = team
         self.first = first
         self.last = last

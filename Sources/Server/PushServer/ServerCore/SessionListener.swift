@@ -2,7 +2,7 @@
 ///
 /// Called on the connections' event loops; must not block. `opened` precedes every message that the session sends
 /// upstream.
-public protocol SessionListener: Sendable {
+package protocol SessionListener: Sendable {
     /// A session was opened over this connection.
     func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection)
     /// A session was closed.
@@ -10,19 +10,19 @@ public protocol SessionListener: Sendable {
 }
 
 /// Several listeners, each of which receives every event, in their order.
-public struct SessionListeners: SessionListener {
+package struct SessionListeners: SessionListener {
     private let listeners: [any SessionListener]
 
     /// Creates a listener that forwards to other listeners.
-    public init(_ listeners: [any SessionListener]) { self.listeners = listeners }
+    package init(_ listeners: [any SessionListener]) { self.listeners = listeners }
 
     /// Forwards the event to each listener.
-    public func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
+    package func opened(_ session: DeviceSessionID, _ connection: any DeviceConnection) {
         for listener in listeners { listener.opened(session, connection) }
     }
 
     /// Forwards the event to each listener.
-    public func closed(_ session: DeviceSessionID) {
+    package func closed(_ session: DeviceSessionID) {
         for listener in listeners { listener.closed(session) }
     }
 }

@@ -2,15 +2,15 @@ import PushCore
 import Synchronization
 
 /// The health of the store: whether commits succeed. Thread-safe.
-public final class StoreHealth: Sendable {
+package final class StoreHealth: Sendable {
     /// A series of failed commits.
-    public struct Failure: Hashable, Sendable {
+    package struct Failure: Hashable, Sendable {
         /// The time of the first failure.
-        public var since: Timestamp
+        package var since: Timestamp
         /// The reason of the last failure, in a few words.
-        public var reason: String
+        package var reason: String
         /// Whether the store's file is damaged: it does not repair itself, and what it stores may not be found again.
-        public var isDamage = false
+        package var isDamage = false
         /// The time of the last failure.
         var last: Timestamp
 
@@ -28,11 +28,11 @@ public final class StoreHealth: Sendable {
     private let state = Mutex<Failure?>(nil)
 
     /// Creates the health of a store to which nothing was committed yet: no failure.
-    public init() {}
+    package init() {}
 
     /// The present failure; `nil` before the first, and once a commit succeeds some seconds after the last. Damage
     /// remains until the server ends.
-    public var failure: Failure? { state.withLock { $0 } }
+    package var failure: Failure? { state.withLock { $0 } }
 
     func committed(at now: Timestamp) {
         state.withLock { state in
@@ -60,7 +60,7 @@ public final class StoreHealth: Sendable {
 }
 
 /// An error of a store with a reason that may be shown to any user: no statements, paths or values.
-public protocol StoreFailure: Error {
+package protocol StoreFailure: Error {
     /// The reason of the failure, in a few words.
     var reason: String { get }
     /// Whether the store's file is damaged.
@@ -69,7 +69,7 @@ public protocol StoreFailure: Error {
 
 extension StoreFailure {
     /// No damage by default: most failures are temporary.
-    public var isDamage: Bool { false }
+    package var isDamage: Bool { false }
 }
 
 /// An error: the store's file was found to be damaged before, and nothing was tried.

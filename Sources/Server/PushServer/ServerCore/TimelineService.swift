@@ -1,7 +1,7 @@
 import PushCore
 
 /// The queries of the timeline API.
-public protocol TimelineService: Sendable {
+package protocol TimelineService: Sendable {
     /// The notifications with an internal id or an `apns-id`, each with its timeline.
     ///
     /// - Parameters:
@@ -12,31 +12,31 @@ public protocol TimelineService: Sendable {
 }
 
 /// A notification with its recorded history.
-public struct NotificationTimeline: Hashable, Sendable {
+package struct NotificationTimeline: Hashable, Sendable {
     /// The notification's internal id.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The `apns-id`: the provider's, or the one that the server made.
-    public var apnsID: APNsID
+    package var apnsID: APNsID
     /// The team that sent it.
-    public var team: TeamID
+    package var team: TeamID
     /// The app's topic. For a refused request, the text that the provider sent; empty for one that was not recorded.
-    public var topic: Topic
+    package var topic: Topic
     /// The device; `nil` for a refused request, and where ``recorded`` is `false`.
-    public var device: DeviceID?
+    package var device: DeviceID?
     /// The environment; `nil` where ``device`` is.
-    public var environment: PushEnvironment?
+    package var environment: PushEnvironment?
     /// Whether it is delivered once or never (TTL 0), and not queued.
-    public var isAttempt: Bool
+    package var isAttempt: Bool
     /// Whether the timeline was kept; `false` when the notification was accepted, but the bounded queue of notes was
     /// full.
-    public var recorded: Bool
+    package var recorded: Bool
     /// The states in order, `accepted` or `failed` first; empty where ``recorded`` is `false`.
-    public var entries: [TimelineEntry]
+    package var entries: [TimelineEntry]
     /// The summary of the copies of a broadcast, whose ``topic`` is empty; `nil` for a notification of one device.
-    public var broadcast: BroadcastSummary?
+    package var broadcast: BroadcastSummary?
 
     /// Creates the timeline of one notification.
-    public init(
+    package init(
         id: NotificationID, apnsID: APNsID, team: TeamID, topic: Topic, device: DeviceID?,
         environment: PushEnvironment?, isAttempt: Bool = false, recorded: Bool = true, entries: [TimelineEntry],
         broadcast: BroadcastSummary? = nil

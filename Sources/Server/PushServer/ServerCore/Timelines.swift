@@ -2,7 +2,7 @@ import APNsProtocol
 import PushCore
 
 /// Finds notifications with their timelines, as the timeline API shows them.
-public struct Timelines: TimelineService {
+package struct Timelines: TimelineService {
     private let store: any NotificationStore
     private let mailboxes: MailboxService
     /// The time at which this run of the server began. Attempts of earlier runs have no session that could still
@@ -10,7 +10,7 @@ public struct Timelines: TimelineService {
     private let startedAt: Timestamp
 
     /// Creates the timelines of a store whose writer is a service.
-    public init(store: any NotificationStore, mailboxes: MailboxService) {
+    package init(store: any NotificationStore, mailboxes: MailboxService) {
         self.store = store
         self.mailboxes = mailboxes
         startedAt = mailboxes.now
@@ -20,7 +20,7 @@ public struct Timelines: TimelineService {
     /// by cause.
     ///
     /// - Throws: ``TimelinesNotWritten``, or the store's error when it cannot be read.
-    public func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] {
+    package func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] {
         let id = NotificationID(text: reference) ?? ServerAPNsID.id(of: reference)
         // A notification that was accepted before this call is in the store when it is read.
         try await mailboxes.flushNotes()

@@ -1,7 +1,7 @@
 import PushCore
 
 /// A receiver of devices' upstream messages of one or several categories; the port of components that process them.
-public protocol UpstreamReceiver: Sendable {
+package protocol UpstreamReceiver: Sendable {
     /// Receives a message of a session's device.
     ///
     /// May be called on any thread and returns at once; completes exactly once, on any thread. The device is notified
@@ -13,7 +13,7 @@ public protocol UpstreamReceiver: Sendable {
 }
 
 /// The outcome of an upstream message.
-public enum UpstreamOutcome: Hashable, Sendable {
+package enum UpstreamOutcome: Hashable, Sendable {
     /// The message is durable, without the items in it that are not the device's own. `ignored` counts those; a session
     /// that sends too many of them is ended.
     case durable(ignored: Int = 0)
@@ -26,33 +26,33 @@ public enum UpstreamOutcome: Hashable, Sendable {
 }
 
 /// The receivers of upstream messages, by category.
-public struct UpstreamRegistry: Sendable {
+package struct UpstreamRegistry: Sendable {
     private var receivers: [String: any UpstreamReceiver] = [:]
     private let others: any UpstreamReceiver
 
     /// Creates a registry without categories.
     ///
     /// - Parameter others: The receiver of all other categories; by default it refuses.
-    public init(others: any UpstreamReceiver = UnservedCategory()) { self.others = others }
+    package init(others: any UpstreamReceiver = UnservedCategory()) { self.others = others }
 
     /// A registry with a receiver for one more category; it replaces an earlier one for that category.
-    public func adding(_ receiver: any UpstreamReceiver, for category: String) -> UpstreamRegistry {
+    package func adding(_ receiver: any UpstreamReceiver, for category: String) -> UpstreamRegistry {
         var registry = self
         registry.receivers[category] = receiver
         return registry
     }
 
     /// The receiver of a category; every category has one.
-    public func receiver(of category: String) -> any UpstreamReceiver { receivers[category] ?? others }
+    package func receiver(of category: String) -> any UpstreamReceiver { receivers[category] ?? others }
 }
 
 /// A receiver that refuses categories without a receiver.
-public struct UnservedCategory: UpstreamReceiver {
+package struct UnservedCategory: UpstreamReceiver {
     /// Creates a receiver; it has no state.
-    public init() {}
+    package init() {}
 
     /// Refuses the message with the code 404 and the first 100 characters of its category.
-    public func receive(
+    package func receive(
         _ message: UpstreamMessage, of session: DeviceSessionID,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
     ) {

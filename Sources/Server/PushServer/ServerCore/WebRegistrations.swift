@@ -4,7 +4,7 @@ import Synchronization
 
 /// The source of browser registrations for a device wire, which writes messages for them in the form that their clients
 /// read.
-public protocol WebRegistrationSource: Sendable {
+package protocol WebRegistrationSource: Sendable {
     /// Whether a device may have browser registrations; returns at once. Most devices have none.
     func mayHave(_ device: DeviceID) -> Bool
 
@@ -15,34 +15,34 @@ public protocol WebRegistrationSource: Sendable {
 }
 
 /// A source without browser registrations.
-public struct NoWebRegistrations: WebRegistrationSource {
+package struct NoWebRegistrations: WebRegistrationSource {
     /// Creates a source; it has no state.
-    public init() {}
+    package init() {}
 
     /// Always `false`.
-    public func mayHave(_ device: DeviceID) -> Bool { false }
+    package func mayHave(_ device: DeviceID) -> Bool { false }
 
     /// Completes at once, with none.
-    public func registrations(
+    package func registrations(
         of device: DeviceID,
         then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
     ) { complete(.success([:])) }
 }
 
 /// Browser registrations from the register. Memory holds only the ids of the devices that have some. Thread-safe.
-public final class WebRegistrations: WebRegistrationSource {
+package final class WebRegistrations: WebRegistrationSource {
     private let store: any FCMRegister
     private let apps: AppDirectory
     private let devices = Mutex<Set<DeviceID>>([])
 
     /// Creates a directory that has read nothing yet.
-    public init(store: any FCMRegister, apps: AppDirectory) {
+    package init(store: any FCMRegister, apps: AppDirectory) {
         self.store = store
         self.apps = apps
     }
 
     /// Reads which devices have browser registrations; once, before devices may connect.
-    public func load() async throws {
+    package func load() async throws {
         let known = try await store.devicesWithWebRegistrations()
         devices.withLock { $0.formUnion(known) }
     }
@@ -54,10 +54,10 @@ public final class WebRegistrations: WebRegistrationSource {
     }
 
     /// Whether the device has had a browser registration since the server began, or before.
-    public func mayHave(_ device: DeviceID) -> Bool { devices.withLock { $0.contains(device) } }
+    package func mayHave(_ device: DeviceID) -> Bool { devices.withLock { $0.contains(device) } }
 
     /// Reads the registrations from the register, with the topics of their apps.
-    public func registrations(
+    package func registrations(
         of device: DeviceID,
         then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
     ) {

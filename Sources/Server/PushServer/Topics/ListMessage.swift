@@ -1,26 +1,26 @@
 import PushCore
 
 /// A message for the registrations of a list.
-public struct ListMessage: Hashable, Sendable {
+package struct ListMessage: Hashable, Sendable {
     /// The unique name of the message: a repetition with the same name is stored once.
-    public var name: String
+    package var name: String
     /// The list of recipients.
-    public var list: RecipientList
+    package var list: RecipientList
     /// The audience in readable form.
-    public var audience: String
+    package var audience: String
     /// The payload.
-    public var content: PushContent
+    package var content: PushContent
     /// The kind of push; `nil` where the sender specified none.
-    public var pushType: PushType?
+    package var pushType: PushType?
     /// The priority.
-    public var priority: Priority
+    package var priority: Priority
     /// The collapse id; `nil` where it replaces nothing.
-    public var collapseID: String?
+    package var collapseID: String?
     /// The time until which it is delivered to devices that connect later.
-    public var expiry: Expiry
+    package var expiry: Expiry
 
     /// Creates an instance from its properties.
-    public init(
+    package init(
         name: String, to list: RecipientList, audience: String, content: PushContent, pushType: PushType? = nil,
         priority: Priority = .immediate, collapseID: String? = nil, expiry: Expiry = .policyDefault
     ) {

@@ -2,7 +2,7 @@ import PushCore
 import Synchronization
 
 /// Sending to topics and conditions; the port of the endpoints that accept such sends.
-public protocol TopicSender: Sendable {
+package protocol TopicSender: Sendable {
     /// Accepts a message for many recipients; it is stored once, whatever the number of subscribers.
     ///
     /// - Returns: The id under which the broadcast is durable.
@@ -11,25 +11,25 @@ public protocol TopicSender: Sendable {
 }
 
 /// A message for the subscribers of topics.
-public struct TopicMessage: Sendable {
+package struct TopicMessage: Sendable {
     /// The topic or condition.
-    public var target: TopicTarget
+    package var target: TopicTarget
     /// The only app whose registrations get it; `nil` for every app of the team.
-    public var app: AppID?
+    package var app: AppID?
     /// The kind of push; `nil` where the sender specified none.
-    public var pushType: PushType?
+    package var pushType: PushType?
     /// The payload, made for the id of the message.
-    public var content: @Sendable (NotificationID) -> PushContent
+    package var content: @Sendable (NotificationID) -> PushContent
     /// The time until which it is delivered to devices that connect later. ``Expiry/once`` is for connected devices
     /// only.
-    public var expiry: Expiry
+    package var expiry: Expiry
     /// The priority.
-    public var priority: Priority
+    package var priority: Priority
     /// The collapse id, at most 64 bytes; on each device it replaces the queued notification with the same id.
-    public var collapseID: String?
+    package var collapseID: String?
 
     /// Creates a message. The content gets the message's id, for payloads that contain it.
-    public init(
+    package init(
         to target: TopicTarget, of app: AppID? = nil, pushType: PushType? = nil, expiry: Expiry = .policyDefault,
         priority: Priority = .immediate, collapseID: String? = nil,
         content: @escaping @Sendable (NotificationID) -> PushContent
@@ -45,7 +45,7 @@ public struct TopicMessage: Sendable {
 }
 
 /// The target of a message to many recipients.
-public enum TopicTarget: Hashable, Sendable {
+package enum TopicTarget: Hashable, Sendable {
     /// The subscribers of one topic.
     case topic(TopicName)
     /// The subscribers that match a condition, with the text that its sender wrote.
@@ -54,12 +54,12 @@ public enum TopicTarget: Hashable, Sendable {
     /// Parses a topic's name.
     ///
     /// - Throws: ``TopicNameFault``
-    public static func topic(named name: String) throws(TopicNameFault) -> TopicTarget { .topic(try TopicName(name)) }
+    package static func topic(named name: String) throws(TopicNameFault) -> TopicTarget { .topic(try TopicName(name)) }
 
     /// Parses a condition.
     ///
     /// - Throws: ``ConditionFault``, which contains the position of the character.
-    public static func condition(parsing text: String) throws(ConditionFault) -> TopicTarget {
+    package static func condition(parsing text: String) throws(ConditionFault) -> TopicTarget {
         .condition(try TopicCondition(parsing: text), text)
     }
 
@@ -72,7 +72,7 @@ public enum TopicTarget: Hashable, Sendable {
     }
 
     /// The target in readable form.
-    public var text: String {
+    package var text: String {
         switch self {
         case .topic(let name): name.description
         case .condition(_, let written): written
@@ -81,13 +81,13 @@ public enum TopicTarget: Hashable, Sendable {
 }
 
 /// An error: no id can be made at this moment; the send may be repeated.
-public struct NoBroadcastID: Error {
+package struct NoBroadcastID: Error {
     /// Creates an error without details.
-    public init() {}
+    package init() {}
 }
 
 /// Stores broadcasts, delivers them to connected devices, and withdraws them.
-public struct Broadcasts: TopicSender, BroadcastWithdrawal {
+package struct Broadcasts: TopicSender, BroadcastWithdrawal {
     private let store: any TopicStore
     private let delivery: any BroadcastDelivery
     private let withdrawal: any NotificationWithdrawal
@@ -124,7 +124,7 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     private static let slice = 256
 
     /// Creates broadcasts over a store and its mailbox service.
-    public init(store: any TopicStore, mailboxes: MailboxService, clock: @escaping @Sendable () -> Timestamp) {
+    package init(store: any TopicStore, mailboxes: MailboxService, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         delivery = mailboxes
         withdrawal = mailboxes
@@ -133,7 +133,7 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     }
 
     /// Stores the broadcast and has the connected members processed.
-    public func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID {
+    package func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID {
         guard let id = delivery.newID() else { throw NoBroadcastID() }
         let now = clock()
         return try await publish(
@@ -149,7 +149,7 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     ///
     /// - Returns: The durable broadcast: the same one for the same ``ListMessage/name``, however often it is sent.
     /// - Throws: The store's error when it does not take it; the same message may be sent again.
-    public func send(_ message: ListMessage, from team: TeamID) async throws -> Broadcast {
+    package func send(_ message: ListMessage, from team: TeamID) async throws -> Broadcast {
         guard let id = delivery.newID() else { throw NoBroadcastID() }
         let now = clock()
         return try await publish(
@@ -176,18 +176,18 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     }
 
     /// The copies of a broadcast after one of them, in the order in which they were made.
-    public func copies(
+    package func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [BroadcastCopy] {
         try await store.copies(of: broadcast, after: after, limit: limit)
     }
 
     /// Waits until no decision of the mailboxes depends on what they read before.
-    public func settle() async throws { try await settled() }
+    package func settle() async throws { try await settled() }
 
     /// Stops the broadcast's copies, waits until no decision depends on earlier reads, and withdraws the copies after
     /// this returns. A withdrawal interrupted by a crash is continued by ``resume()``.
-    public func withdrawBroadcast(_ id: NotificationID) async throws -> WithdrawalOutcome {
+    package func withdrawBroadcast(_ id: NotificationID) async throws -> WithdrawalOutcome {
         guard try await store.withdrawBroadcast(id, at: clock()) else { return .ended }
         try await settled()
         _ = withdrawals.round(of: id) { try await withdrawCopies(of: id) }
@@ -195,7 +195,7 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
     }
 
     /// Continues withdrawals that an earlier run began, or that the store did not take.
-    public func resume() async throws {
+    package func resume() async throws {
         for id in try await store.withdrawnBroadcasts() {
             try await withdrawals.round(of: id) { try await withdrawCopies(of: id) }.value
         }
@@ -225,7 +225,7 @@ public struct Broadcasts: TopicSender, BroadcastWithdrawal {
 
     /// Continues withdrawals, ends expired broadcasts, and deletes rows that are no longer needed; call it about once a
     /// minute.
-    public func sweep(keeping retention: Duration = .seconds(30 * 86_400)) async throws {
+    package func sweep(keeping retention: Duration = .seconds(30 * 86_400)) async throws {
         try await resume()
         let now = clock()
         while try await store.endBroadcasts(at: now, keptSince: now + (.zero - retention), limit: 1000) {}

@@ -5,7 +5,7 @@ import PushCore
 /// Each change is one transaction, synced to the disk when it returns. Subscriptions, unsubscriptions and broadcasts
 /// are numbered in the order of their transactions. Copies and cursors are written by the store's one writer of
 /// mailboxes (``RowChange/moveCursor(_:to:)``).
-public protocol TopicStore: Sendable {
+package protocol TopicStore: Sendable {
     /// Subscribes registrations to a topic of their team, in the order of the list.
     ///
     /// - Parameter limit: The maximum number of topics of a registration.
@@ -46,21 +46,21 @@ public protocol TopicStore: Sendable {
 }
 
 /// A registration that is subscribed or unsubscribed, with the team of the topics.
-public struct TopicMember: Hashable, Sendable {
+package struct TopicMember: Hashable, Sendable {
     /// The registration.
-    public var subject: TokenSubject
+    package var subject: TokenSubject
     /// The team of its app.
-    public var team: TeamID
+    package var team: TeamID
 
     /// Creates a member; whether the registration is active is not checked.
-    public init(subject: TokenSubject, team: TeamID) {
+    package init(subject: TokenSubject, team: TeamID) {
         self.subject = subject
         self.team = team
     }
 }
 
 /// The outcome of a subscription.
-public enum SubscriptionOutcome: Hashable, Sendable {
+package enum SubscriptionOutcome: Hashable, Sendable {
     /// The registration is subscribed now.
     case subscribed
     /// The registration was subscribed before.
@@ -72,32 +72,32 @@ public enum SubscriptionOutcome: Hashable, Sendable {
 }
 
 /// A topic to which a registration is subscribed.
-public struct TopicSubscription: Hashable, Sendable {
+package struct TopicSubscription: Hashable, Sendable {
     /// The topic.
-    public var topic: TopicName
+    package var topic: TopicName
     /// The time at which it was subscribed.
-    public var since: Timestamp
+    package var since: Timestamp
 
     /// Creates a subscription.
-    public init(topic: TopicName, since: Timestamp) {
+    package init(topic: TopicName, since: Timestamp) {
         self.topic = topic
         self.since = since
     }
 }
 
 /// A copy of a broadcast: a notification of one registration.
-public struct BroadcastCopy: Hashable, Sendable {
+package struct BroadcastCopy: Hashable, Sendable {
     /// The copy's own id; later copies of a broadcast have higher ones.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The device for which it was made.
-    public var device: DeviceID
+    package var device: DeviceID
     /// The app on it.
-    public var place: AppPlace
+    package var place: AppPlace
     /// The generation of the registration.
-    public var generation: UInt16
+    package var generation: UInt16
 
     /// Creates a copy's value.
-    public init(id: NotificationID, device: DeviceID, place: AppPlace, generation: UInt16) {
+    package init(id: NotificationID, device: DeviceID, place: AppPlace, generation: UInt16) {
         self.id = id
         self.device = device
         self.place = place
@@ -106,14 +106,14 @@ public struct BroadcastCopy: Hashable, Sendable {
 }
 
 /// The audience of a broadcast that is to be stored.
-public enum BroadcastTarget: Hashable, Sendable {
+package enum BroadcastTarget: Hashable, Sendable {
     /// The registrations that match a condition over topics of the team; only those of `app`, where it is set.
     case topics(TopicCondition, of: AppID? = nil)
     /// The registrations of a list.
     case list(RecipientList)
 
     /// The topics in the target.
-    public var topics: Set<TopicName> {
+    package var topics: Set<TopicName> {
         switch self {
         case .topics(let condition, _): Set(condition.topics)
         case .list: []
@@ -121,7 +121,7 @@ public enum BroadcastTarget: Hashable, Sendable {
     }
 
     /// The audience, with the store's numbers for topics; topics without a number have no subscribers.
-    public func audience(_ number: (TopicName) -> TopicNumber?) -> Audience {
+    package func audience(_ number: (TopicName) -> TopicNumber?) -> Audience {
         switch self {
         case .topics(let condition, let app): .topics(condition.map { number($0) ?? .nobody }, of: app)
         case .list(let list): .list(list)
@@ -130,34 +130,34 @@ public enum BroadcastTarget: Hashable, Sendable {
 }
 
 /// A broadcast that is to be stored.
-public struct BroadcastDraft: Hashable, Sendable {
+package struct BroadcastDraft: Hashable, Sendable {
     /// The broadcast's id.
-    public var id: NotificationID
+    package var id: NotificationID
     /// The team that sends it.
-    public var team: TeamID
+    package var team: TeamID
     /// The unique name, so that it is stored once; `nil` for none.
-    public var name: String?
+    package var name: String?
     /// The audience.
-    public var target: BroadcastTarget
+    package var target: BroadcastTarget
     /// The audience, as the sender wrote it.
-    public var written: String
+    package var written: String
     /// The kind of push; `nil` where its sender specified none.
-    public var pushType: PushType?
+    package var pushType: PushType?
     /// The priority.
-    public var priority: Priority
+    package var priority: Priority
     /// The collapse id; `nil` where it replaces nothing.
-    public var collapseID: String?
+    package var collapseID: String?
     /// The payload.
-    public var content: PushContent
+    package var content: PushContent
     /// The time at which it is accepted.
-    public var acceptedAt: Timestamp
+    package var acceptedAt: Timestamp
     /// The time after which it makes no copies.
-    public var expiresAt: Timestamp
+    package var expiresAt: Timestamp
     /// Whether it is delivered once or never, to connected devices.
-    public var isAttempt: Bool
+    package var isAttempt: Bool
 
     /// Creates a draft from its parts.
-    public init(
+    package init(
         id: NotificationID, team: TeamID, name: String? = nil, to target: BroadcastTarget, written: String,
         pushType: PushType? = nil, priority: Priority = .immediate, collapseID: String? = nil, content: PushContent,
         acceptedAt: Timestamp, expiresAt: Timestamp, isAttempt: Bool = false

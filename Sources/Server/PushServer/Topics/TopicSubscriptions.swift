@@ -2,7 +2,7 @@ import APNsProtocol
 import PushCore
 
 /// Subscribes registrations to topics, for providers and for devices.
-public struct TopicSubscriptions: Sendable {
+package struct TopicSubscriptions: Sendable {
     private let store: any TopicStore
     private let apps: AppDirectory
     private let tokens: TokenDirectory
@@ -13,7 +13,7 @@ public struct TopicSubscriptions: Sendable {
     package static let topicLimit = 2000
 
     /// Creates an instance from its properties.
-    public init(
+    package init(
         store: any TopicStore, apps: AppDirectory, tokens: TokenDirectory, delivery: any BroadcastDelivery,
         clock: @escaping @Sendable () -> Timestamp
     ) {
@@ -25,7 +25,7 @@ public struct TopicSubscriptions: Sendable {
     }
 
     /// The outcome for one registration token of a request.
-    public enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// The change was made.
         case done
         /// The registration was in that state before.
@@ -45,7 +45,7 @@ public struct TopicSubscriptions: Sendable {
     /// - Parameter team: The caller's team; `nil` where it may act for every team: the topic is then that of each
     ///   token's team.
     /// - Throws: An error when the store cannot be read or written; nothing was changed then.
-    public func subscribe(_ tokens: [String], to topic: TopicName, team: TeamID?) async throws -> [Outcome] {
+    package func subscribe(_ tokens: [String], to topic: TopicName, team: TeamID?) async throws -> [Outcome] {
         // The store checks in its transaction whether each is active: a thousand tokens need no thousand reads.
         try await change(tokens, team, byReading: false) { members in
             try await store.subscribe(members, to: topic, limit: Self.topicLimit, at: clock()).map { outcome in
@@ -62,7 +62,7 @@ public struct TopicSubscriptions: Sendable {
     /// Ends subscriptions; returns an outcome for each token, in order.
     ///
     /// - Throws: An error when the store cannot be read or written; nothing was changed then.
-    public func unsubscribe(_ tokens: [String], from topic: TopicName, team: TeamID?) async throws -> [Outcome] {
+    package func unsubscribe(_ tokens: [String], from topic: TopicName, team: TeamID?) async throws -> [Outcome] {
         try await change(tokens, team, byReading: true) { members in
             try await store.unsubscribe(members, from: topic).map { $0 ? .done : .unchanged }
         }
@@ -126,7 +126,7 @@ public struct TopicSubscriptions: Sendable {
 
 extension TopicSubscriptions: DeviceTopics {
     /// Subscribes an app of an authenticated device; its token must be the device's own.
-    public func changeTopic(
+    package func changeTopic(
         _ name: String, ofToken token: String, device: DeviceID, isLeaving: Bool
     ) async throws -> DeviceTopicOutcome {
         guard let topic = try? TopicName(name) else { return .invalidTopic }

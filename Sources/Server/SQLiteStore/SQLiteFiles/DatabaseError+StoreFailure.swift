@@ -3,8 +3,8 @@ import PushServer
 
 extension DatabaseError: StoreFailure {
     /// SQLite's own words, such as "database or disk is full", without the statement.
-    public var reason: String { message ?? "SQLite error \(resultCode.rawValue)" }
+    package var reason: String { message ?? "SQLite error \(resultCode.rawValue)" }
 
     /// Whether SQLite found the file to be damaged, or to be no database.
-    public var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+    package var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 }

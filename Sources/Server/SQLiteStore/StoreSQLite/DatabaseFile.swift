@@ -3,18 +3,18 @@ import GRDB
 import PushCore
 
 /// One of a server's databases as a file, looked at or copied without a server.
-public struct DatabaseFile: Sendable {
+package struct DatabaseFile: Sendable {
     /// The file's path.
-    public let path: String
+    package let path: String
 
     /// Creates a reference to a file that need not exist.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// Reads the whole file of a server's own database and checks that it is in order, and that its tables are not of a newer
     /// version. A server may be running on it.
     ///
     /// - Throws: ``DatabaseFault``.
-    public func check() throws { _ = try SQLiteStore.inspection(path: path).begin(limit: .max) }
+    package func check() throws { _ = try SQLiteStore.inspection(path: path).begin(limit: .max) }
 
     /// The database that the file's name tells.
     private var database: ServerDatabase {
@@ -24,7 +24,7 @@ public struct DatabaseFile: Sendable {
     /// A provider's public key that was not revoked, with its team; `nil` where the register has none with that id.
     ///
     /// - Throws: ``DatabaseFault``.
-    public func providerKey(_ id: KeyID) throws -> (team: TeamID, publicKeyPEM: String)? {
+    package func providerKey(_ id: KeyID) throws -> (team: TeamID, publicKeyPEM: String)? {
         var found: (TeamID, String)?
         try opened { queue in
             found = try queue.read { database in
@@ -42,7 +42,7 @@ public struct DatabaseFile: Sendable {
     ///
     /// The copy is one file, without a log beside it, and is on the disk when this returns.
     /// - Throws: ``DatabaseFault``, or ``StoreError`` of the copy; of one that failed nothing is left.
-    public func copy(to target: String) throws {
+    package func copy(to target: String) throws {
         guard FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600])
         else { throw StoreError.cannotOpen(path: target, reason: "the file cannot be made") }
         do {

@@ -6,7 +6,7 @@ import PushServer
 
 extension SQLiteStore: CertificateRegister {
     /// All certificates, the oldest first. A row that cannot be read is ignored: no provider can send with it.
-    public func providerCertificates() async throws -> [RegisteredCertificate] {
+    package func providerCertificates() async throws -> [RegisteredCertificate] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM provider_certificate ORDER BY created_at, id")
                 .compactMap(Self.certificate)
@@ -24,7 +24,7 @@ extension SQLiteStore: CertificateRegister {
     /// Adds a certificate.
     ///
     /// - Throws: ``RegisterError``, also for a certificate or an id that was revoked; or SQLite's error.
-    public func addProviderCertificate(_ certificate: RegisteredCertificate) async throws {
+    package func addProviderCertificate(_ certificate: RegisteredCertificate) async throws {
         try await changeRegister { database in
             let fingerprint = Data(certificate.certificate.fingerprint)
             let known = try String.fetchOne(
@@ -47,7 +47,7 @@ extension SQLiteStore: CertificateRegister {
     }
 
     /// Revokes a certificate; its row remains.
-    public func revokeProviderCertificate(
+    package func revokeProviderCertificate(
         _ certificateID: String, at now: Timestamp
     ) async throws -> RegisteredCertificate? {
         try await changeRegister { database in
@@ -62,7 +62,7 @@ extension SQLiteStore: CertificateRegister {
     }
 
     /// The authorities that were not revoked, the oldest first.
-    public func certificateAuthorities() async throws -> [RegisteredAuthority] {
+    package func certificateAuthorities() async throws -> [RegisteredAuthority] {
         try await pool.read { database in
             try Row.fetchAll(
                 database, sql: "SELECT * FROM certificate_authority WHERE revoked_at IS NULL ORDER BY created_at, id"
@@ -80,7 +80,7 @@ extension SQLiteStore: CertificateRegister {
     /// Adds an authority.
     ///
     /// - Throws: ``RegisterError``, also for the id of a revoked one; or SQLite's error.
-    public func addCertificateAuthority(_ authority: RegisteredAuthority) async throws {
+    package func addCertificateAuthority(_ authority: RegisteredAuthority) async throws {
         try await changeRegister { database in
             let fingerprint = Data(authority.authority.fingerprint)
             let known = try String.fetchOne(
@@ -102,7 +102,7 @@ extension SQLiteStore: CertificateRegister {
     }
 
     /// Revokes an authority; its row remains.
-    public func revokeCertificateAuthority(
+    package func revokeCertificateAuthority(
         _ authorityID: String, at now: Timestamp
     ) async throws -> RegisteredAuthority? {
         try await changeRegister { database in
@@ -119,7 +119,7 @@ extension SQLiteStore: CertificateRegister {
 
 extension SQLiteStore: TeamRegister {
     /// The teams that have a name, in the order of their ids.
-    public func teams() async throws -> [RegisteredTeam] {
+    package func teams() async throws -> [RegisteredTeam] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM team ORDER BY id").map { row in
                 RegisteredTeam(
@@ -130,7 +130,7 @@ extension SQLiteStore: TeamRegister {
     }
 
     /// Adds a team.
-    public func addTeam(_ team: RegisteredTeam) async throws {
+    package func addTeam(_ team: RegisteredTeam) async throws {
         try await changeRegister { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO team(id, name, created_at) VALUES(?, ?, ?)",
@@ -140,7 +140,7 @@ extension SQLiteStore: TeamRegister {
     }
 
     /// Sets the given properties of an app.
-    public func setApp(
+    package func setApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp? {
         try await changeRegister { database in

@@ -5,7 +5,7 @@ import PushCore
 /// The public keys of registrations.
 extension SQLiteStore {
     /// Stores the key in place of an earlier one, or removes that.
-    public func keepEncryptionKey(
+    package func keepEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
         try await pool.write { database in
@@ -28,7 +28,7 @@ extension SQLiteStore {
     }
 
     /// The key of a registration; `nil` when it has published none.
-    public func encryptionKey(
+    package func encryptionKey(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> RecipientPublicKey? {
         try await pool.read { database in

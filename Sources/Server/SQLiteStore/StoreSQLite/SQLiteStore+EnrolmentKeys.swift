@@ -6,7 +6,7 @@ import PushServer
 /// Keys for enrolment, and devices that are blocked.
 extension SQLiteStore: EnrolmentKeyRegister {
     /// Adds a key; the id of a revoked one is also taken.
-    public func addEnrolmentKey(_ key: EnrolmentKey) async throws {
+    package func addEnrolmentKey(_ key: EnrolmentKey) async throws {
         try await pool.write { database in
             try database.execute(
                 sql: """
@@ -22,7 +22,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
     }
 
     /// All keys.
-    public func enrolmentKeys() async throws -> [EnrolmentKey] {
+    package func enrolmentKeys() async throws -> [EnrolmentKey] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM enrolment_key ORDER BY created_at, id").map(
                 Self.enrolmentKey)
@@ -39,7 +39,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
     }
 
     /// Revokes a key; its id stays taken.
-    public func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool {
+    package func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
                 sql: "UPDATE enrolment_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
@@ -49,7 +49,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
     }
 
     /// Checks and counts the use in one transaction, so that no two devices take the last use.
-    public func useEnrolmentKey(
+    package func useEnrolmentKey(
         secretHash: [UInt8], isCounted: Bool, at now: Timestamp
     ) async throws -> EnrolmentKeyVerdict {
         try await pool.write { database in
@@ -65,7 +65,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
     }
 
     /// Sets or removes the time since which the device is blocked; a revoked one is not changed.
-    public func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool {
+    package func setBlocked(_ device: DeviceID, _ isBlocked: Bool, at now: Timestamp) async throws -> Bool {
         try await changeRegister { database in
             try database.execute(
                 sql: """
@@ -77,7 +77,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
     }
 
     /// Whether the device is blocked, and was not revoked.
-    public func isBlocked(_ device: DeviceID) async throws -> Bool {
+    package func isBlocked(_ device: DeviceID) async throws -> Bool {
         try await pool.read { database in
             try Bool.fetchOne(
                 database,
@@ -87,7 +87,7 @@ extension SQLiteStore: EnrolmentKeyRegister {
     }
 
     /// A page of the devices.
-    public func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice] {
+    package func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,

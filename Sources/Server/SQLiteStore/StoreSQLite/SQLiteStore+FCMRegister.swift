@@ -7,7 +7,7 @@ import PushServer
 /// Browsers' registrations and installations of apps.
 extension SQLiteStore: FCMRegister {
     /// Stores the registration in place of an earlier one, or removes that.
-    public func keepWebRegistration(
+    package func keepWebRegistration(
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
         try await pool.write { database in
@@ -32,7 +32,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// Compares and keeps in one statement.
-    public func changeWebRegistration(
+    package func changeWebRegistration(
         _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
     ) async throws -> Bool {
         let before = kept.registration
@@ -58,7 +58,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// The registrations of a device, in the order of their apps.
-    public func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
         try await pool.read { database in
             try Row.fetchAll(
                 database.cachedStatement(sql: "SELECT * FROM web_registration WHERE device = ? ORDER BY app"),
@@ -68,7 +68,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// The registrations of the team's apps whose keys the installation set.
-    public func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,
@@ -94,7 +94,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// Reads the devices' ids, once at the start of a server.
-    public func devicesWithWebRegistrations() async throws -> [DeviceID] {
+    package func devicesWithWebRegistrations() async throws -> [DeviceID] {
         try await pool.read { database in
             try Int64.fetchAll(database, sql: "SELECT DISTINCT device FROM web_registration").compactMap(
                 DeviceID.init(column:))
@@ -102,7 +102,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// Checks the key and stores the installation in one transaction; triggers count the installations of a key.
-    public func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
+    package func keepInstallation(_ installation: Installation, byKey keyHash: [UInt8]?) async throws -> Bool {
         try await pool.write { database in
             let key = try Row.fetchOne(
                 database, sql: "SELECT * FROM enrolment_key WHERE secret_hash = ?",
@@ -125,7 +125,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// The installation as it was stored.
-    public func installation(_ id: String, team: TeamID) async throws -> Installation? {
+    package func installation(_ id: String, team: TeamID) async throws -> Installation? {
         try await pool.read { database in
             try Row.fetchOne(
                 database, sql: "SELECT * FROM installation WHERE team = ? AND id = ?", arguments: [team.rawValue, id]
@@ -138,7 +138,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// Deletes the installation's row; its registrations remain.
-    public func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
+    package func removeInstallation(_ id: String, team: TeamID) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
                 sql: "DELETE FROM installation WHERE team = ? AND id = ?", arguments: [team.rawValue, id])

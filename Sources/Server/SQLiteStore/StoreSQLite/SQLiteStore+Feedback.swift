@@ -4,7 +4,7 @@ import PushServer
 
 extension SQLiteStore: FeedbackStore {
     /// Reads the ends that a trigger of the database has recorded.
-    public func endedRegistrations(
+    package func endedRegistrations(
         app: AppID, environment: PushEnvironment, limit: Int
     ) async throws -> [EndedRegistration] {
         try await pool.read { database in
@@ -25,7 +25,7 @@ extension SQLiteStore: FeedbackStore {
     }
 
     /// Deletes the ends in one transaction of the writer's.
-    public func forgetEnds(app: AppID, environment: PushEnvironment, through number: Int64) async throws {
+    package func forgetEnds(app: AppID, environment: PushEnvironment, through number: Int64) async throws {
         try await pool.write { database in
             try database.execute(
                 sql: "DELETE FROM ended_registration WHERE app = ? AND environment = ? AND number <= ?",

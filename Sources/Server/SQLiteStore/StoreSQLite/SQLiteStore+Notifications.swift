@@ -6,7 +6,7 @@ import PushServer
 
 extension SQLiteStore: NotificationStore {
     /// Reads the queued notifications on one of the readers' connections.
-    public func page(
+    package func page(
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
     ) {
@@ -22,7 +22,7 @@ extension SQLiteStore: NotificationStore {
     }
 
     /// Finds the device's own ids, each by its key, on one of the readers' connections.
-    public func notifications(
+    package func notifications(
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
     ) {
@@ -59,7 +59,7 @@ extension SQLiteStore: NotificationStore {
     }
 
     /// Reads the next rows by device and id.
-    public func expired(
+    package func expired(
         at now: Timestamp, awaySince: Timestamp, from position: SweepPosition?, limit: Int
     ) throws -> ExpiredSlice {
         try pool.read { database in
@@ -96,7 +96,7 @@ extension SQLiteStore: NotificationStore {
     }
 
     /// The durable ceiling, or the highest id that is stored where that is greater.
-    public func highWater() throws -> Int64 {
+    package func highWater() throws -> Int64 {
         try pool.read { database in
             let mark = try Int64.fetchOne(database, sql: "SELECT value FROM meta WHERE key = 'high_water'") ?? 0
             let last = try Int64.fetchOne(database, sql: "SELECT max(id) FROM message") ?? 0
@@ -105,7 +105,7 @@ extension SQLiteStore: NotificationStore {
     }
 
     /// The team of a recorded span that contains the id.
-    public func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
+    package func isUnrecorded(_ id: NotificationID, team: TeamID?) async throws -> TeamID? {
         try await pool.read { database in
             try String.fetchOne(
                 database,
@@ -116,7 +116,7 @@ extension SQLiteStore: NotificationStore {
     }
 
     /// Reads the timelines, in the order of their ids; of accepted ones with the same `apns-id` the newest 1000.
-    public func timelines(
+    package func timelines(
         id: NotificationID?, apnsID: APNsID?, team: TeamID?
     ) async throws -> [NotificationTimeline] {
         try await pool.read { database in

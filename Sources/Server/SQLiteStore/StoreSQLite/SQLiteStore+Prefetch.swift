@@ -6,7 +6,7 @@ import PushServer
 /// The rows that a batch needs. Each is found by its key.
 extension SQLiteStore {
     /// Reads all rows in one transaction on the writer's connection.
-    public func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
+    package func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         guard !request.isEmpty else { return Prefetched() }
         // The writer's connection has the pages in memory: a reader would read all of them again after each commit.
         return try pool.writeWithoutTransaction { database in

@@ -5,16 +5,16 @@ import PushServer
 
 extension SQLiteStore: RegisterStore {
     /// The counter in the file beside the database, which every process maps.
-    public var registerVersion: UInt64 { registerChanges.current }
+    package var registerVersion: UInt64 { registerChanges.current }
 
     /// Blocks the thread until ``registerVersion`` differs from a known one, for at most the given time in
     /// milliseconds.
-    public func waitForRegisterChange(since version: UInt64, milliseconds: Int32) {
+    package func waitForRegisterChange(since version: UInt64, milliseconds: Int32) {
         registerChanges.wait(whileAt: version, milliseconds: milliseconds)
     }
 
     /// The apps that were not removed, in the order of their ids.
-    public func apps() async throws -> [RegisteredApp] {
+    package func apps() async throws -> [RegisteredApp] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM app WHERE removed_at IS NULL ORDER BY id").map(Self.app)
         }
@@ -40,7 +40,7 @@ extension SQLiteStore: RegisterStore {
     /// Adds an app, or restores a removed one of the same team under its id, with the new policy.
     ///
     /// - Throws: ``RegisterError`` when the topic is an app's, or was an app of another team, or SQLite's error.
-    public func addApp(
+    package func addApp(
         topic: Topic, team: TeamID, policy: MailboxPolicy, at now: Timestamp
     ) async throws -> RegisteredApp {
         try await changeRegister { database in
@@ -66,7 +66,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// Removes an app and ends its active registrations, in one transaction.
-    public func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
+    package func removeApp(topic: Topic, at now: Timestamp) async throws -> RegisteredApp? {
         try await changeRegister { database in
             let found = try Row.fetchOne(
                 database, sql: "SELECT * FROM app WHERE topic = ? AND removed_at IS NULL", arguments: [topic.rawValue])
@@ -86,7 +86,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// The keys that were not revoked, the oldest first.
-    public func providerKeys() async throws -> [ProviderKey] {
+    package func providerKeys() async throws -> [ProviderKey] {
         try await pool.read { database in
             try Row.fetchAll(
                 database, sql: "SELECT * FROM provider_key WHERE revoked_at IS NULL ORDER BY created_at, key_id"
@@ -101,7 +101,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// Revokes a key; its id stays taken.
-    public func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey? {
+    package func revokeProviderKey(_ keyID: KeyID, at now: Timestamp) async throws -> ProviderKey? {
         try await changeRegister { database in
             let found = try Row.fetchOne(
                 database, sql: "SELECT * FROM provider_key WHERE key_id = ? AND revoked_at IS NULL",
@@ -117,7 +117,7 @@ extension SQLiteStore: RegisterStore {
     /// Adds a key.
     ///
     /// - Throws: ``RegisterError/keyIDTaken(_:)``, also for the id of a revoked key; or SQLite's error.
-    public func addProviderKey(_ key: ProviderKey) async throws {
+    package func addProviderKey(_ key: ProviderKey) async throws {
         try await changeRegister { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO provider_key(key_id, team, public_key, created_at) VALUES(?, ?, ?, ?)",
@@ -127,7 +127,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// Adds a device; `false` also if the id belongs to a revoked one.
-    public func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
+    package func addDevice(_ device: DeviceID, secretHash: [UInt8], at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO device(id, secret_hash, enrolled_at) VALUES(?, ?, ?)",
@@ -137,7 +137,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// The hash that was given to ``addDevice(_:secretHash:at:)``.
-    public func secretHash(of device: DeviceID) async throws -> [UInt8]? {
+    package func secretHash(of device: DeviceID) async throws -> [UInt8]? {
         try await pool.read { database in
             try Data.fetchOne(
                 database,
@@ -148,7 +148,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// Revokes a device and ends its active registrations, in one transaction.
-    public func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
+    package func revokeDevice(_ device: DeviceID, at now: Timestamp) async throws -> Bool {
         try await changeRegister { database in
             try database.execute(
                 sql: "UPDATE device SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
@@ -167,7 +167,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// The devices that were revoked or blocked at or after the instant, in no order.
-    public func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
+    package func devicesRevoked(since instant: Timestamp) async throws -> [DeviceID] {
         try await pool.read { database in
             try Int64.fetchAll(
                 database,
@@ -181,21 +181,21 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// The registration in its newest generation.
-    public func registration(
+    package func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
         try await pool.read { try Self.registration(device, app, environment, $0) }
     }
 
     /// The registrations, read in one transaction.
-    public func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
+    package func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
         try await pool.read { database in
             try subjects.map { try Self.registration($0.device, $0.app, $0.environment, database) }
         }
     }
 
     /// Reads each device's by the primary key.
-    public func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] {
+    package func activeRegistrations(of devices: [DeviceID], cell: UInt16) async throws -> [TokenSubject] {
         try await pool.read { database in
             let statement = try database.cachedStatement(
                 sql: "SELECT app, environment, generation FROM registration WHERE device = ? AND ended_at IS NULL")
@@ -230,7 +230,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// Makes a registration active; the generation after 32767 is 0.
-    public func register(
+    package func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration {
         try await pool.write { database in
@@ -253,7 +253,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     /// Ends a registration; one that has ended is not changed.
-    public func endRegistration(
+    package func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {
         try await pool.write { database in

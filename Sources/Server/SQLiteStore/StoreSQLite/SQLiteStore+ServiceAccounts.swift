@@ -4,7 +4,7 @@ import PushServer
 
 extension SQLiteStore: ServiceAccountRegister {
     /// All service accounts, the oldest first.
-    public func serviceAccounts() async throws -> [ServiceAccount] {
+    package func serviceAccounts() async throws -> [ServiceAccount] {
         try await pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM service_account ORDER BY created_at, key_id")
                 .map(Self.serviceAccount)
@@ -21,7 +21,7 @@ extension SQLiteStore: ServiceAccountRegister {
     /// Adds a service account.
     ///
     /// - Throws: ``RegisterError``, also for one that was revoked; or SQLite's error.
-    public func addServiceAccount(_ account: ServiceAccount) async throws {
+    package func addServiceAccount(_ account: ServiceAccount) async throws {
         try await changeRegister { database in
             try database.execute(
                 sql: """
@@ -37,7 +37,7 @@ extension SQLiteStore: ServiceAccountRegister {
     }
 
     /// Revokes a service account; its row remains.
-    public func revokeServiceAccount(_ keyID: String, at now: Timestamp) async throws -> ServiceAccount? {
+    package func revokeServiceAccount(_ keyID: String, at now: Timestamp) async throws -> ServiceAccount? {
         try await changeRegister { database in
             try database.execute(
                 sql: "UPDATE service_account SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL",
@@ -52,12 +52,12 @@ extension SQLiteStore: ServiceAccountRegister {
 
 extension SQLiteStore: DeviceGroupRegister {
     /// The group of a notification key.
-    public func deviceGroup(key: String) async throws -> DeviceGroup? {
+    package func deviceGroup(key: String) async throws -> DeviceGroup? {
         try await pool.read { try Self.deviceGroup(key, $0) }
     }
 
     /// The group of a team with a name.
-    public func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup? {
+    package func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup? {
         try await pool.read { database in
             try String.fetchOne(
                 database, sql: "SELECT key FROM device_group WHERE team = ? AND name = ?",
@@ -78,7 +78,7 @@ extension SQLiteStore: DeviceGroupRegister {
     }
 
     /// Adds a group with its members.
-    public func addDeviceGroup(_ group: DeviceGroup, at now: Timestamp) async throws -> Bool {
+    package func addDeviceGroup(_ group: DeviceGroup, at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
                 sql: "INSERT OR IGNORE INTO device_group(key, team, name, created_at) VALUES(?, ?, ?, ?)",
@@ -95,7 +95,7 @@ extension SQLiteStore: DeviceGroupRegister {
     }
 
     /// Adds and removes members in one transaction.
-    public func changeDeviceGroup(
+    package func changeDeviceGroup(
         key: String, adding: [String], removing: [String], limit: Int
     ) async throws -> DeviceGroup? {
         try await pool.write { database in

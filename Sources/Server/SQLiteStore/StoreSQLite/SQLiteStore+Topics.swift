@@ -5,7 +5,7 @@ import PushServer
 
 extension SQLiteStore: TopicStore {
     /// Subscribes active registrations, in one transaction with concurrent requests.
-    public func subscribe(
+    package func subscribe(
         _ members: [TopicMember], to topic: TopicName, limit: Int, at now: Timestamp
     ) async throws -> [SubscriptionOutcome] {
         try await grouped.write { database in
@@ -34,7 +34,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// Ends subscriptions, in one transaction. Rows that a broadcast needs later are kept.
-    public func unsubscribe(_ members: [TopicMember], from topic: TopicName) async throws -> [Bool] {
+    package func unsubscribe(_ members: [TopicMember], from topic: TopicName) async throws -> [Bool] {
         try await grouped.write { database in
             let left = try Self.nextSequence(database)
             return try members.map { member in
@@ -61,7 +61,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// The subscriptions of a registration, by name.
-    public func subscriptions(of subject: TokenSubject) async throws -> [TopicSubscription] {
+    package func subscriptions(of subject: TokenSubject) async throws -> [TopicSubscription] {
         try await pool.read { database in
             try Row.fetchAll(
                 database.cachedStatement(
@@ -81,7 +81,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// Stores the payload, the broadcast, and one row for each of its topics.
-    public func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
+    package func insertBroadcast(_ draft: BroadcastDraft) async throws -> Broadcast {
         try await pool.write { database in
             if let name = draft.name, let known = try Self.broadcast(named: name, database) { return known }
             let sequence = try Self.nextSequence(database)
@@ -126,7 +126,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// Removes the broadcast from its topics.
-    public func withdrawBroadcast(_ id: NotificationID, at now: Timestamp) async throws -> Bool {
+    package func withdrawBroadcast(_ id: NotificationID, at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
             try database.execute(
                 sql: "UPDATE broadcast SET withdrawn_at = ? WHERE id = ? AND withdrawn_at IS NULL",
@@ -143,7 +143,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// The broadcasts whose withdrawal has begun and not ended.
-    public func withdrawnBroadcasts() async throws -> [NotificationID] {
+    package func withdrawnBroadcasts() async throws -> [NotificationID] {
         try await pool.read { database in
             try Int64.fetchAll(
                 database,
@@ -153,7 +153,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// Reads the copies by the payload that they share.
-    public func copies(
+    package func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [BroadcastCopy] {
         try await pool.read { database in
@@ -178,7 +178,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// Records that the withdrawal has ended.
-    public func endWithdrawnBroadcast(_ id: NotificationID, at now: Timestamp) async throws {
+    package func endWithdrawnBroadcast(_ id: NotificationID, at now: Timestamp) async throws {
         try await pool.write { database in
             try database.execute(
                 sql: "UPDATE broadcast SET ended_at = ? WHERE id = ? AND withdrawn_at IS NOT NULL",
@@ -187,7 +187,7 @@ extension SQLiteStore: TopicStore {
     }
 
     /// Ends expired broadcasts, in one transaction of bounded length.
-    public func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
+    package func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
         try await pool.write { database in
             let expired = try Int64.fetchAll(
                 database,

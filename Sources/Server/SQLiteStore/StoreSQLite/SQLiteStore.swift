@@ -4,7 +4,7 @@ import PushCore
 import PushServer
 
 /// The server's store in one SQLite file.
-public final class SQLiteStore: Sendable {
+package final class SQLiteStore: Sendable {
     let pool: WatchedDatabase<DatabasePool>
     /// Raised by every process that changes the register.
     let registerChanges: SharedCounter
@@ -17,7 +17,7 @@ public final class SQLiteStore: Sendable {
     /// - Parameter path: Its folder must exist. The file is made readable by its owner alone.
     /// - Throws: ``DatabaseFault`` when the file cannot be opened or is no database of ours; ``StoreError`` when it does
     ///   not sync.
-    public convenience init(path: String) throws {
+    package convenience init(path: String) throws {
         try self.init(path: path, health: DatabaseHealth(.server, path: path))
     }
 
@@ -62,12 +62,12 @@ public final class SQLiteStore: Sendable {
     package var databaseHealth: DatabaseHealth { pool.health }
 
     /// SQLite's number of the writer's synchronous mode; 2 is FULL.
-    public func synchronousMode() throws -> Int {
+    package func synchronousMode() throws -> Int {
         try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") ?? -1 }
     }
 
     /// Copies what the log holds into the database file and closes everything. A file that was found damaged stays as it is.
-    public func close() throws {
+    package func close() throws {
         guard pool.health.fault == nil else { return }
         let pool = try pool.sound()
         try pool.writeWithoutTransaction { database in
@@ -80,7 +80,7 @@ public final class SQLiteStore: Sendable {
     /// Makes the changes in one transaction of the writer's; an empty list costs none.
     ///
     /// - Throws: SQLite's error, or ``StoreError/isClosed``; then none of the changes has happened.
-    public func apply(_ changes: [RowChange]) throws {
+    package func apply(_ changes: [RowChange]) throws {
         guard !changes.isEmpty else { return }
         try write { database in
             let writer = RowWriter(database: database, hot: try hot.prepared(database))
@@ -90,7 +90,7 @@ public final class SQLiteStore: Sendable {
     }
 
     /// Prunes one slice in one transaction of the writer's.
-    public func prune(
+    package func prune(
         timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
     ) throws -> Bool {
         var isMore = false
@@ -112,7 +112,7 @@ public final class SQLiteStore: Sendable {
 }
 
 /// Why a store cannot be used, beside a fault of its file (``DatabaseFault``).
-public enum StoreError: Error, CustomStringConvertible {
+package enum StoreError: Error, CustomStringConvertible {
     /// A file beside the database, or a copy of it, cannot be made or opened; the reason is the system's.
     case cannotOpen(path: String, reason: String)
     /// SQLite does not keep `synchronous=FULL` on the writer, so that a commit might not be on the disk.
@@ -120,7 +120,7 @@ public enum StoreError: Error, CustomStringConvertible {
     /// The writer's connection is closed.
     case isClosed
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .cannotOpen(let path, let reason): "\(path) cannot be opened: \(reason)"
         case .doesNotSync(let path): "the database \(path) does not take synchronous=FULL, so nothing would be durable"

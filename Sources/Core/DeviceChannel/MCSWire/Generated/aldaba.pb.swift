@@ -23,62 +23,62 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 }
 
 /// A state that a device saw one notification reach.
-public nonisolated struct MCSDeviceReceipt: Sendable {
+package nonisolated struct MCSDeviceReceipt: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var notificationID: Int64 {
+  package var notificationID: Int64 {
     get {_notificationID ?? 0}
     set {_notificationID = newValue}
   }
   /// Returns true if `notificationID` has been explicitly set.
-  public var hasNotificationID: Bool {self._notificationID != nil}
+  package var hasNotificationID: Bool {self._notificationID != nil}
   /// Clears the value of `notificationID`. Subsequent reads from it will return its default value.
-  public mutating func clearNotificationID() {self._notificationID = nil}
+  package mutating func clearNotificationID() {self._notificationID = nil}
 
   /// The text form of the state: "handed", "action(snooze)".
-  public var state: String {
+  package var state: String {
     get {_state ?? String()}
     set {_state = newValue}
   }
   /// Returns true if `state` has been explicitly set.
-  public var hasState: Bool {self._state != nil}
+  package var hasState: Bool {self._state != nil}
   /// Clears the value of `state`. Subsequent reads from it will return its default value.
-  public mutating func clearState() {self._state = nil}
+  package mutating func clearState() {self._state = nil}
 
   /// Milliseconds since 1970.
-  public var atMs: Int64 {
+  package var atMs: Int64 {
     get {_atMs ?? 0}
     set {_atMs = newValue}
   }
   /// Returns true if `atMs` has been explicitly set.
-  public var hasAtMs: Bool {self._atMs != nil}
+  package var hasAtMs: Bool {self._atMs != nil}
   /// Clears the value of `atMs`. Subsequent reads from it will return its default value.
-  public mutating func clearAtMs() {self._atMs = nil}
+  package mutating func clearAtMs() {self._atMs = nil}
 
   /// "agent", "app" or "desktop".
-  public var source: String {
+  package var source: String {
     get {_source ?? String()}
     set {_source = newValue}
   }
   /// Returns true if `source` has been explicitly set.
-  public var hasSource: Bool {self._source != nil}
+  package var hasSource: Bool {self._source != nil}
   /// Clears the value of `source`. Subsequent reads from it will return its default value.
-  public mutating func clearSource() {self._source = nil}
+  package mutating func clearSource() {self._source = nil}
 
-  public var note: String {
+  package var note: String {
     get {_note ?? String()}
     set {_note = newValue}
   }
   /// Returns true if `note` has been explicitly set.
-  public var hasNote: Bool {self._note != nil}
+  package var hasNote: Bool {self._note != nil}
   /// Clears the value of `note`. Subsequent reads from it will return its default value.
-  public mutating func clearNote() {self._note = nil}
+  package mutating func clearNote() {self._note = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _notificationID: Int64? = nil
   fileprivate var _state: String? = nil
@@ -87,16 +87,16 @@ public nonisolated struct MCSDeviceReceipt: Sendable {
   fileprivate var _note: String? = nil
 }
 
-public nonisolated struct MCSReceiptBatch: Sendable {
+package nonisolated struct MCSReceiptBatch: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var receipts: [MCSDeviceReceipt] = []
+  package var receipts: [MCSDeviceReceipt] = []
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -104,10 +104,10 @@ public nonisolated struct MCSReceiptBatch: Sendable {
 fileprivate nonisolated let _protobuf_package = "aldaba"
 
 nonisolated extension MCSDeviceReceipt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".DeviceReceipt"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}notification_id\0\u{1}state\0\u{3}at_ms\0\u{1}source\0\u{1}note\0")
+  package static let protoMessageName: String = _protobuf_package + ".DeviceReceipt"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}notification_id\0\u{1}state\0\u{3}at_ms\0\u{1}source\0\u{1}note\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -123,7 +123,7 @@ nonisolated extension MCSDeviceReceipt: SwiftProtobuf.Message, SwiftProtobuf._Me
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -146,7 +146,7 @@ nonisolated extension MCSDeviceReceipt: SwiftProtobuf.Message, SwiftProtobuf._Me
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSDeviceReceipt, rhs: MCSDeviceReceipt) -> Bool {
+  package static func ==(lhs: MCSDeviceReceipt, rhs: MCSDeviceReceipt) -> Bool {
     if lhs._notificationID != rhs._notificationID {return false}
     if lhs._state != rhs._state {return false}
     if lhs._atMs != rhs._atMs {return false}
@@ -158,10 +158,10 @@ nonisolated extension MCSDeviceReceipt: SwiftProtobuf.Message, SwiftProtobuf._Me
 }
 
 nonisolated extension MCSReceiptBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".ReceiptBatch"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}receipts\0")
+  package static let protoMessageName: String = _protobuf_package + ".ReceiptBatch"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}receipts\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -173,14 +173,14 @@ nonisolated extension MCSReceiptBatch: SwiftProtobuf.Message, SwiftProtobuf._Mes
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     if !self.receipts.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.receipts, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSReceiptBatch, rhs: MCSReceiptBatch) -> Bool {
+  package static func ==(lhs: MCSReceiptBatch, rhs: MCSReceiptBatch) -> Bool {
     if lhs.receipts != rhs.receipts {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

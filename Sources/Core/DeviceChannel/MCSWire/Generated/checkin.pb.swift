@@ -30,149 +30,149 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-public nonisolated struct MCSChromeBuild: Sendable {
+package nonisolated struct MCSChromeBuild: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var platform: Int32 {
+  package var platform: Int32 {
     get {_platform ?? 0}
     set {_platform = newValue}
   }
   /// Returns true if `platform` has been explicitly set.
-  public var hasPlatform: Bool {self._platform != nil}
+  package var hasPlatform: Bool {self._platform != nil}
   /// Clears the value of `platform`. Subsequent reads from it will return its default value.
-  public mutating func clearPlatform() {self._platform = nil}
+  package mutating func clearPlatform() {self._platform = nil}
 
-  public var chromeVersion: String {
+  package var chromeVersion: String {
     get {_chromeVersion ?? String()}
     set {_chromeVersion = newValue}
   }
   /// Returns true if `chromeVersion` has been explicitly set.
-  public var hasChromeVersion: Bool {self._chromeVersion != nil}
+  package var hasChromeVersion: Bool {self._chromeVersion != nil}
   /// Clears the value of `chromeVersion`. Subsequent reads from it will return its default value.
-  public mutating func clearChromeVersion() {self._chromeVersion = nil}
+  package mutating func clearChromeVersion() {self._chromeVersion = nil}
 
-  public var channel: Int32 {
+  package var channel: Int32 {
     get {_channel ?? 0}
     set {_channel = newValue}
   }
   /// Returns true if `channel` has been explicitly set.
-  public var hasChannel: Bool {self._channel != nil}
+  package var hasChannel: Bool {self._channel != nil}
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
-  public mutating func clearChannel() {self._channel = nil}
+  package mutating func clearChannel() {self._channel = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _platform: Int32? = nil
   fileprivate var _chromeVersion: String? = nil
   fileprivate var _channel: Int32? = nil
 }
 
-public nonisolated struct MCSCheckinDevice: Sendable {
+package nonisolated struct MCSCheckinDevice: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var type: Int32 {
+  package var type: Int32 {
     get {_type ?? 0}
     set {_type = newValue}
   }
   /// Returns true if `type` has been explicitly set.
-  public var hasType: Bool {self._type != nil}
+  package var hasType: Bool {self._type != nil}
   /// Clears the value of `type`. Subsequent reads from it will return its default value.
-  public mutating func clearType() {self._type = nil}
+  package mutating func clearType() {self._type = nil}
 
-  public var chromeBuild: MCSChromeBuild {
+  package var chromeBuild: MCSChromeBuild {
     get {_chromeBuild ?? MCSChromeBuild()}
     set {_chromeBuild = newValue}
   }
   /// Returns true if `chromeBuild` has been explicitly set.
-  public var hasChromeBuild: Bool {self._chromeBuild != nil}
+  package var hasChromeBuild: Bool {self._chromeBuild != nil}
   /// Clears the value of `chromeBuild`. Subsequent reads from it will return its default value.
-  public mutating func clearChromeBuild() {self._chromeBuild = nil}
+  package mutating func clearChromeBuild() {self._chromeBuild = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _type: Int32? = nil
   fileprivate var _chromeBuild: MCSChromeBuild? = nil
 }
 
-public nonisolated struct MCSCheckinRequest: Sendable {
+package nonisolated struct MCSCheckinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var id: Int64 {
+  package var id: Int64 {
     get {_id ?? 0}
     set {_id = newValue}
   }
   /// Returns true if `id` has been explicitly set.
-  public var hasID: Bool {self._id != nil}
+  package var hasID: Bool {self._id != nil}
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
-  public mutating func clearID() {self._id = nil}
+  package mutating func clearID() {self._id = nil}
 
-  public var digest: String {
+  package var digest: String {
     get {_digest ?? String()}
     set {_digest = newValue}
   }
   /// Returns true if `digest` has been explicitly set.
-  public var hasDigest: Bool {self._digest != nil}
+  package var hasDigest: Bool {self._digest != nil}
   /// Clears the value of `digest`. Subsequent reads from it will return its default value.
-  public mutating func clearDigest() {self._digest = nil}
+  package mutating func clearDigest() {self._digest = nil}
 
-  public var checkin: MCSCheckinDevice {
+  package var checkin: MCSCheckinDevice {
     get {_checkin ?? MCSCheckinDevice()}
     set {_checkin = newValue}
   }
   /// Returns true if `checkin` has been explicitly set.
-  public var hasCheckin: Bool {self._checkin != nil}
+  package var hasCheckin: Bool {self._checkin != nil}
   /// Clears the value of `checkin`. Subsequent reads from it will return its default value.
-  public mutating func clearCheckin() {self._checkin = nil}
+  package mutating func clearCheckin() {self._checkin = nil}
 
-  public var securityToken: UInt64 {
+  package var securityToken: UInt64 {
     get {_securityToken ?? 0}
     set {_securityToken = newValue}
   }
   /// Returns true if `securityToken` has been explicitly set.
-  public var hasSecurityToken: Bool {self._securityToken != nil}
+  package var hasSecurityToken: Bool {self._securityToken != nil}
   /// Clears the value of `securityToken`. Subsequent reads from it will return its default value.
-  public mutating func clearSecurityToken() {self._securityToken = nil}
+  package mutating func clearSecurityToken() {self._securityToken = nil}
 
-  public var version: Int32 {
+  package var version: Int32 {
     get {_version ?? 0}
     set {_version = newValue}
   }
   /// Returns true if `version` has been explicitly set.
-  public var hasVersion: Bool {self._version != nil}
+  package var hasVersion: Bool {self._version != nil}
   /// Clears the value of `version`. Subsequent reads from it will return its default value.
-  public mutating func clearVersion() {self._version = nil}
+  package mutating func clearVersion() {self._version = nil}
 
-  public var fragment: Int32 {
+  package var fragment: Int32 {
     get {_fragment ?? 0}
     set {_fragment = newValue}
   }
   /// Returns true if `fragment` has been explicitly set.
-  public var hasFragment: Bool {self._fragment != nil}
+  package var hasFragment: Bool {self._fragment != nil}
   /// Clears the value of `fragment`. Subsequent reads from it will return its default value.
-  public mutating func clearFragment() {self._fragment = nil}
+  package mutating func clearFragment() {self._fragment = nil}
 
-  public var userSerialNumber: Int32 {
+  package var userSerialNumber: Int32 {
     get {_userSerialNumber ?? 0}
     set {_userSerialNumber = newValue}
   }
   /// Returns true if `userSerialNumber` has been explicitly set.
-  public var hasUserSerialNumber: Bool {self._userSerialNumber != nil}
+  package var hasUserSerialNumber: Bool {self._userSerialNumber != nil}
   /// Clears the value of `userSerialNumber`. Subsequent reads from it will return its default value.
-  public mutating func clearUserSerialNumber() {self._userSerialNumber = nil}
+  package mutating func clearUserSerialNumber() {self._userSerialNumber = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _id: Int64? = nil
   fileprivate var _digest: String? = nil
@@ -183,121 +183,121 @@ public nonisolated struct MCSCheckinRequest: Sendable {
   fileprivate var _userSerialNumber: Int32? = nil
 }
 
-public nonisolated struct MCSCheckinSetting: Sendable {
+package nonisolated struct MCSCheckinSetting: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var name: Data {
+  package var name: Data {
     get {_name ?? Data()}
     set {_name = newValue}
   }
   /// Returns true if `name` has been explicitly set.
-  public var hasName: Bool {self._name != nil}
+  package var hasName: Bool {self._name != nil}
   /// Clears the value of `name`. Subsequent reads from it will return its default value.
-  public mutating func clearName() {self._name = nil}
+  package mutating func clearName() {self._name = nil}
 
-  public var value: Data {
+  package var value: Data {
     get {_value ?? Data()}
     set {_value = newValue}
   }
   /// Returns true if `value` has been explicitly set.
-  public var hasValue: Bool {self._value != nil}
+  package var hasValue: Bool {self._value != nil}
   /// Clears the value of `value`. Subsequent reads from it will return its default value.
-  public mutating func clearValue() {self._value = nil}
+  package mutating func clearValue() {self._value = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _name: Data? = nil
   fileprivate var _value: Data? = nil
 }
 
-public nonisolated struct MCSCheckinResponse: Sendable {
+package nonisolated struct MCSCheckinResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var statsOk: Bool {
+  package var statsOk: Bool {
     get {_statsOk ?? false}
     set {_statsOk = newValue}
   }
   /// Returns true if `statsOk` has been explicitly set.
-  public var hasStatsOk: Bool {self._statsOk != nil}
+  package var hasStatsOk: Bool {self._statsOk != nil}
   /// Clears the value of `statsOk`. Subsequent reads from it will return its default value.
-  public mutating func clearStatsOk() {self._statsOk = nil}
+  package mutating func clearStatsOk() {self._statsOk = nil}
 
-  public var timeMsec: Int64 {
+  package var timeMsec: Int64 {
     get {_timeMsec ?? 0}
     set {_timeMsec = newValue}
   }
   /// Returns true if `timeMsec` has been explicitly set.
-  public var hasTimeMsec: Bool {self._timeMsec != nil}
+  package var hasTimeMsec: Bool {self._timeMsec != nil}
   /// Clears the value of `timeMsec`. Subsequent reads from it will return its default value.
-  public mutating func clearTimeMsec() {self._timeMsec = nil}
+  package mutating func clearTimeMsec() {self._timeMsec = nil}
 
-  public var digest: String {
+  package var digest: String {
     get {_digest ?? String()}
     set {_digest = newValue}
   }
   /// Returns true if `digest` has been explicitly set.
-  public var hasDigest: Bool {self._digest != nil}
+  package var hasDigest: Bool {self._digest != nil}
   /// Clears the value of `digest`. Subsequent reads from it will return its default value.
-  public mutating func clearDigest() {self._digest = nil}
+  package mutating func clearDigest() {self._digest = nil}
 
-  public var setting: [MCSCheckinSetting] = []
+  package var setting: [MCSCheckinSetting] = []
 
-  public var marketOk: Bool {
+  package var marketOk: Bool {
     get {_marketOk ?? false}
     set {_marketOk = newValue}
   }
   /// Returns true if `marketOk` has been explicitly set.
-  public var hasMarketOk: Bool {self._marketOk != nil}
+  package var hasMarketOk: Bool {self._marketOk != nil}
   /// Clears the value of `marketOk`. Subsequent reads from it will return its default value.
-  public mutating func clearMarketOk() {self._marketOk = nil}
+  package mutating func clearMarketOk() {self._marketOk = nil}
 
-  public var androidID: UInt64 {
+  package var androidID: UInt64 {
     get {_androidID ?? 0}
     set {_androidID = newValue}
   }
   /// Returns true if `androidID` has been explicitly set.
-  public var hasAndroidID: Bool {self._androidID != nil}
+  package var hasAndroidID: Bool {self._androidID != nil}
   /// Clears the value of `androidID`. Subsequent reads from it will return its default value.
-  public mutating func clearAndroidID() {self._androidID = nil}
+  package mutating func clearAndroidID() {self._androidID = nil}
 
-  public var securityToken: UInt64 {
+  package var securityToken: UInt64 {
     get {_securityToken ?? 0}
     set {_securityToken = newValue}
   }
   /// Returns true if `securityToken` has been explicitly set.
-  public var hasSecurityToken: Bool {self._securityToken != nil}
+  package var hasSecurityToken: Bool {self._securityToken != nil}
   /// Clears the value of `securityToken`. Subsequent reads from it will return its default value.
-  public mutating func clearSecurityToken() {self._securityToken = nil}
+  package mutating func clearSecurityToken() {self._securityToken = nil}
 
-  public var settingsDiff: Bool {
+  package var settingsDiff: Bool {
     get {_settingsDiff ?? false}
     set {_settingsDiff = newValue}
   }
   /// Returns true if `settingsDiff` has been explicitly set.
-  public var hasSettingsDiff: Bool {self._settingsDiff != nil}
+  package var hasSettingsDiff: Bool {self._settingsDiff != nil}
   /// Clears the value of `settingsDiff`. Subsequent reads from it will return its default value.
-  public mutating func clearSettingsDiff() {self._settingsDiff = nil}
+  package mutating func clearSettingsDiff() {self._settingsDiff = nil}
 
-  public var deleteSetting: [String] = []
+  package var deleteSetting: [String] = []
 
-  public var versionInfo: String {
+  package var versionInfo: String {
     get {_versionInfo ?? String()}
     set {_versionInfo = newValue}
   }
   /// Returns true if `versionInfo` has been explicitly set.
-  public var hasVersionInfo: Bool {self._versionInfo != nil}
+  package var hasVersionInfo: Bool {self._versionInfo != nil}
   /// Clears the value of `versionInfo`. Subsequent reads from it will return its default value.
-  public mutating func clearVersionInfo() {self._versionInfo = nil}
+  package mutating func clearVersionInfo() {self._versionInfo = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _statsOk: Bool? = nil
   fileprivate var _timeMsec: Int64? = nil
@@ -314,10 +314,10 @@ public nonisolated struct MCSCheckinResponse: Sendable {
 fileprivate nonisolated let _protobuf_package = "aldaba.checkin"
 
 nonisolated extension MCSChromeBuild: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".ChromeBuild"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}platform\0\u{3}chrome_version\0\u{1}channel\0")
+  package static let protoMessageName: String = _protobuf_package + ".ChromeBuild"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}platform\0\u{3}chrome_version\0\u{1}channel\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -331,7 +331,7 @@ nonisolated extension MCSChromeBuild: SwiftProtobuf.Message, SwiftProtobuf._Mess
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -348,7 +348,7 @@ nonisolated extension MCSChromeBuild: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSChromeBuild, rhs: MCSChromeBuild) -> Bool {
+  package static func ==(lhs: MCSChromeBuild, rhs: MCSChromeBuild) -> Bool {
     if lhs._platform != rhs._platform {return false}
     if lhs._chromeVersion != rhs._chromeVersion {return false}
     if lhs._channel != rhs._channel {return false}
@@ -358,10 +358,10 @@ nonisolated extension MCSChromeBuild: SwiftProtobuf.Message, SwiftProtobuf._Mess
 }
 
 nonisolated extension MCSCheckinDevice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".CheckinDevice"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{c}type\0\u{3}chrome_build\0")
+  package static let protoMessageName: String = _protobuf_package + ".CheckinDevice"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{c}type\0\u{3}chrome_build\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -374,7 +374,7 @@ nonisolated extension MCSCheckinDevice: SwiftProtobuf.Message, SwiftProtobuf._Me
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -388,7 +388,7 @@ nonisolated extension MCSCheckinDevice: SwiftProtobuf.Message, SwiftProtobuf._Me
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSCheckinDevice, rhs: MCSCheckinDevice) -> Bool {
+  package static func ==(lhs: MCSCheckinDevice, rhs: MCSCheckinDevice) -> Bool {
     if lhs._type != rhs._type {return false}
     if lhs._chromeBuild != rhs._chromeBuild {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -397,10 +397,10 @@ nonisolated extension MCSCheckinDevice: SwiftProtobuf.Message, SwiftProtobuf._Me
 }
 
 nonisolated extension MCSCheckinRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".CheckinRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}id\0\u{1}digest\0\u{1}checkin\0\u{4}\u{9}security_token\0\u{1}version\0\u{2}\u{6}fragment\0\u{4}\u{2}user_serial_number\0")
+  package static let protoMessageName: String = _protobuf_package + ".CheckinRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}id\0\u{1}digest\0\u{1}checkin\0\u{4}\u{9}security_token\0\u{1}version\0\u{2}\u{6}fragment\0\u{4}\u{2}user_serial_number\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -418,7 +418,7 @@ nonisolated extension MCSCheckinRequest: SwiftProtobuf.Message, SwiftProtobuf._M
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -447,7 +447,7 @@ nonisolated extension MCSCheckinRequest: SwiftProtobuf.Message, SwiftProtobuf._M
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSCheckinRequest, rhs: MCSCheckinRequest) -> Bool {
+  package static func ==(lhs: MCSCheckinRequest, rhs: MCSCheckinRequest) -> Bool {
     if lhs._id != rhs._id {return false}
     if lhs._digest != rhs._digest {return false}
     if lhs._checkin != rhs._checkin {return false}
@@ -461,10 +461,10 @@ nonisolated extension MCSCheckinRequest: SwiftProtobuf.Message, SwiftProtobuf._M
 }
 
 nonisolated extension MCSCheckinSetting: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".CheckinSetting"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}value\0")
+  package static let protoMessageName: String = _protobuf_package + ".CheckinSetting"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}value\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -477,7 +477,7 @@ nonisolated extension MCSCheckinSetting: SwiftProtobuf.Message, SwiftProtobuf._M
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -491,7 +491,7 @@ nonisolated extension MCSCheckinSetting: SwiftProtobuf.Message, SwiftProtobuf._M
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSCheckinSetting, rhs: MCSCheckinSetting) -> Bool {
+  package static func ==(lhs: MCSCheckinSetting, rhs: MCSCheckinSetting) -> Bool {
     if lhs._name != rhs._name {return false}
     if lhs._value != rhs._value {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -500,10 +500,10 @@ nonisolated extension MCSCheckinSetting: SwiftProtobuf.Message, SwiftProtobuf._M
 }
 
 nonisolated extension MCSCheckinResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".CheckinResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}stats_ok\0\u{4}\u{2}time_msec\0\u{1}digest\0\u{1}setting\0\u{3}market_ok\0\u{3}android_id\0\u{3}security_token\0\u{3}settings_diff\0\u{3}delete_setting\0\u{3}version_info\0")
+  package static let protoMessageName: String = _protobuf_package + ".CheckinResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}stats_ok\0\u{4}\u{2}time_msec\0\u{1}digest\0\u{1}setting\0\u{3}market_ok\0\u{3}android_id\0\u{3}security_token\0\u{3}settings_diff\0\u{3}delete_setting\0\u{3}version_info\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -524,7 +524,7 @@ nonisolated extension MCSCheckinResponse: SwiftProtobuf.Message, SwiftProtobuf._
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -562,7 +562,7 @@ nonisolated extension MCSCheckinResponse: SwiftProtobuf.Message, SwiftProtobuf._
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSCheckinResponse, rhs: MCSCheckinResponse) -> Bool {
+  package static func ==(lhs: MCSCheckinResponse, rhs: MCSCheckinResponse) -> Bool {
     if lhs._statsOk != rhs._statsOk {return false}
     if lhs._timeMsec != rhs._timeMsec {return false}
     if lhs._digest != rhs._digest {return false}

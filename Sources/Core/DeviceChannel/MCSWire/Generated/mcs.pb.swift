@@ -30,163 +30,163 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-public nonisolated struct MCSHeartbeatPing: Sendable {
+package nonisolated struct MCSHeartbeatPing: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var streamID: Int32 {
+  package var streamID: Int32 {
     get {_streamID ?? 0}
     set {_streamID = newValue}
   }
   /// Returns true if `streamID` has been explicitly set.
-  public var hasStreamID: Bool {self._streamID != nil}
+  package var hasStreamID: Bool {self._streamID != nil}
   /// Clears the value of `streamID`. Subsequent reads from it will return its default value.
-  public mutating func clearStreamID() {self._streamID = nil}
+  package mutating func clearStreamID() {self._streamID = nil}
 
-  public var lastStreamIDReceived: Int32 {
+  package var lastStreamIDReceived: Int32 {
     get {_lastStreamIDReceived ?? 0}
     set {_lastStreamIDReceived = newValue}
   }
   /// Returns true if `lastStreamIDReceived` has been explicitly set.
-  public var hasLastStreamIDReceived: Bool {self._lastStreamIDReceived != nil}
+  package var hasLastStreamIDReceived: Bool {self._lastStreamIDReceived != nil}
   /// Clears the value of `lastStreamIDReceived`. Subsequent reads from it will return its default value.
-  public mutating func clearLastStreamIDReceived() {self._lastStreamIDReceived = nil}
+  package mutating func clearLastStreamIDReceived() {self._lastStreamIDReceived = nil}
 
-  public var status: Int64 {
+  package var status: Int64 {
     get {_status ?? 0}
     set {_status = newValue}
   }
   /// Returns true if `status` has been explicitly set.
-  public var hasStatus: Bool {self._status != nil}
+  package var hasStatus: Bool {self._status != nil}
   /// Clears the value of `status`. Subsequent reads from it will return its default value.
-  public mutating func clearStatus() {self._status = nil}
+  package mutating func clearStatus() {self._status = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _streamID: Int32? = nil
   fileprivate var _lastStreamIDReceived: Int32? = nil
   fileprivate var _status: Int64? = nil
 }
 
-public nonisolated struct MCSHeartbeatAck: Sendable {
+package nonisolated struct MCSHeartbeatAck: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var streamID: Int32 {
+  package var streamID: Int32 {
     get {_streamID ?? 0}
     set {_streamID = newValue}
   }
   /// Returns true if `streamID` has been explicitly set.
-  public var hasStreamID: Bool {self._streamID != nil}
+  package var hasStreamID: Bool {self._streamID != nil}
   /// Clears the value of `streamID`. Subsequent reads from it will return its default value.
-  public mutating func clearStreamID() {self._streamID = nil}
+  package mutating func clearStreamID() {self._streamID = nil}
 
-  public var lastStreamIDReceived: Int32 {
+  package var lastStreamIDReceived: Int32 {
     get {_lastStreamIDReceived ?? 0}
     set {_lastStreamIDReceived = newValue}
   }
   /// Returns true if `lastStreamIDReceived` has been explicitly set.
-  public var hasLastStreamIDReceived: Bool {self._lastStreamIDReceived != nil}
+  package var hasLastStreamIDReceived: Bool {self._lastStreamIDReceived != nil}
   /// Clears the value of `lastStreamIDReceived`. Subsequent reads from it will return its default value.
-  public mutating func clearLastStreamIDReceived() {self._lastStreamIDReceived = nil}
+  package mutating func clearLastStreamIDReceived() {self._lastStreamIDReceived = nil}
 
-  public var status: Int64 {
+  package var status: Int64 {
     get {_status ?? 0}
     set {_status = newValue}
   }
   /// Returns true if `status` has been explicitly set.
-  public var hasStatus: Bool {self._status != nil}
+  package var hasStatus: Bool {self._status != nil}
   /// Clears the value of `status`. Subsequent reads from it will return its default value.
-  public mutating func clearStatus() {self._status = nil}
+  package mutating func clearStatus() {self._status = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _streamID: Int32? = nil
   fileprivate var _lastStreamIDReceived: Int32? = nil
   fileprivate var _status: Int64? = nil
 }
 
-public nonisolated struct MCSExtension: Sendable {
+package nonisolated struct MCSExtension: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var id: Int32 {
+  package var id: Int32 {
     get {_id ?? 0}
     set {_id = newValue}
   }
   /// Returns true if `id` has been explicitly set.
-  public var hasID: Bool {self._id != nil}
+  package var hasID: Bool {self._id != nil}
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
-  public mutating func clearID() {self._id = nil}
+  package mutating func clearID() {self._id = nil}
 
-  public var data: Data {
+  package var data: Data {
     get {_data ?? Data()}
     set {_data = newValue}
   }
   /// Returns true if `data` has been explicitly set.
-  public var hasData: Bool {self._data != nil}
+  package var hasData: Bool {self._data != nil}
   /// Clears the value of `data`. Subsequent reads from it will return its default value.
-  public mutating func clearData() {self._data = nil}
+  package mutating func clearData() {self._data = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _id: Int32? = nil
   fileprivate var _data: Data? = nil
 }
 
-public nonisolated struct MCSErrorInfo: Sendable {
+package nonisolated struct MCSErrorInfo: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var code: Int32 {
+  package var code: Int32 {
     get {_code ?? 0}
     set {_code = newValue}
   }
   /// Returns true if `code` has been explicitly set.
-  public var hasCode: Bool {self._code != nil}
+  package var hasCode: Bool {self._code != nil}
   /// Clears the value of `code`. Subsequent reads from it will return its default value.
-  public mutating func clearCode() {self._code = nil}
+  package mutating func clearCode() {self._code = nil}
 
-  public var message: String {
+  package var message: String {
     get {_message ?? String()}
     set {_message = newValue}
   }
   /// Returns true if `message` has been explicitly set.
-  public var hasMessage: Bool {self._message != nil}
+  package var hasMessage: Bool {self._message != nil}
   /// Clears the value of `message`. Subsequent reads from it will return its default value.
-  public mutating func clearMessage() {self._message = nil}
+  package mutating func clearMessage() {self._message = nil}
 
-  public var type: String {
+  package var type: String {
     get {_type ?? String()}
     set {_type = newValue}
   }
   /// Returns true if `type` has been explicitly set.
-  public var hasType: Bool {self._type != nil}
+  package var hasType: Bool {self._type != nil}
   /// Clears the value of `type`. Subsequent reads from it will return its default value.
-  public mutating func clearType() {self._type = nil}
+  package mutating func clearType() {self._type = nil}
 
-  public var `extension`: MCSExtension {
+  package var `extension`: MCSExtension {
     get {_extension ?? MCSExtension()}
     set {_extension = newValue}
   }
   /// Returns true if ``extension`` has been explicitly set.
-  public var hasExtension: Bool {self._extension != nil}
+  package var hasExtension: Bool {self._extension != nil}
   /// Clears the value of ``extension``. Subsequent reads from it will return its default value.
-  public mutating func clearExtension() {self._extension = nil}
+  package mutating func clearExtension() {self._extension = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _code: Int32? = nil
   fileprivate var _message: String? = nil
@@ -194,352 +194,352 @@ public nonisolated struct MCSErrorInfo: Sendable {
   fileprivate var _extension: MCSExtension? = nil
 }
 
-public nonisolated struct MCSSetting: Sendable {
+package nonisolated struct MCSSetting: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var name: String {
+  package var name: String {
     get {_name ?? String()}
     set {_name = newValue}
   }
   /// Returns true if `name` has been explicitly set.
-  public var hasName: Bool {self._name != nil}
+  package var hasName: Bool {self._name != nil}
   /// Clears the value of `name`. Subsequent reads from it will return its default value.
-  public mutating func clearName() {self._name = nil}
+  package mutating func clearName() {self._name = nil}
 
-  public var value: String {
+  package var value: String {
     get {_value ?? String()}
     set {_value = newValue}
   }
   /// Returns true if `value` has been explicitly set.
-  public var hasValue: Bool {self._value != nil}
+  package var hasValue: Bool {self._value != nil}
   /// Clears the value of `value`. Subsequent reads from it will return its default value.
-  public mutating func clearValue() {self._value = nil}
+  package mutating func clearValue() {self._value = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _name: String? = nil
   fileprivate var _value: String? = nil
 }
 
-public nonisolated struct MCSHeartbeatStat: Sendable {
+package nonisolated struct MCSHeartbeatStat: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var ip: String {
+  package var ip: String {
     get {_ip ?? String()}
     set {_ip = newValue}
   }
   /// Returns true if `ip` has been explicitly set.
-  public var hasIp: Bool {self._ip != nil}
+  package var hasIp: Bool {self._ip != nil}
   /// Clears the value of `ip`. Subsequent reads from it will return its default value.
-  public mutating func clearIp() {self._ip = nil}
+  package mutating func clearIp() {self._ip = nil}
 
-  public var timeout: Bool {
+  package var timeout: Bool {
     get {_timeout ?? false}
     set {_timeout = newValue}
   }
   /// Returns true if `timeout` has been explicitly set.
-  public var hasTimeout: Bool {self._timeout != nil}
+  package var hasTimeout: Bool {self._timeout != nil}
   /// Clears the value of `timeout`. Subsequent reads from it will return its default value.
-  public mutating func clearTimeout() {self._timeout = nil}
+  package mutating func clearTimeout() {self._timeout = nil}
 
-  public var intervalMs: Int32 {
+  package var intervalMs: Int32 {
     get {_intervalMs ?? 0}
     set {_intervalMs = newValue}
   }
   /// Returns true if `intervalMs` has been explicitly set.
-  public var hasIntervalMs: Bool {self._intervalMs != nil}
+  package var hasIntervalMs: Bool {self._intervalMs != nil}
   /// Clears the value of `intervalMs`. Subsequent reads from it will return its default value.
-  public mutating func clearIntervalMs() {self._intervalMs = nil}
+  package mutating func clearIntervalMs() {self._intervalMs = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _ip: String? = nil
   fileprivate var _timeout: Bool? = nil
   fileprivate var _intervalMs: Int32? = nil
 }
 
-public nonisolated struct MCSHeartbeatConfig: Sendable {
+package nonisolated struct MCSHeartbeatConfig: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var uploadStat: Bool {
+  package var uploadStat: Bool {
     get {_uploadStat ?? false}
     set {_uploadStat = newValue}
   }
   /// Returns true if `uploadStat` has been explicitly set.
-  public var hasUploadStat: Bool {self._uploadStat != nil}
+  package var hasUploadStat: Bool {self._uploadStat != nil}
   /// Clears the value of `uploadStat`. Subsequent reads from it will return its default value.
-  public mutating func clearUploadStat() {self._uploadStat = nil}
+  package mutating func clearUploadStat() {self._uploadStat = nil}
 
-  public var ip: String {
+  package var ip: String {
     get {_ip ?? String()}
     set {_ip = newValue}
   }
   /// Returns true if `ip` has been explicitly set.
-  public var hasIp: Bool {self._ip != nil}
+  package var hasIp: Bool {self._ip != nil}
   /// Clears the value of `ip`. Subsequent reads from it will return its default value.
-  public mutating func clearIp() {self._ip = nil}
+  package mutating func clearIp() {self._ip = nil}
 
-  public var intervalMs: Int32 {
+  package var intervalMs: Int32 {
     get {_intervalMs ?? 0}
     set {_intervalMs = newValue}
   }
   /// Returns true if `intervalMs` has been explicitly set.
-  public var hasIntervalMs: Bool {self._intervalMs != nil}
+  package var hasIntervalMs: Bool {self._intervalMs != nil}
   /// Clears the value of `intervalMs`. Subsequent reads from it will return its default value.
-  public mutating func clearIntervalMs() {self._intervalMs = nil}
+  package mutating func clearIntervalMs() {self._intervalMs = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _uploadStat: Bool? = nil
   fileprivate var _ip: String? = nil
   fileprivate var _intervalMs: Int32? = nil
 }
 
-public nonisolated struct MCSLoginRequest: @unchecked Sendable {
+package nonisolated struct MCSLoginRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var id: String {
+  package var id: String {
     get {_storage._id ?? String()}
     set {_uniqueStorage()._id = newValue}
   }
   /// Returns true if `id` has been explicitly set.
-  public var hasID: Bool {_storage._id != nil}
+  package var hasID: Bool {_storage._id != nil}
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
-  public mutating func clearID() {_uniqueStorage()._id = nil}
+  package mutating func clearID() {_uniqueStorage()._id = nil}
 
-  public var domain: String {
+  package var domain: String {
     get {_storage._domain ?? String()}
     set {_uniqueStorage()._domain = newValue}
   }
   /// Returns true if `domain` has been explicitly set.
-  public var hasDomain: Bool {_storage._domain != nil}
+  package var hasDomain: Bool {_storage._domain != nil}
   /// Clears the value of `domain`. Subsequent reads from it will return its default value.
-  public mutating func clearDomain() {_uniqueStorage()._domain = nil}
+  package mutating func clearDomain() {_uniqueStorage()._domain = nil}
 
   /// Decimal device id.
-  public var user: String {
+  package var user: String {
     get {_storage._user ?? String()}
     set {_uniqueStorage()._user = newValue}
   }
   /// Returns true if `user` has been explicitly set.
-  public var hasUser: Bool {_storage._user != nil}
+  package var hasUser: Bool {_storage._user != nil}
   /// Clears the value of `user`. Subsequent reads from it will return its default value.
-  public mutating func clearUser() {_uniqueStorage()._user = nil}
+  package mutating func clearUser() {_uniqueStorage()._user = nil}
 
-  public var resource: String {
+  package var resource: String {
     get {_storage._resource ?? String()}
     set {_uniqueStorage()._resource = newValue}
   }
   /// Returns true if `resource` has been explicitly set.
-  public var hasResource: Bool {_storage._resource != nil}
+  package var hasResource: Bool {_storage._resource != nil}
   /// Clears the value of `resource`. Subsequent reads from it will return its default value.
-  public mutating func clearResource() {_uniqueStorage()._resource = nil}
+  package mutating func clearResource() {_uniqueStorage()._resource = nil}
 
   /// Decimal secret.
-  public var authToken: String {
+  package var authToken: String {
     get {_storage._authToken ?? String()}
     set {_uniqueStorage()._authToken = newValue}
   }
   /// Returns true if `authToken` has been explicitly set.
-  public var hasAuthToken: Bool {_storage._authToken != nil}
+  package var hasAuthToken: Bool {_storage._authToken != nil}
   /// Clears the value of `authToken`. Subsequent reads from it will return its default value.
-  public mutating func clearAuthToken() {_uniqueStorage()._authToken = nil}
+  package mutating func clearAuthToken() {_uniqueStorage()._authToken = nil}
 
-  public var deviceID: String {
+  package var deviceID: String {
     get {_storage._deviceID ?? String()}
     set {_uniqueStorage()._deviceID = newValue}
   }
   /// Returns true if `deviceID` has been explicitly set.
-  public var hasDeviceID: Bool {_storage._deviceID != nil}
+  package var hasDeviceID: Bool {_storage._deviceID != nil}
   /// Clears the value of `deviceID`. Subsequent reads from it will return its default value.
-  public mutating func clearDeviceID() {_uniqueStorage()._deviceID = nil}
+  package mutating func clearDeviceID() {_uniqueStorage()._deviceID = nil}
 
-  public var lastRmqID: Int64 {
+  package var lastRmqID: Int64 {
     get {_storage._lastRmqID ?? 0}
     set {_uniqueStorage()._lastRmqID = newValue}
   }
   /// Returns true if `lastRmqID` has been explicitly set.
-  public var hasLastRmqID: Bool {_storage._lastRmqID != nil}
+  package var hasLastRmqID: Bool {_storage._lastRmqID != nil}
   /// Clears the value of `lastRmqID`. Subsequent reads from it will return its default value.
-  public mutating func clearLastRmqID() {_uniqueStorage()._lastRmqID = nil}
+  package mutating func clearLastRmqID() {_uniqueStorage()._lastRmqID = nil}
 
-  public var setting: [MCSSetting] {
+  package var setting: [MCSSetting] {
     get {_storage._setting}
     set {_uniqueStorage()._setting = newValue}
   }
 
-  public var receivedPersistentID: [String] {
+  package var receivedPersistentID: [String] {
     get {_storage._receivedPersistentID}
     set {_uniqueStorage()._receivedPersistentID = newValue}
   }
 
-  public var adaptiveHeartbeat: Bool {
+  package var adaptiveHeartbeat: Bool {
     get {_storage._adaptiveHeartbeat ?? false}
     set {_uniqueStorage()._adaptiveHeartbeat = newValue}
   }
   /// Returns true if `adaptiveHeartbeat` has been explicitly set.
-  public var hasAdaptiveHeartbeat: Bool {_storage._adaptiveHeartbeat != nil}
+  package var hasAdaptiveHeartbeat: Bool {_storage._adaptiveHeartbeat != nil}
   /// Clears the value of `adaptiveHeartbeat`. Subsequent reads from it will return its default value.
-  public mutating func clearAdaptiveHeartbeat() {_uniqueStorage()._adaptiveHeartbeat = nil}
+  package mutating func clearAdaptiveHeartbeat() {_uniqueStorage()._adaptiveHeartbeat = nil}
 
-  public var heartbeatStat: MCSHeartbeatStat {
+  package var heartbeatStat: MCSHeartbeatStat {
     get {_storage._heartbeatStat ?? MCSHeartbeatStat()}
     set {_uniqueStorage()._heartbeatStat = newValue}
   }
   /// Returns true if `heartbeatStat` has been explicitly set.
-  public var hasHeartbeatStat: Bool {_storage._heartbeatStat != nil}
+  package var hasHeartbeatStat: Bool {_storage._heartbeatStat != nil}
   /// Clears the value of `heartbeatStat`. Subsequent reads from it will return its default value.
-  public mutating func clearHeartbeatStat() {_uniqueStorage()._heartbeatStat = nil}
+  package mutating func clearHeartbeatStat() {_uniqueStorage()._heartbeatStat = nil}
 
-  public var useRmq2: Bool {
+  package var useRmq2: Bool {
     get {_storage._useRmq2 ?? false}
     set {_uniqueStorage()._useRmq2 = newValue}
   }
   /// Returns true if `useRmq2` has been explicitly set.
-  public var hasUseRmq2: Bool {_storage._useRmq2 != nil}
+  package var hasUseRmq2: Bool {_storage._useRmq2 != nil}
   /// Clears the value of `useRmq2`. Subsequent reads from it will return its default value.
-  public mutating func clearUseRmq2() {_uniqueStorage()._useRmq2 = nil}
+  package mutating func clearUseRmq2() {_uniqueStorage()._useRmq2 = nil}
 
-  public var accountID: Int64 {
+  package var accountID: Int64 {
     get {_storage._accountID ?? 0}
     set {_uniqueStorage()._accountID = newValue}
   }
   /// Returns true if `accountID` has been explicitly set.
-  public var hasAccountID: Bool {_storage._accountID != nil}
+  package var hasAccountID: Bool {_storage._accountID != nil}
   /// Clears the value of `accountID`. Subsequent reads from it will return its default value.
-  public mutating func clearAccountID() {_uniqueStorage()._accountID = nil}
+  package mutating func clearAccountID() {_uniqueStorage()._accountID = nil}
 
-  public var authService: MCSLoginRequest.AuthService {
+  package var authService: MCSLoginRequest.AuthService {
     get {_storage._authService ?? .androidID}
     set {_uniqueStorage()._authService = newValue}
   }
   /// Returns true if `authService` has been explicitly set.
-  public var hasAuthService: Bool {_storage._authService != nil}
+  package var hasAuthService: Bool {_storage._authService != nil}
   /// Clears the value of `authService`. Subsequent reads from it will return its default value.
-  public mutating func clearAuthService() {_uniqueStorage()._authService = nil}
+  package mutating func clearAuthService() {_uniqueStorage()._authService = nil}
 
-  public var networkType: Int32 {
+  package var networkType: Int32 {
     get {_storage._networkType ?? 0}
     set {_uniqueStorage()._networkType = newValue}
   }
   /// Returns true if `networkType` has been explicitly set.
-  public var hasNetworkType: Bool {_storage._networkType != nil}
+  package var hasNetworkType: Bool {_storage._networkType != nil}
   /// Clears the value of `networkType`. Subsequent reads from it will return its default value.
-  public mutating func clearNetworkType() {_uniqueStorage()._networkType = nil}
+  package mutating func clearNetworkType() {_uniqueStorage()._networkType = nil}
 
-  public var status: Int64 {
+  package var status: Int64 {
     get {_storage._status ?? 0}
     set {_uniqueStorage()._status = newValue}
   }
   /// Returns true if `status` has been explicitly set.
-  public var hasStatus: Bool {_storage._status != nil}
+  package var hasStatus: Bool {_storage._status != nil}
   /// Clears the value of `status`. Subsequent reads from it will return its default value.
-  public mutating func clearStatus() {_uniqueStorage()._status = nil}
+  package mutating func clearStatus() {_uniqueStorage()._status = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public nonisolated enum AuthService: Int, SwiftProtobuf.Enum, Swift.CaseIterable {
+  package nonisolated enum AuthService: Int, SwiftProtobuf.Enum, Swift.CaseIterable {
     case androidID = 2
 
-    public init() {
+    package init() {
       self = .androidID
     }
 
   }
 
-  public init() {}
+  package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-public nonisolated struct MCSLoginResponse: Sendable {
+package nonisolated struct MCSLoginResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var id: String {
+  package var id: String {
     get {_id ?? String()}
     set {_id = newValue}
   }
   /// Returns true if `id` has been explicitly set.
-  public var hasID: Bool {self._id != nil}
+  package var hasID: Bool {self._id != nil}
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
-  public mutating func clearID() {self._id = nil}
+  package mutating func clearID() {self._id = nil}
 
-  public var jid: String {
+  package var jid: String {
     get {_jid ?? String()}
     set {_jid = newValue}
   }
   /// Returns true if `jid` has been explicitly set.
-  public var hasJid: Bool {self._jid != nil}
+  package var hasJid: Bool {self._jid != nil}
   /// Clears the value of `jid`. Subsequent reads from it will return its default value.
-  public mutating func clearJid() {self._jid = nil}
+  package mutating func clearJid() {self._jid = nil}
 
-  public var error: MCSErrorInfo {
+  package var error: MCSErrorInfo {
     get {_error ?? MCSErrorInfo()}
     set {_error = newValue}
   }
   /// Returns true if `error` has been explicitly set.
-  public var hasError: Bool {self._error != nil}
+  package var hasError: Bool {self._error != nil}
   /// Clears the value of `error`. Subsequent reads from it will return its default value.
-  public mutating func clearError() {self._error = nil}
+  package mutating func clearError() {self._error = nil}
 
-  public var setting: [MCSSetting] = []
+  package var setting: [MCSSetting] = []
 
-  public var streamID: Int32 {
+  package var streamID: Int32 {
     get {_streamID ?? 0}
     set {_streamID = newValue}
   }
   /// Returns true if `streamID` has been explicitly set.
-  public var hasStreamID: Bool {self._streamID != nil}
+  package var hasStreamID: Bool {self._streamID != nil}
   /// Clears the value of `streamID`. Subsequent reads from it will return its default value.
-  public mutating func clearStreamID() {self._streamID = nil}
+  package mutating func clearStreamID() {self._streamID = nil}
 
-  public var lastStreamIDReceived: Int32 {
+  package var lastStreamIDReceived: Int32 {
     get {_lastStreamIDReceived ?? 0}
     set {_lastStreamIDReceived = newValue}
   }
   /// Returns true if `lastStreamIDReceived` has been explicitly set.
-  public var hasLastStreamIDReceived: Bool {self._lastStreamIDReceived != nil}
+  package var hasLastStreamIDReceived: Bool {self._lastStreamIDReceived != nil}
   /// Clears the value of `lastStreamIDReceived`. Subsequent reads from it will return its default value.
-  public mutating func clearLastStreamIDReceived() {self._lastStreamIDReceived = nil}
+  package mutating func clearLastStreamIDReceived() {self._lastStreamIDReceived = nil}
 
-  public var heartbeatConfig: MCSHeartbeatConfig {
+  package var heartbeatConfig: MCSHeartbeatConfig {
     get {_heartbeatConfig ?? MCSHeartbeatConfig()}
     set {_heartbeatConfig = newValue}
   }
   /// Returns true if `heartbeatConfig` has been explicitly set.
-  public var hasHeartbeatConfig: Bool {self._heartbeatConfig != nil}
+  package var hasHeartbeatConfig: Bool {self._heartbeatConfig != nil}
   /// Clears the value of `heartbeatConfig`. Subsequent reads from it will return its default value.
-  public mutating func clearHeartbeatConfig() {self._heartbeatConfig = nil}
+  package mutating func clearHeartbeatConfig() {self._heartbeatConfig = nil}
 
   /// Milliseconds since 1970.
-  public var serverTimestamp: Int64 {
+  package var serverTimestamp: Int64 {
     get {_serverTimestamp ?? 0}
     set {_serverTimestamp = newValue}
   }
   /// Returns true if `serverTimestamp` has been explicitly set.
-  public var hasServerTimestamp: Bool {self._serverTimestamp != nil}
+  package var hasServerTimestamp: Bool {self._serverTimestamp != nil}
   /// Clears the value of `serverTimestamp`. Subsequent reads from it will return its default value.
-  public mutating func clearServerTimestamp() {self._serverTimestamp = nil}
+  package mutating func clearServerTimestamp() {self._serverTimestamp = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _id: String? = nil
   fileprivate var _jid: String? = nil
@@ -550,419 +550,419 @@ public nonisolated struct MCSLoginResponse: Sendable {
   fileprivate var _serverTimestamp: Int64? = nil
 }
 
-public nonisolated struct MCSClose: Sendable {
+package nonisolated struct MCSClose: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 }
 
-public nonisolated struct MCSIqStanza: @unchecked Sendable {
+package nonisolated struct MCSIqStanza: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var rmqID: Int64 {
+  package var rmqID: Int64 {
     get {_storage._rmqID ?? 0}
     set {_uniqueStorage()._rmqID = newValue}
   }
   /// Returns true if `rmqID` has been explicitly set.
-  public var hasRmqID: Bool {_storage._rmqID != nil}
+  package var hasRmqID: Bool {_storage._rmqID != nil}
   /// Clears the value of `rmqID`. Subsequent reads from it will return its default value.
-  public mutating func clearRmqID() {_uniqueStorage()._rmqID = nil}
+  package mutating func clearRmqID() {_uniqueStorage()._rmqID = nil}
 
-  public var type: MCSIqStanza.IqType {
+  package var type: MCSIqStanza.IqType {
     get {_storage._type ?? .get}
     set {_uniqueStorage()._type = newValue}
   }
   /// Returns true if `type` has been explicitly set.
-  public var hasType: Bool {_storage._type != nil}
+  package var hasType: Bool {_storage._type != nil}
   /// Clears the value of `type`. Subsequent reads from it will return its default value.
-  public mutating func clearType() {_uniqueStorage()._type = nil}
+  package mutating func clearType() {_uniqueStorage()._type = nil}
 
-  public var id: String {
+  package var id: String {
     get {_storage._id ?? String()}
     set {_uniqueStorage()._id = newValue}
   }
   /// Returns true if `id` has been explicitly set.
-  public var hasID: Bool {_storage._id != nil}
+  package var hasID: Bool {_storage._id != nil}
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
-  public mutating func clearID() {_uniqueStorage()._id = nil}
+  package mutating func clearID() {_uniqueStorage()._id = nil}
 
-  public var from: String {
+  package var from: String {
     get {_storage._from ?? String()}
     set {_uniqueStorage()._from = newValue}
   }
   /// Returns true if `from` has been explicitly set.
-  public var hasFrom: Bool {_storage._from != nil}
+  package var hasFrom: Bool {_storage._from != nil}
   /// Clears the value of `from`. Subsequent reads from it will return its default value.
-  public mutating func clearFrom() {_uniqueStorage()._from = nil}
+  package mutating func clearFrom() {_uniqueStorage()._from = nil}
 
-  public var to: String {
+  package var to: String {
     get {_storage._to ?? String()}
     set {_uniqueStorage()._to = newValue}
   }
   /// Returns true if `to` has been explicitly set.
-  public var hasTo: Bool {_storage._to != nil}
+  package var hasTo: Bool {_storage._to != nil}
   /// Clears the value of `to`. Subsequent reads from it will return its default value.
-  public mutating func clearTo() {_uniqueStorage()._to = nil}
+  package mutating func clearTo() {_uniqueStorage()._to = nil}
 
-  public var error: MCSErrorInfo {
+  package var error: MCSErrorInfo {
     get {_storage._error ?? MCSErrorInfo()}
     set {_uniqueStorage()._error = newValue}
   }
   /// Returns true if `error` has been explicitly set.
-  public var hasError: Bool {_storage._error != nil}
+  package var hasError: Bool {_storage._error != nil}
   /// Clears the value of `error`. Subsequent reads from it will return its default value.
-  public mutating func clearError() {_uniqueStorage()._error = nil}
+  package mutating func clearError() {_uniqueStorage()._error = nil}
 
-  public var `extension`: MCSExtension {
+  package var `extension`: MCSExtension {
     get {_storage._extension ?? MCSExtension()}
     set {_uniqueStorage()._extension = newValue}
   }
   /// Returns true if ``extension`` has been explicitly set.
-  public var hasExtension: Bool {_storage._extension != nil}
+  package var hasExtension: Bool {_storage._extension != nil}
   /// Clears the value of ``extension``. Subsequent reads from it will return its default value.
-  public mutating func clearExtension() {_uniqueStorage()._extension = nil}
+  package mutating func clearExtension() {_uniqueStorage()._extension = nil}
 
-  public var persistentID: String {
+  package var persistentID: String {
     get {_storage._persistentID ?? String()}
     set {_uniqueStorage()._persistentID = newValue}
   }
   /// Returns true if `persistentID` has been explicitly set.
-  public var hasPersistentID: Bool {_storage._persistentID != nil}
+  package var hasPersistentID: Bool {_storage._persistentID != nil}
   /// Clears the value of `persistentID`. Subsequent reads from it will return its default value.
-  public mutating func clearPersistentID() {_uniqueStorage()._persistentID = nil}
+  package mutating func clearPersistentID() {_uniqueStorage()._persistentID = nil}
 
-  public var streamID: Int32 {
+  package var streamID: Int32 {
     get {_storage._streamID ?? 0}
     set {_uniqueStorage()._streamID = newValue}
   }
   /// Returns true if `streamID` has been explicitly set.
-  public var hasStreamID: Bool {_storage._streamID != nil}
+  package var hasStreamID: Bool {_storage._streamID != nil}
   /// Clears the value of `streamID`. Subsequent reads from it will return its default value.
-  public mutating func clearStreamID() {_uniqueStorage()._streamID = nil}
+  package mutating func clearStreamID() {_uniqueStorage()._streamID = nil}
 
-  public var lastStreamIDReceived: Int32 {
+  package var lastStreamIDReceived: Int32 {
     get {_storage._lastStreamIDReceived ?? 0}
     set {_uniqueStorage()._lastStreamIDReceived = newValue}
   }
   /// Returns true if `lastStreamIDReceived` has been explicitly set.
-  public var hasLastStreamIDReceived: Bool {_storage._lastStreamIDReceived != nil}
+  package var hasLastStreamIDReceived: Bool {_storage._lastStreamIDReceived != nil}
   /// Clears the value of `lastStreamIDReceived`. Subsequent reads from it will return its default value.
-  public mutating func clearLastStreamIDReceived() {_uniqueStorage()._lastStreamIDReceived = nil}
+  package mutating func clearLastStreamIDReceived() {_uniqueStorage()._lastStreamIDReceived = nil}
 
-  public var accountID: Int64 {
+  package var accountID: Int64 {
     get {_storage._accountID ?? 0}
     set {_uniqueStorage()._accountID = newValue}
   }
   /// Returns true if `accountID` has been explicitly set.
-  public var hasAccountID: Bool {_storage._accountID != nil}
+  package var hasAccountID: Bool {_storage._accountID != nil}
   /// Clears the value of `accountID`. Subsequent reads from it will return its default value.
-  public mutating func clearAccountID() {_uniqueStorage()._accountID = nil}
+  package mutating func clearAccountID() {_uniqueStorage()._accountID = nil}
 
-  public var status: Int64 {
+  package var status: Int64 {
     get {_storage._status ?? 0}
     set {_uniqueStorage()._status = newValue}
   }
   /// Returns true if `status` has been explicitly set.
-  public var hasStatus: Bool {_storage._status != nil}
+  package var hasStatus: Bool {_storage._status != nil}
   /// Clears the value of `status`. Subsequent reads from it will return its default value.
-  public mutating func clearStatus() {_uniqueStorage()._status = nil}
+  package mutating func clearStatus() {_uniqueStorage()._status = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public nonisolated enum IqType: Int, SwiftProtobuf.Enum, Swift.CaseIterable {
+  package nonisolated enum IqType: Int, SwiftProtobuf.Enum, Swift.CaseIterable {
     case get = 0
     case set = 1
     case result = 2
     case iqError = 3
 
-    public init() {
+    package init() {
       self = .get
     }
 
   }
 
-  public init() {}
+  package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// What an IQ extension with id 12 carries.
-public nonisolated struct MCSSelectiveAck: Sendable {
+package nonisolated struct MCSSelectiveAck: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var id: [String] = []
+  package var id: [String] = []
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 }
 
-public nonisolated struct MCSAppData: Sendable {
+package nonisolated struct MCSAppData: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var key: String {
+  package var key: String {
     get {_key ?? String()}
     set {_key = newValue}
   }
   /// Returns true if `key` has been explicitly set.
-  public var hasKey: Bool {self._key != nil}
+  package var hasKey: Bool {self._key != nil}
   /// Clears the value of `key`. Subsequent reads from it will return its default value.
-  public mutating func clearKey() {self._key = nil}
+  package mutating func clearKey() {self._key = nil}
 
-  public var value: String {
+  package var value: String {
     get {_value ?? String()}
     set {_value = newValue}
   }
   /// Returns true if `value` has been explicitly set.
-  public var hasValue: Bool {self._value != nil}
+  package var hasValue: Bool {self._value != nil}
   /// Clears the value of `value`. Subsequent reads from it will return its default value.
-  public mutating func clearValue() {self._value = nil}
+  package mutating func clearValue() {self._value = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _key: String? = nil
   fileprivate var _value: String? = nil
 }
 
-public nonisolated struct MCSDataMessageStanza: @unchecked Sendable {
+package nonisolated struct MCSDataMessageStanza: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var id: String {
+  package var id: String {
     get {_storage._id ?? String()}
     set {_uniqueStorage()._id = newValue}
   }
   /// Returns true if `id` has been explicitly set.
-  public var hasID: Bool {_storage._id != nil}
+  package var hasID: Bool {_storage._id != nil}
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
-  public mutating func clearID() {_uniqueStorage()._id = nil}
+  package mutating func clearID() {_uniqueStorage()._id = nil}
 
-  public var from: String {
+  package var from: String {
     get {_storage._from ?? String()}
     set {_uniqueStorage()._from = newValue}
   }
   /// Returns true if `from` has been explicitly set.
-  public var hasFrom: Bool {_storage._from != nil}
+  package var hasFrom: Bool {_storage._from != nil}
   /// Clears the value of `from`. Subsequent reads from it will return its default value.
-  public mutating func clearFrom() {_uniqueStorage()._from = nil}
+  package mutating func clearFrom() {_uniqueStorage()._from = nil}
 
-  public var to: String {
+  package var to: String {
     get {_storage._to ?? String()}
     set {_uniqueStorage()._to = newValue}
   }
   /// Returns true if `to` has been explicitly set.
-  public var hasTo: Bool {_storage._to != nil}
+  package var hasTo: Bool {_storage._to != nil}
   /// Clears the value of `to`. Subsequent reads from it will return its default value.
-  public mutating func clearTo() {_uniqueStorage()._to = nil}
+  package mutating func clearTo() {_uniqueStorage()._to = nil}
 
-  public var category: String {
+  package var category: String {
     get {_storage._category ?? String()}
     set {_uniqueStorage()._category = newValue}
   }
   /// Returns true if `category` has been explicitly set.
-  public var hasCategory: Bool {_storage._category != nil}
+  package var hasCategory: Bool {_storage._category != nil}
   /// Clears the value of `category`. Subsequent reads from it will return its default value.
-  public mutating func clearCategory() {_uniqueStorage()._category = nil}
+  package mutating func clearCategory() {_uniqueStorage()._category = nil}
 
   /// The collapse key.
-  public var token: String {
+  package var token: String {
     get {_storage._token ?? String()}
     set {_uniqueStorage()._token = newValue}
   }
   /// Returns true if `token` has been explicitly set.
-  public var hasToken: Bool {_storage._token != nil}
+  package var hasToken: Bool {_storage._token != nil}
   /// Clears the value of `token`. Subsequent reads from it will return its default value.
-  public mutating func clearToken() {_uniqueStorage()._token = nil}
+  package mutating func clearToken() {_uniqueStorage()._token = nil}
 
-  public var appData: [MCSAppData] {
+  package var appData: [MCSAppData] {
     get {_storage._appData}
     set {_uniqueStorage()._appData = newValue}
   }
 
-  public var fromTrustedServer: Bool {
+  package var fromTrustedServer: Bool {
     get {_storage._fromTrustedServer ?? false}
     set {_uniqueStorage()._fromTrustedServer = newValue}
   }
   /// Returns true if `fromTrustedServer` has been explicitly set.
-  public var hasFromTrustedServer: Bool {_storage._fromTrustedServer != nil}
+  package var hasFromTrustedServer: Bool {_storage._fromTrustedServer != nil}
   /// Clears the value of `fromTrustedServer`. Subsequent reads from it will return its default value.
-  public mutating func clearFromTrustedServer() {_uniqueStorage()._fromTrustedServer = nil}
+  package mutating func clearFromTrustedServer() {_uniqueStorage()._fromTrustedServer = nil}
 
-  public var persistentID: String {
+  package var persistentID: String {
     get {_storage._persistentID ?? String()}
     set {_uniqueStorage()._persistentID = newValue}
   }
   /// Returns true if `persistentID` has been explicitly set.
-  public var hasPersistentID: Bool {_storage._persistentID != nil}
+  package var hasPersistentID: Bool {_storage._persistentID != nil}
   /// Clears the value of `persistentID`. Subsequent reads from it will return its default value.
-  public mutating func clearPersistentID() {_uniqueStorage()._persistentID = nil}
+  package mutating func clearPersistentID() {_uniqueStorage()._persistentID = nil}
 
-  public var streamID: Int32 {
+  package var streamID: Int32 {
     get {_storage._streamID ?? 0}
     set {_uniqueStorage()._streamID = newValue}
   }
   /// Returns true if `streamID` has been explicitly set.
-  public var hasStreamID: Bool {_storage._streamID != nil}
+  package var hasStreamID: Bool {_storage._streamID != nil}
   /// Clears the value of `streamID`. Subsequent reads from it will return its default value.
-  public mutating func clearStreamID() {_uniqueStorage()._streamID = nil}
+  package mutating func clearStreamID() {_uniqueStorage()._streamID = nil}
 
-  public var lastStreamIDReceived: Int32 {
+  package var lastStreamIDReceived: Int32 {
     get {_storage._lastStreamIDReceived ?? 0}
     set {_uniqueStorage()._lastStreamIDReceived = newValue}
   }
   /// Returns true if `lastStreamIDReceived` has been explicitly set.
-  public var hasLastStreamIDReceived: Bool {_storage._lastStreamIDReceived != nil}
+  package var hasLastStreamIDReceived: Bool {_storage._lastStreamIDReceived != nil}
   /// Clears the value of `lastStreamIDReceived`. Subsequent reads from it will return its default value.
-  public mutating func clearLastStreamIDReceived() {_uniqueStorage()._lastStreamIDReceived = nil}
+  package mutating func clearLastStreamIDReceived() {_uniqueStorage()._lastStreamIDReceived = nil}
 
-  public var regID: String {
+  package var regID: String {
     get {_storage._regID ?? String()}
     set {_uniqueStorage()._regID = newValue}
   }
   /// Returns true if `regID` has been explicitly set.
-  public var hasRegID: Bool {_storage._regID != nil}
+  package var hasRegID: Bool {_storage._regID != nil}
   /// Clears the value of `regID`. Subsequent reads from it will return its default value.
-  public mutating func clearRegID() {_uniqueStorage()._regID = nil}
+  package mutating func clearRegID() {_uniqueStorage()._regID = nil}
 
-  public var deviceUserID: Int64 {
+  package var deviceUserID: Int64 {
     get {_storage._deviceUserID ?? 0}
     set {_uniqueStorage()._deviceUserID = newValue}
   }
   /// Returns true if `deviceUserID` has been explicitly set.
-  public var hasDeviceUserID: Bool {_storage._deviceUserID != nil}
+  package var hasDeviceUserID: Bool {_storage._deviceUserID != nil}
   /// Clears the value of `deviceUserID`. Subsequent reads from it will return its default value.
-  public mutating func clearDeviceUserID() {_uniqueStorage()._deviceUserID = nil}
+  package mutating func clearDeviceUserID() {_uniqueStorage()._deviceUserID = nil}
 
   /// Seconds.
-  public var ttl: Int32 {
+  package var ttl: Int32 {
     get {_storage._ttl ?? 0}
     set {_uniqueStorage()._ttl = newValue}
   }
   /// Returns true if `ttl` has been explicitly set.
-  public var hasTtl: Bool {_storage._ttl != nil}
+  package var hasTtl: Bool {_storage._ttl != nil}
   /// Clears the value of `ttl`. Subsequent reads from it will return its default value.
-  public mutating func clearTtl() {_uniqueStorage()._ttl = nil}
+  package mutating func clearTtl() {_uniqueStorage()._ttl = nil}
 
   /// Milliseconds since 1970.
-  public var sent: Int64 {
+  package var sent: Int64 {
     get {_storage._sent ?? 0}
     set {_uniqueStorage()._sent = newValue}
   }
   /// Returns true if `sent` has been explicitly set.
-  public var hasSent: Bool {_storage._sent != nil}
+  package var hasSent: Bool {_storage._sent != nil}
   /// Clears the value of `sent`. Subsequent reads from it will return its default value.
-  public mutating func clearSent() {_uniqueStorage()._sent = nil}
+  package mutating func clearSent() {_uniqueStorage()._sent = nil}
 
   /// Seconds between `sent` and the moment of this writing.
-  public var queued: Int32 {
+  package var queued: Int32 {
     get {_storage._queued ?? 0}
     set {_uniqueStorage()._queued = newValue}
   }
   /// Returns true if `queued` has been explicitly set.
-  public var hasQueued: Bool {_storage._queued != nil}
+  package var hasQueued: Bool {_storage._queued != nil}
   /// Clears the value of `queued`. Subsequent reads from it will return its default value.
-  public mutating func clearQueued() {_uniqueStorage()._queued = nil}
+  package mutating func clearQueued() {_uniqueStorage()._queued = nil}
 
-  public var status: Int64 {
+  package var status: Int64 {
     get {_storage._status ?? 0}
     set {_uniqueStorage()._status = newValue}
   }
   /// Returns true if `status` has been explicitly set.
-  public var hasStatus: Bool {_storage._status != nil}
+  package var hasStatus: Bool {_storage._status != nil}
   /// Clears the value of `status`. Subsequent reads from it will return its default value.
-  public mutating func clearStatus() {_uniqueStorage()._status = nil}
+  package mutating func clearStatus() {_uniqueStorage()._status = nil}
 
-  public var rawData: Data {
+  package var rawData: Data {
     get {_storage._rawData ?? Data()}
     set {_uniqueStorage()._rawData = newValue}
   }
   /// Returns true if `rawData` has been explicitly set.
-  public var hasRawData: Bool {_storage._rawData != nil}
+  package var hasRawData: Bool {_storage._rawData != nil}
   /// Clears the value of `rawData`. Subsequent reads from it will return its default value.
-  public mutating func clearRawData() {_uniqueStorage()._rawData = nil}
+  package mutating func clearRawData() {_uniqueStorage()._rawData = nil}
 
-  public var maxDelay: Int32 {
+  package var maxDelay: Int32 {
     get {_storage._maxDelay ?? 0}
     set {_uniqueStorage()._maxDelay = newValue}
   }
   /// Returns true if `maxDelay` has been explicitly set.
-  public var hasMaxDelay: Bool {_storage._maxDelay != nil}
+  package var hasMaxDelay: Bool {_storage._maxDelay != nil}
   /// Clears the value of `maxDelay`. Subsequent reads from it will return its default value.
-  public mutating func clearMaxDelay() {_uniqueStorage()._maxDelay = nil}
+  package mutating func clearMaxDelay() {_uniqueStorage()._maxDelay = nil}
 
-  public var actualDelay: Int32 {
+  package var actualDelay: Int32 {
     get {_storage._actualDelay ?? 0}
     set {_uniqueStorage()._actualDelay = newValue}
   }
   /// Returns true if `actualDelay` has been explicitly set.
-  public var hasActualDelay: Bool {_storage._actualDelay != nil}
+  package var hasActualDelay: Bool {_storage._actualDelay != nil}
   /// Clears the value of `actualDelay`. Subsequent reads from it will return its default value.
-  public mutating func clearActualDelay() {_uniqueStorage()._actualDelay = nil}
+  package mutating func clearActualDelay() {_uniqueStorage()._actualDelay = nil}
 
-  public var immediateAck: Bool {
+  package var immediateAck: Bool {
     get {_storage._immediateAck ?? false}
     set {_uniqueStorage()._immediateAck = newValue}
   }
   /// Returns true if `immediateAck` has been explicitly set.
-  public var hasImmediateAck: Bool {_storage._immediateAck != nil}
+  package var hasImmediateAck: Bool {_storage._immediateAck != nil}
   /// Clears the value of `immediateAck`. Subsequent reads from it will return its default value.
-  public mutating func clearImmediateAck() {_uniqueStorage()._immediateAck = nil}
+  package mutating func clearImmediateAck() {_uniqueStorage()._immediateAck = nil}
 
-  public var deliveryReceiptRequested: Bool {
+  package var deliveryReceiptRequested: Bool {
     get {_storage._deliveryReceiptRequested ?? false}
     set {_uniqueStorage()._deliveryReceiptRequested = newValue}
   }
   /// Returns true if `deliveryReceiptRequested` has been explicitly set.
-  public var hasDeliveryReceiptRequested: Bool {_storage._deliveryReceiptRequested != nil}
+  package var hasDeliveryReceiptRequested: Bool {_storage._deliveryReceiptRequested != nil}
   /// Clears the value of `deliveryReceiptRequested`. Subsequent reads from it will return its default value.
-  public mutating func clearDeliveryReceiptRequested() {_uniqueStorage()._deliveryReceiptRequested = nil}
+  package mutating func clearDeliveryReceiptRequested() {_uniqueStorage()._deliveryReceiptRequested = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-public nonisolated struct MCSStreamErrorStanza: Sendable {
+package nonisolated struct MCSStreamErrorStanza: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var type: String {
+  package var type: String {
     get {_type ?? String()}
     set {_type = newValue}
   }
   /// Returns true if `type` has been explicitly set.
-  public var hasType: Bool {self._type != nil}
+  package var hasType: Bool {self._type != nil}
   /// Clears the value of `type`. Subsequent reads from it will return its default value.
-  public mutating func clearType() {self._type = nil}
+  package mutating func clearType() {self._type = nil}
 
-  public var text: String {
+  package var text: String {
     get {_text ?? String()}
     set {_text = newValue}
   }
   /// Returns true if `text` has been explicitly set.
-  public var hasText: Bool {self._text != nil}
+  package var hasText: Bool {self._text != nil}
   /// Clears the value of `text`. Subsequent reads from it will return its default value.
-  public mutating func clearText() {self._text = nil}
+  package mutating func clearText() {self._text = nil}
 
-  public var unknownFields = SwiftProtobuf.UnknownStorage()
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
-  public init() {}
+  package init() {}
 
   fileprivate var _type: String? = nil
   fileprivate var _text: String? = nil
@@ -973,10 +973,10 @@ public nonisolated struct MCSStreamErrorStanza: Sendable {
 fileprivate nonisolated let _protobuf_package = "aldaba.mcs"
 
 nonisolated extension MCSHeartbeatPing: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".HeartbeatPing"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{1}status\0")
+  package static let protoMessageName: String = _protobuf_package + ".HeartbeatPing"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{1}status\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -990,7 +990,7 @@ nonisolated extension MCSHeartbeatPing: SwiftProtobuf.Message, SwiftProtobuf._Me
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1007,7 +1007,7 @@ nonisolated extension MCSHeartbeatPing: SwiftProtobuf.Message, SwiftProtobuf._Me
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSHeartbeatPing, rhs: MCSHeartbeatPing) -> Bool {
+  package static func ==(lhs: MCSHeartbeatPing, rhs: MCSHeartbeatPing) -> Bool {
     if lhs._streamID != rhs._streamID {return false}
     if lhs._lastStreamIDReceived != rhs._lastStreamIDReceived {return false}
     if lhs._status != rhs._status {return false}
@@ -1017,10 +1017,10 @@ nonisolated extension MCSHeartbeatPing: SwiftProtobuf.Message, SwiftProtobuf._Me
 }
 
 nonisolated extension MCSHeartbeatAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".HeartbeatAck"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{1}status\0")
+  package static let protoMessageName: String = _protobuf_package + ".HeartbeatAck"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{1}status\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1034,7 +1034,7 @@ nonisolated extension MCSHeartbeatAck: SwiftProtobuf.Message, SwiftProtobuf._Mes
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1051,7 +1051,7 @@ nonisolated extension MCSHeartbeatAck: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSHeartbeatAck, rhs: MCSHeartbeatAck) -> Bool {
+  package static func ==(lhs: MCSHeartbeatAck, rhs: MCSHeartbeatAck) -> Bool {
     if lhs._streamID != rhs._streamID {return false}
     if lhs._lastStreamIDReceived != rhs._lastStreamIDReceived {return false}
     if lhs._status != rhs._status {return false}
@@ -1061,10 +1061,10 @@ nonisolated extension MCSHeartbeatAck: SwiftProtobuf.Message, SwiftProtobuf._Mes
 }
 
 nonisolated extension MCSExtension: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".Extension"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}data\0")
+  package static let protoMessageName: String = _protobuf_package + ".Extension"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}data\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1077,7 +1077,7 @@ nonisolated extension MCSExtension: SwiftProtobuf.Message, SwiftProtobuf._Messag
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1091,7 +1091,7 @@ nonisolated extension MCSExtension: SwiftProtobuf.Message, SwiftProtobuf._Messag
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSExtension, rhs: MCSExtension) -> Bool {
+  package static func ==(lhs: MCSExtension, rhs: MCSExtension) -> Bool {
     if lhs._id != rhs._id {return false}
     if lhs._data != rhs._data {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -1100,10 +1100,10 @@ nonisolated extension MCSExtension: SwiftProtobuf.Message, SwiftProtobuf._Messag
 }
 
 nonisolated extension MCSErrorInfo: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".ErrorInfo"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{1}type\0\u{1}extension\0")
+  package static let protoMessageName: String = _protobuf_package + ".ErrorInfo"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{1}type\0\u{1}extension\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1118,7 +1118,7 @@ nonisolated extension MCSErrorInfo: SwiftProtobuf.Message, SwiftProtobuf._Messag
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1138,7 +1138,7 @@ nonisolated extension MCSErrorInfo: SwiftProtobuf.Message, SwiftProtobuf._Messag
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSErrorInfo, rhs: MCSErrorInfo) -> Bool {
+  package static func ==(lhs: MCSErrorInfo, rhs: MCSErrorInfo) -> Bool {
     if lhs._code != rhs._code {return false}
     if lhs._message != rhs._message {return false}
     if lhs._type != rhs._type {return false}
@@ -1149,10 +1149,10 @@ nonisolated extension MCSErrorInfo: SwiftProtobuf.Message, SwiftProtobuf._Messag
 }
 
 nonisolated extension MCSSetting: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".Setting"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}value\0")
+  package static let protoMessageName: String = _protobuf_package + ".Setting"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}value\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1165,7 +1165,7 @@ nonisolated extension MCSSetting: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1179,7 +1179,7 @@ nonisolated extension MCSSetting: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSSetting, rhs: MCSSetting) -> Bool {
+  package static func ==(lhs: MCSSetting, rhs: MCSSetting) -> Bool {
     if lhs._name != rhs._name {return false}
     if lhs._value != rhs._value {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -1188,10 +1188,10 @@ nonisolated extension MCSSetting: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 }
 
 nonisolated extension MCSHeartbeatStat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".HeartbeatStat"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ip\0\u{1}timeout\0\u{3}interval_ms\0")
+  package static let protoMessageName: String = _protobuf_package + ".HeartbeatStat"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}ip\0\u{1}timeout\0\u{3}interval_ms\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1205,7 +1205,7 @@ nonisolated extension MCSHeartbeatStat: SwiftProtobuf.Message, SwiftProtobuf._Me
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1222,7 +1222,7 @@ nonisolated extension MCSHeartbeatStat: SwiftProtobuf.Message, SwiftProtobuf._Me
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSHeartbeatStat, rhs: MCSHeartbeatStat) -> Bool {
+  package static func ==(lhs: MCSHeartbeatStat, rhs: MCSHeartbeatStat) -> Bool {
     if lhs._ip != rhs._ip {return false}
     if lhs._timeout != rhs._timeout {return false}
     if lhs._intervalMs != rhs._intervalMs {return false}
@@ -1232,10 +1232,10 @@ nonisolated extension MCSHeartbeatStat: SwiftProtobuf.Message, SwiftProtobuf._Me
 }
 
 nonisolated extension MCSHeartbeatConfig: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".HeartbeatConfig"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}upload_stat\0\u{1}ip\0\u{3}interval_ms\0")
+  package static let protoMessageName: String = _protobuf_package + ".HeartbeatConfig"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}upload_stat\0\u{1}ip\0\u{3}interval_ms\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1249,7 +1249,7 @@ nonisolated extension MCSHeartbeatConfig: SwiftProtobuf.Message, SwiftProtobuf._
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1266,7 +1266,7 @@ nonisolated extension MCSHeartbeatConfig: SwiftProtobuf.Message, SwiftProtobuf._
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSHeartbeatConfig, rhs: MCSHeartbeatConfig) -> Bool {
+  package static func ==(lhs: MCSHeartbeatConfig, rhs: MCSHeartbeatConfig) -> Bool {
     if lhs._uploadStat != rhs._uploadStat {return false}
     if lhs._ip != rhs._ip {return false}
     if lhs._intervalMs != rhs._intervalMs {return false}
@@ -1276,8 +1276,8 @@ nonisolated extension MCSHeartbeatConfig: SwiftProtobuf.Message, SwiftProtobuf._
 }
 
 nonisolated extension MCSLoginRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".LoginRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}domain\0\u{1}user\0\u{1}resource\0\u{3}auth_token\0\u{3}device_id\0\u{3}last_rmq_id\0\u{1}setting\0\u{4}\u{2}received_persistent_id\0\u{4}\u{2}adaptive_heartbeat\0\u{3}heartbeat_stat\0\u{3}use_rmq2\0\u{3}account_id\0\u{3}auth_service\0\u{3}network_type\0\u{1}status\0")
+  package static let protoMessageName: String = _protobuf_package + ".LoginRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}domain\0\u{1}user\0\u{1}resource\0\u{3}auth_token\0\u{3}device_id\0\u{3}last_rmq_id\0\u{1}setting\0\u{4}\u{2}received_persistent_id\0\u{4}\u{2}adaptive_heartbeat\0\u{3}heartbeat_stat\0\u{3}use_rmq2\0\u{3}account_id\0\u{3}auth_service\0\u{3}network_type\0\u{1}status\0")
 
   fileprivate class _StorageClass {
     var _id: String? = nil
@@ -1332,7 +1332,7 @@ nonisolated extension MCSLoginRequest: SwiftProtobuf.Message, SwiftProtobuf._Mes
     return _storage
   }
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     _ = _uniqueStorage()
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
       while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1362,7 +1362,7 @@ nonisolated extension MCSLoginRequest: SwiftProtobuf.Message, SwiftProtobuf._Mes
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every if/case branch local when no optimizations
@@ -1420,7 +1420,7 @@ nonisolated extension MCSLoginRequest: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSLoginRequest, rhs: MCSLoginRequest) -> Bool {
+  package static func ==(lhs: MCSLoginRequest, rhs: MCSLoginRequest) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
@@ -1451,14 +1451,14 @@ nonisolated extension MCSLoginRequest: SwiftProtobuf.Message, SwiftProtobuf._Mes
 }
 
 nonisolated extension MCSLoginRequest.AuthService: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}ANDROID_ID\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}ANDROID_ID\0")
 }
 
 nonisolated extension MCSLoginResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".LoginResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}jid\0\u{1}error\0\u{1}setting\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{3}heartbeat_config\0\u{3}server_timestamp\0")
+  package static let protoMessageName: String = _protobuf_package + ".LoginResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}jid\0\u{1}error\0\u{1}setting\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{3}heartbeat_config\0\u{3}server_timestamp\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1477,7 +1477,7 @@ nonisolated extension MCSLoginResponse: SwiftProtobuf.Message, SwiftProtobuf._Me
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1509,7 +1509,7 @@ nonisolated extension MCSLoginResponse: SwiftProtobuf.Message, SwiftProtobuf._Me
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSLoginResponse, rhs: MCSLoginResponse) -> Bool {
+  package static func ==(lhs: MCSLoginResponse, rhs: MCSLoginResponse) -> Bool {
     if lhs._id != rhs._id {return false}
     if lhs._jid != rhs._jid {return false}
     if lhs._error != rhs._error {return false}
@@ -1524,27 +1524,27 @@ nonisolated extension MCSLoginResponse: SwiftProtobuf.Message, SwiftProtobuf._Me
 }
 
 nonisolated extension MCSClose: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".Close"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  package static let protoMessageName: String = _protobuf_package + ".Close"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     // Load everything into unknown fields
     while try decoder.nextFieldNumber() != nil {}
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSClose, rhs: MCSClose) -> Bool {
+  package static func ==(lhs: MCSClose, rhs: MCSClose) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
 nonisolated extension MCSIqStanza: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".IqStanza"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}rmq_id\0\u{1}type\0\u{1}id\0\u{1}from\0\u{1}to\0\u{1}error\0\u{1}extension\0\u{3}persistent_id\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{3}account_id\0\u{1}status\0")
+  package static let protoMessageName: String = _protobuf_package + ".IqStanza"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}rmq_id\0\u{1}type\0\u{1}id\0\u{1}from\0\u{1}to\0\u{1}error\0\u{1}extension\0\u{3}persistent_id\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{3}account_id\0\u{1}status\0")
 
   fileprivate class _StorageClass {
     var _rmqID: Int64? = nil
@@ -1591,7 +1591,7 @@ nonisolated extension MCSIqStanza: SwiftProtobuf.Message, SwiftProtobuf._Message
     return _storage
   }
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     _ = _uniqueStorage()
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
       while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1617,7 +1617,7 @@ nonisolated extension MCSIqStanza: SwiftProtobuf.Message, SwiftProtobuf._Message
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every if/case branch local when no optimizations
@@ -1663,7 +1663,7 @@ nonisolated extension MCSIqStanza: SwiftProtobuf.Message, SwiftProtobuf._Message
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSIqStanza, rhs: MCSIqStanza) -> Bool {
+  package static func ==(lhs: MCSIqStanza, rhs: MCSIqStanza) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
@@ -1690,14 +1690,14 @@ nonisolated extension MCSIqStanza: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension MCSIqStanza.IqType: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0GET\0\u{1}SET\0\u{1}RESULT\0\u{1}IQ_ERROR\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0GET\0\u{1}SET\0\u{1}RESULT\0\u{1}IQ_ERROR\0")
 }
 
 nonisolated extension MCSSelectiveAck: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".SelectiveAck"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0")
+  package static let protoMessageName: String = _protobuf_package + ".SelectiveAck"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1709,14 +1709,14 @@ nonisolated extension MCSSelectiveAck: SwiftProtobuf.Message, SwiftProtobuf._Mes
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     if !self.id.isEmpty {
       try visitor.visitRepeatedStringField(value: self.id, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSSelectiveAck, rhs: MCSSelectiveAck) -> Bool {
+  package static func ==(lhs: MCSSelectiveAck, rhs: MCSSelectiveAck) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -1724,10 +1724,10 @@ nonisolated extension MCSSelectiveAck: SwiftProtobuf.Message, SwiftProtobuf._Mes
 }
 
 nonisolated extension MCSAppData: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".AppData"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}value\0")
+  package static let protoMessageName: String = _protobuf_package + ".AppData"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}value\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1740,7 +1740,7 @@ nonisolated extension MCSAppData: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -1754,7 +1754,7 @@ nonisolated extension MCSAppData: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSAppData, rhs: MCSAppData) -> Bool {
+  package static func ==(lhs: MCSAppData, rhs: MCSAppData) -> Bool {
     if lhs._key != rhs._key {return false}
     if lhs._value != rhs._value {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -1763,8 +1763,8 @@ nonisolated extension MCSAppData: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 }
 
 nonisolated extension MCSDataMessageStanza: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".DataMessageStanza"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}id\0\u{1}from\0\u{1}to\0\u{1}category\0\u{1}token\0\u{3}app_data\0\u{3}from_trusted_server\0\u{3}persistent_id\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{4}\u{2}reg_id\0\u{4}\u{3}device_user_id\0\u{1}ttl\0\u{1}sent\0\u{1}queued\0\u{1}status\0\u{3}raw_data\0\u{3}max_delay\0\u{3}actual_delay\0\u{3}immediate_ack\0\u{3}delivery_receipt_requested\0")
+  package static let protoMessageName: String = _protobuf_package + ".DataMessageStanza"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}id\0\u{1}from\0\u{1}to\0\u{1}category\0\u{1}token\0\u{3}app_data\0\u{3}from_trusted_server\0\u{3}persistent_id\0\u{3}stream_id\0\u{3}last_stream_id_received\0\u{4}\u{2}reg_id\0\u{4}\u{3}device_user_id\0\u{1}ttl\0\u{1}sent\0\u{1}queued\0\u{1}status\0\u{3}raw_data\0\u{3}max_delay\0\u{3}actual_delay\0\u{3}immediate_ack\0\u{3}delivery_receipt_requested\0")
 
   fileprivate class _StorageClass {
     var _id: String? = nil
@@ -1829,7 +1829,7 @@ nonisolated extension MCSDataMessageStanza: SwiftProtobuf.Message, SwiftProtobuf
     return _storage
   }
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     _ = _uniqueStorage()
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
       while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1864,7 +1864,7 @@ nonisolated extension MCSDataMessageStanza: SwiftProtobuf.Message, SwiftProtobuf
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every if/case branch local when no optimizations
@@ -1937,7 +1937,7 @@ nonisolated extension MCSDataMessageStanza: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSDataMessageStanza, rhs: MCSDataMessageStanza) -> Bool {
+  package static func ==(lhs: MCSDataMessageStanza, rhs: MCSDataMessageStanza) -> Bool {
     if lhs._storage !== rhs._storage {
       let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
         let _storage = _args.0
@@ -1973,10 +1973,10 @@ nonisolated extension MCSDataMessageStanza: SwiftProtobuf.Message, SwiftProtobuf
 }
 
 nonisolated extension MCSStreamErrorStanza: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".StreamErrorStanza"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}text\0")
+  package static let protoMessageName: String = _protobuf_package + ".StreamErrorStanza"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}text\0")
 
-  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
       // The use of inline closures is to circumvent an issue where the compiler
       // allocates stack space for every case branch when no optimizations are
@@ -1989,7 +1989,7 @@ nonisolated extension MCSStreamErrorStanza: SwiftProtobuf.Message, SwiftProtobuf
     }
   }
 
-  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     // The use of inline closures is to circumvent an issue where the compiler
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
@@ -2003,7 +2003,7 @@ nonisolated extension MCSStreamErrorStanza: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: MCSStreamErrorStanza, rhs: MCSStreamErrorStanza) -> Bool {
+  package static func ==(lhs: MCSStreamErrorStanza, rhs: MCSStreamErrorStanza) -> Bool {
     if lhs._type != rhs._type {return false}
     if lhs._text != rhs._text {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
