@@ -4,7 +4,7 @@ import FuzzDriver
 import RelayAgent
 import RelayProtocol
 
-/// Messages of handshakes, sealed content and letters from other devices: none may trap, none that was not sealed for this device is
+/// Messages of handshakes, sealed content and queued messages from other devices: none may trap, none that was not sealed for this device is
 /// opened, and what is refused changes nothing.
 @main
 enum NoiseFuzz {
@@ -57,19 +57,19 @@ enum NoiseFuzz {
 
     private static func post(_ input: [UInt8]) {
         var (sender, receiver) = devices
-        var letter = RelayLetter(peer: "2", id: UUID(), deadline: 5, body: input)
-        guard case .send(.letter(let sealed)) = sender.outgoing(.letter(letter), at: 0) else {
-            preconditionFailure("a letter cannot be sealed")
+        var queuedMessage = QueuedMessage(peer: "2", id: UUID(), deadline: 5, body: input)
+        guard case .send(.queuedMessage(let sealed)) = sender.outgoing(.queuedMessage(queuedMessage), at: 0) else {
+            preconditionFailure("a queued message cannot be sealed")
         }
-        letter.peer = "1"
-        precondition(body(letter, &receiver) == [], "a letter that nobody sealed")
-        letter.body = sealed.body
-        precondition(body(letter, &receiver) == input, "a letter arrived as another")
-        letter.deadline = 6
-        precondition(body(letter, &receiver) == [], "a letter with another deadline")
+        queuedMessage.peer = "1"
+        precondition(body(queuedMessage, &receiver) == [], "a queued message that nobody sealed")
+        queuedMessage.body = sealed.body
+        precondition(body(queuedMessage, &receiver) == input, "a queued message arrived as another")
+        queuedMessage.deadline = 6
+        precondition(body(queuedMessage, &receiver) == [], "a queued message with another deadline")
     }
 
-    private static func body(_ letter: RelayLetter, _ seals: inout RelaySeals) -> [UInt8]? {
-        if case .letter(let opened)? = seals.incoming(.letter(letter), at: 0).frame { opened.body } else { nil }
+    private static func body(_ queuedMessage: QueuedMessage, _ seals: inout RelaySeals) -> [UInt8]? {
+        if case .queuedMessage(let opened)? = seals.incoming(.queuedMessage(queuedMessage), at: 0).frame { opened.body } else { nil }
     }
 }

@@ -8,7 +8,7 @@ import FuzzDriver
 @main
 enum PatternFuzz {
     /// For all that one input asks, on the processor.
-    private static let patience = Duration.seconds(1)
+    private static let timeout = Duration.seconds(1)
 
     static func main() {
         exit(
@@ -21,7 +21,7 @@ enum PatternFuzz {
                 } else {
                     PatternFuzz.askForAny(&input, isSent: choice & 3 == 1)
                 }
-                precondition(PatternFuzz.used() - begun < PatternFuzz.patience, "it took too long")
+                precondition(PatternFuzz.used() - begun < PatternFuzz.timeout, "it took too long")
                 return 0
             })
     }

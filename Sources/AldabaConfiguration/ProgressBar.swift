@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Shows on a terminal how far something is, once it takes longer than ``ProgressMeter/patience``. Where standard error
+/// Shows on a terminal how far something is, once it takes longer than ``ProgressMeter/timeout``. Where standard error
 /// is no terminal it shows nothing.
 package final class ProgressBar: Sendable {
     private struct State {
@@ -23,7 +23,7 @@ package final class ProgressBar: Sendable {
         self.meter = meter
         count = Atomic(0)
         guard isatty(STDERR_FILENO) == 1 else { return }
-        OwnThread.begin("progress") { [weak self] in
+        NamedThread.begin("progress") { [weak self] in
             while self?.draw(done) == true {
                 var none: [pollfd] = []
                 Pause.poll(&none, until: ContinuousClock.now + .milliseconds(200))

@@ -23,12 +23,12 @@ package struct ProgressMeter: Sendable {
     }
 
     /// The time before anything is shown, so that a quicker activity shows nothing.
-    package static let patience: Duration = .seconds(2)
+    package static let timeout: Duration = .seconds(2)
     private static let width = 20
 
     /// The line at a time after the beginning; `nil` while it is too early for one.
     package func line(done: Int64, after elapsed: Duration) -> String? {
-        guard elapsed >= Self.patience else { return nil }
+        guard elapsed >= Self.timeout else { return nil }
         var parts = [TerminalText.line(what)]
         if let total, total > 0 {
             let share = Double(max(0, min(done, total))) / Double(total)

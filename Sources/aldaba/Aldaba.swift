@@ -34,19 +34,19 @@ struct Aldaba: AsyncParsableCommand {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
-        KeptMemory.keep()
+        MallocTrim.keep()
         guard CommandLine.arguments.dropFirst().first == AgentCommand.configuration.commandName else {
-            Task.detached { await runToTheEnd() }
+            Task.detached { await runCommand() }
             dispatchMain()
         }
         // Once libdispatch has had a worker, it wakes the process every second for as long as that lives. An
         // agent at rest must not wake, so its tasks run on the event loops of its network.
         NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
-        Task.detached { await runToTheEnd() }
+        Task.detached { await runCommand() }
         while true { pause() }
     }
 
-    private static func runToTheEnd() async {
+    private static func runCommand() async {
         do {
             try SubcommandPath.check(Array(CommandLine.arguments.dropFirst()), of: Self.self)
             var command = try parseAsRoot()

@@ -29,7 +29,7 @@ extension AgentClient {
     /// - Parameter tell: Called with each as it arrives.
     func pending(app: BundleID?, tell: (PendingNotification) -> Void = { _ in }) throws -> [PendingNotification] {
         var all: [PendingNotification] = []
-        var last: PendingTurn?
+        var last: PendingOrder?
         repeat {
             guard case .pending(let page, let next) = try ask(.pending(app: app, after: last)) else {
                 throw unexpected()

@@ -87,7 +87,7 @@ extension ServeCommand {
         }
         services += [RegisterWatchService(parts: core), TopicService(broadcasts: core.broadcasts, logger: logger)]
         services += [
-            MediaSweepService(store: media.store), KeptMemoryService(),
+            MediaSweepService(store: media.store), MallocTrimService(),
             DatabaseReadingService(databases: core.databases),
         ]
         services.append(ReadyService(ports: ports, configuration: configuration, ready: ready))
@@ -116,7 +116,7 @@ struct ServerParts: Sendable {
     let web: WebRegistrations
     let environment: PushEnvironment
     let mailboxes: MailboxService
-    let relay: RelayCentre
+    let relay: RelayBroker
     let presence: HubPresence
     let broadcasts: Broadcasts
     let hubLists: HubLists
@@ -154,8 +154,8 @@ struct ServerParts: Sendable {
         mailboxes = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
             settings: MailboxService.Settings(), apps: apps, lists: hubLists, clock: presentTime, logger: logger)
-        relay = RelayCentre(
-            register: relayDatabase, letters: relayDatabase, documents: relayDatabase, clock: presentTime,
+        relay = RelayBroker(
+            register: relayDatabase, queuedMessages: relayDatabase, documents: relayDatabase, clock: presentTime,
             schedule: { milliseconds, work in
                 MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
             }, fault: { relayDatabase.health.fault?.reason }, logger: logger)
@@ -194,7 +194,7 @@ private struct RegisterWatchService: Service, CustomStringConvertible {
             }, logger: parts.logger)
         // A change comes from another process, and wakes the thread at once.
         let (changes, noted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        OwnThread.begin("register") { [store = parts.store] in
+        NamedThread.begin("register") { [store = parts.store] in
             var seen = store.registerVersion
             repeat {
                 store.waitForRegisterChange(since: seen, milliseconds: 1000)
@@ -237,12 +237,12 @@ private struct TopicService: Service, CustomStringConvertible {
 }
 
 /// Gives the system back what a flood of connections took, once they are closed.
-private struct KeptMemoryService: Service, CustomStringConvertible {
+private struct MallocTrimService: Service, CustomStringConvertible {
     var description: String { "memory" }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            while (try? await Task.sleep(for: .seconds(10))) != nil { KeptMemory.giveBack() }
+            while (try? await Task.sleep(for: .seconds(10))) != nil { MallocTrim.giveBack() }
         }
     }
 }

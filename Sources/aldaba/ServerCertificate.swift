@@ -61,7 +61,7 @@ final class ServerCertificate: Sendable {
     /// nothing.
     func keepCurrent(every interval: DispatchTimeInterval, logger: Logger) async {
         var watch = watch
-        await ReloadOccasions.forEach(every: interval) { occasion in
+        await ReloadTriggers.forEach(every: interval) { occasion in
             let hasChanged = watch.hasChanged()
             guard hasChanged || occasion == .asked else { return }
             do {

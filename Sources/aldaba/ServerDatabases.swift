@@ -122,7 +122,7 @@ struct DatabaseReadingService: Service, CustomStringConvertible {
     func run() async throws {
         let isOver = ReadyFlag()
         if !databases.large.isEmpty {
-            OwnThread.begin("databases") { databases.readLarge { !isOver.isSet } }
+            NamedThread.begin("databases") { databases.readLarge { !isOver.isSet } }
         }
         try? await gracefulShutdown()
         isOver.set(true)

@@ -133,6 +133,6 @@ struct SimulatedDevices: Sendable {
         device.proof = [UInt8](repeating: 2, count: 64)
         let account = UInt64(index / accountSize)
         let token = [UInt8](repeating: 3, count: 24) + withUnsafeBytes(of: account.bigEndian) { Array($0) }
-        return try RelayFrame.hello(token: token, device, known: RelayKnown()).encoded()
+        return try RelayFrame.hello(token: token, device, known: DirectoryRevision()).encoded()
     }
 }

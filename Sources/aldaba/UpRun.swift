@@ -152,7 +152,7 @@ struct UpRun: Sendable {
 
     private func agentWords(_ folder: DataFolder, _ socket: String) -> [String] {
         let server = addresses.current
-        let patience = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
+        let timeout = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
         let except: Set<ConfigurationKey> = [
             .data, .environment, .agentServer, .agentControl, .agentCA, .agentSocket,
         ]
@@ -162,7 +162,7 @@ struct UpRun: Sendable {
                 "--environment=\(plan.pushEnvironment)", "--agent-server=\(server?.device ?? "")",
                 "--agent-control=\(server?.control ?? "")", "--agent-ca=\(plan.certificates.authority)",
                 "--agent-socket=\(socket)",
-            ] + patience + plan.configurationFlag + plan.values.flags(for: .agent, except: except)
+            ] + timeout + plan.configurationFlag + plan.values.flags(for: .agent, except: except)
     }
 
     private func appPlan() throws -> ChildProcess.Plan {

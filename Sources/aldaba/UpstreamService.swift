@@ -10,16 +10,16 @@ import ServiceLifecycle
 struct UpstreamParts: Sendable {
     let receiver: AppMessageReceiver
     let feed: MessageFeed
-    let courier: WebhookCourier
+    let courier: WebhookDispatcher
 
     init(_ core: ServerParts, _ http: GuardedHTTP) {
-        let bell = MessageBell()
+        let bell = MessageArrivalSignal()
         receiver = AppMessageReceiver(
             store: core.store, apps: core.apps, bell: bell, clock: presentTime, logger: core.logger)
         feed = MessageFeed(
             store: core.store, apps: core.apps, sealer: core.tokens.sealer, cell: ServerParts.cell, bell: bell,
             clock: presentTime)
-        courier = WebhookCourier(
+        courier = WebhookDispatcher(
             store: core.store, register: core.store, sealer: core.tokens.sealer, cell: ServerParts.cell, bell: bell,
             sender: GuardedWebhookSender(http), clock: presentTime, logger: core.logger)
     }
@@ -28,7 +28,7 @@ struct UpstreamParts: Sendable {
 /// Brings messages to webhooks, and ends every few seconds those whose time has passed.
 struct UpstreamService: Service, CustomStringConvertible {
     let parts: ServerParts
-    let courier: WebhookCourier
+    let courier: WebhookDispatcher
     var description: String { "messages from apps" }
 
     func run() async throws {

@@ -75,8 +75,8 @@ func `what holds no certificate is refused`(text: String) throws {
 
 @Test(.timeLimit(.minutes(5))) func `SIGHUP and time are occasions to read again, until nobody asks any more`() async {
     let asked = Task {
-        var seen: [ReloadOccasions.Occasion] = []
-        await ReloadOccasions.forEach(every: .milliseconds(20)) { occasion in
+        var seen: [ReloadTriggers.Occasion] = []
+        await ReloadTriggers.forEach(every: .milliseconds(20)) { occasion in
             seen.append(occasion)
             // From the first look on the signal is not the process's end.
             if seen.count == 1 { kill(getpid(), SIGHUP) }

@@ -51,5 +51,5 @@ package func installScript(_ script: String, at path: String) throws {
         path: "/bin/sh",
         arguments: ["-c", #"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 700 "$2""#, "sh", script, path],
         environment: ["PATH": "/usr/bin:/bin"])
-    try #require(try writer.run(patience: .seconds(60)) != nil)
+    try #require(try writer.run(timeout: .seconds(60)) != nil)
 }

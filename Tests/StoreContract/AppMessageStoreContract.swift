@@ -32,7 +32,7 @@ package struct AppMessageStoreContract {
 
     private func keep(
         _ messages: [AppMessage], limits: MessageLimits = MessageLimits()
-    ) async throws -> [MessageKeeping] {
+    ) async throws -> [MessageInsertion] {
         try await store.keep(messages, limits: limits, at: now)
     }
 

@@ -21,7 +21,7 @@ extension RegisterStoreContract {
         }
         var web = WebRegistration(category: "org.chromium.linux", subtype: "wp:a#1", sender: "s")
         try await keep(web)
-        let kept = KeptWebRegistration(
+        let kept = StoredWebRegistration(
             device: device, app: app, environment: .sandbox, registration: web, registeredAt: now)
         #expect(try await store.webRegistrations(of: device) == [kept])
         #expect(try await store.devicesWithWebRegistrations() == [device])
@@ -64,7 +64,7 @@ extension RegisterStoreContract {
         #expect(try await store.changeWebRegistration(claimed, to: second, at: now))
         #expect(try await store.webRegistrations(of: device).map(\.registration) == [second])
         _ = try await store.endRegistration(device: device, app: app, environment: .sandbox, at: now)
-        let ended = KeptWebRegistration(
+        let ended = StoredWebRegistration(
             device: device, app: app, environment: .sandbox, registration: second, registeredAt: now)
         #expect(try await !store.changeWebRegistration(ended, to: first, at: now))
         #expect(try await store.webRegistrations(of: device).isEmpty)

@@ -14,9 +14,9 @@ struct FCMShelf: Sendable {
     var installations: [InstallationName: (installation: Installation, key: String?)] = [:]
     var keys: [EnrolmentKey] = []
 
-    func kept(where isMeant: (RegistrationPlace, WebRegistration) -> Bool) -> [KeptWebRegistration] {
+    func kept(where isMeant: (RegistrationPlace, WebRegistration) -> Bool) -> [StoredWebRegistration] {
         webRegistrations.filter { isMeant($0.key, $0.value.registration) }.map { place, kept in
-            KeptWebRegistration(
+            StoredWebRegistration(
                 device: place.device, app: place.app, environment: place.environment, registration: kept.registration,
                 registeredAt: kept.at)
         }.sorted { $0.app.rawValue < $1.app.rawValue }

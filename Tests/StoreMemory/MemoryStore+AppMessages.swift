@@ -5,7 +5,7 @@ extension MemoryStore: AppMessageStore {
     /// Stores the messages under one lock.
     package func keep(
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
-    ) async throws -> [MessageKeeping] {
+    ) async throws -> [MessageInsertion] {
         state.withLock { state in
             messages.map { message in
                 state.messages.keep(

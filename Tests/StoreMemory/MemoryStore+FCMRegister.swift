@@ -13,7 +13,7 @@ extension MemoryStore: FCMRegister {
 
     /// Compares and keeps at once.
     package func changeWebRegistration(
-        _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
+        _ kept: StoredWebRegistration, to registration: WebRegistration, at now: Timestamp
     ) async throws -> Bool {
         let place = RegistrationPlace(device: kept.device, app: kept.app, environment: kept.environment)
         return state.withLock { state in
@@ -24,12 +24,12 @@ extension MemoryStore: FCMRegister {
     }
 
     /// The registrations of a device, in the order of their apps.
-    package func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(of device: DeviceID) async throws -> [StoredWebRegistration] {
         state.withLock { $0.register.fcm.kept { place, _ in place.device == device } }
     }
 
     /// The registrations of the team's apps whose keys the installation set.
-    package func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [StoredWebRegistration] {
         state.withLock { state in
             state.register.fcm.kept { place, registration in
                 registration.installation == id && state.register.app(place.app)?.team == team

@@ -10,7 +10,7 @@ package final class MemoryStore: Sendable {
         var register = Register()
         var deviceGroups: [String: DeviceGroup] = [:]
         var messages = MessageShelf()
-        var topics = TopicShelf()
+        var topics = TopicTable()
         var counted = CountedNotifications()
     }
 

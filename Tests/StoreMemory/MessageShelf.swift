@@ -15,7 +15,7 @@ struct MessageShelf: Sendable {
     mutating func keep(
         _ message: AppMessage, _ limits: MessageLimits, topic: Topic,
         registration: (PushEnvironment, Registration)?, at now: Timestamp
-    ) -> MessageKeeping {
+    ) -> MessageInsertion {
         let isKnown = kept.contains {
             let other = $0.waiting.message
             return other.app == message.app && other.device == message.device && other.messageID == message.messageID

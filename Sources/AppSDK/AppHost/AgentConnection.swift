@@ -31,7 +31,7 @@ package final class AgentConnection: Sendable {
     package static func open(
         path: String, unwrittenLimit: Int = unwrittenLimit, notify: @escaping @Sendable (Notice) -> Void
     ) {
-        OwnThread.begin("aldaba-reader") {
+        NamedThread.begin("aldaba-reader") {
             do throws(AgentSocketError) {
                 let connection = AgentConnection(
                     descriptor: try AgentSocket.connect(to: path), unwrittenLimit: unwrittenLimit)

@@ -17,7 +17,7 @@ package protocol MessagingReceiver: AnyObject {
     func entered(_ state: AppState)
 
     /// A remote notification is about to be given to the app's own handlers.
-    func willHand(_ notification: DeliveredNotification, as occasion: HandingOccasion)
+    func willHand(_ notification: DeliveredNotification, as occasion: HandoverReason)
 
     /// The device token, as 64 hex digits.
     func tokenChanged(_ token: String)
@@ -27,7 +27,7 @@ package protocol MessagingReceiver: AnyObject {
 }
 
 /// Why a notification is given to an app's handlers.
-package enum HandingOccasion: Hashable, Sendable {
+package enum HandoverReason: Hashable, Sendable {
     /// The app is in front, and is asked how to present it.
     case foreground
     /// It is for the background handler.

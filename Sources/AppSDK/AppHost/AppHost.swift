@@ -53,7 +53,7 @@ package final class AppHost {
         self.configuration = configuration
         session = AppSession(
             app: configuration.app, role: configuration.role, run: UUID().uuidString, place: configuration.socketPath,
-            launchPatience: configuration.launchPatience)
+            launchTimeout: configuration.launchTimeout)
     }
 
     /// Begins to connect, once; does nothing when called again.
@@ -258,7 +258,7 @@ extension AppHost {
     }
 
     /// Passes a remote notification to messaging before the app's own handlers get it.
-    private func tellMessaging(_ notification: DeliveredNotification, _ occasion: HandingOccasion) {
+    private func tellMessaging(_ notification: DeliveredNotification, _ occasion: HandoverReason) {
         if notification.isRemote { messagingReceiver?.willHand(notification, as: occasion) }
     }
 

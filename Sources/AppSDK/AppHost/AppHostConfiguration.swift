@@ -12,14 +12,14 @@ package struct AppHostConfiguration: Sendable {
     /// Whether the app ends when its standard input closes.
     package var isSupervised: Bool
     /// How long a launch waits for the agent's welcome before it goes on without knowing its cause.
-    package var launchPatience = Duration.seconds(1)
+    package var launchTimeout = Duration.seconds(1)
 
     /// Makes a configuration of known parts, for tests.
     package init(
         app: BundleID?, socketPath: String, isSupervised: Bool = false,
-        launchPatience: Duration = .seconds(1)
+        launchTimeout: Duration = .seconds(1)
     ) {
-        self.launchPatience = launchPatience
+        self.launchTimeout = launchTimeout
         self.app = app
         self.socketPath = socketPath
         self.isSupervised = isSupervised

@@ -90,7 +90,7 @@ extension AppSession {
 
     mutating func openingAnswered(_ id: Int64, _ isTaken: Bool, _ now: Duration) {
         guard !isTaken else { return responseHandled(id, now) }
-        replies.putBack(id)
+        replies.restore(id)
         pump(now)
     }
 

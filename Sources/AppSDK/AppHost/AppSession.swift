@@ -60,7 +60,7 @@ package struct AppSession: Sendable {
     let role: ConnectionRole
     let run: String
     let place: String
-    let launchPatience: Duration
+    let launchTimeout: Duration
     var link = Link.closed
     var backOff = BackOff(base: .milliseconds(50), cap: longestBackOff)
     var isSlow = false
@@ -98,11 +98,11 @@ package struct AppSession: Sendable {
     ///   - role: The role of this process.
     ///   - run: A name of this run of the app.
     ///   - place: The socket's path, for messages to people.
-    ///   - launchPatience: How long a launch waits for the agent's welcome.
+    ///   - launchTimeout: How long a launch waits for the agent's welcome.
     package init(
-        app: BundleID?, role: ConnectionRole = .app, run: String, place: String, launchPatience: Duration = .seconds(1)
+        app: BundleID?, role: ConnectionRole = .app, run: String, place: String, launchTimeout: Duration = .seconds(1)
     ) {
-        self.launchPatience = launchPatience
+        self.launchTimeout = launchTimeout
         self.app = app
         self.role = role
         self.run = run
@@ -284,7 +284,7 @@ extension AppSession {
             runLaunch(state, launchNotification)
             launchNotification = nil
         } else {
-            launch = .waiting(until: now + launchPatience)
+            launch = .waiting(until: now + launchTimeout)
         }
     }
 

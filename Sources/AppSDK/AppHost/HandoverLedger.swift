@@ -47,7 +47,7 @@ struct HandoverLedger<Item: Sendable, Answer: Sendable>: Sendable {
     var waitingItems: [(id: Int64, item: Item)] { waiting }
 
     /// Ends the handling of an id without an answer: it waits again, before all others.
-    mutating func putBack(_ id: Int64) {
+    mutating func restore(_ id: Int64) {
         guard let item = inProgress.removeValue(forKey: id) else { return }
         waitingIDs.insert(id)
         waiting.insert((id, item), at: 0)

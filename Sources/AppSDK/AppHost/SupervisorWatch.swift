@@ -3,7 +3,7 @@ import Platform
 
 /// Ends the process when its standard input closes: the program that started it is gone.
 package enum SupervisorWatch {
-    private static let watch: Void = OwnThread.begin("aldaba-watch") {
+    private static let watch: Void = NamedThread.begin("aldaba-watch") {
         StandardInput.waitForEnd()
         exit(0)
     }

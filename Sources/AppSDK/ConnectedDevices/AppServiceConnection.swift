@@ -162,7 +162,7 @@ public final class AppServiceConnection: Sendable {
     /// - Throws: ``AppServiceConnectionError`` where it was opened before, or has no service to open.
     public func openRemote(
         _ request: RemoteSystemConnectionRequest, as command: RemoteCommand = RemoteCommand(),
-        within patience: Duration = .seconds(10)
+        within timeout: Duration = .seconds(10)
     ) async throws -> AppServiceConnectionStatus {
         let info = try state.withLock { state throws -> AppServiceInfo in
             guard !state.isOpening else { throw AppServiceConnectionError.openedBefore }
@@ -175,7 +175,7 @@ public final class AppServiceConnection: Sendable {
         state.withLock { $0.id = id }
         listen()
         let outcome = await client.command(
-            .open(app: request.app ?? info.packageId, service: info.name), id: id, on: request.device, within: patience)
+            .open(app: request.app ?? info.packageId, service: info.name), id: id, on: request.device, within: timeout)
         if outcome.status != .success { end() }
         return AppServiceConnectionStatus(outcome.status)
     }
@@ -184,7 +184,7 @@ public final class AppServiceConnection: Sendable {
     ///
     /// - Parameter command: The command by which its life can be asked for.
     public func sendMessage(
-        _ message: ValueSet, as command: RemoteCommand = RemoteCommand(), within patience: Duration = .seconds(30),
+        _ message: ValueSet, as command: RemoteCommand = RemoteCommand(), within timeout: Duration = .seconds(30),
         limit: Int = AppServiceConnection.defaultMessageLimit
     ) async -> AppServiceResponse {
         let map: RelayMap
@@ -196,7 +196,7 @@ public final class AppServiceConnection: Sendable {
             return AppServiceResponse(message: [:], status: .connectionClosed, detail: nil)
         }
         let outcome = await client.command(
-            .send(connection: id, message: map), id: command.id, on: "", within: patience)
+            .send(connection: id, message: map), id: command.id, on: "", within: timeout)
         return AppServiceResponse(
             message: ValueSetCoding.values(outcome.message ?? [:]), status: AppServiceResponseStatus(outcome.status),
             detail: outcome.detail)
@@ -207,7 +207,7 @@ public final class AppServiceConnection: Sendable {
     /// - Parameter command: The command by which its life can be asked for; given again, it is carried out once.
     public static func sendStatelessMessage(
         _ message: ValueSet, to info: AppServiceInfo, request: RemoteSystemConnectionRequest,
-        as command: RemoteCommand = RemoteCommand(), within patience: Duration = .seconds(30),
+        as command: RemoteCommand = RemoteCommand(), within timeout: Duration = .seconds(30),
         limit: Int = AppServiceConnection.defaultMessageLimit
     ) async -> StatelessAppServiceResponse {
         let map: RelayMap
@@ -217,7 +217,7 @@ public final class AppServiceConnection: Sendable {
         }
         let outcome = await RelayClient.shared.command(
             .call(app: request.app ?? info.packageId, service: info.name, message: map), id: command.id,
-            on: request.device, within: patience)
+            on: request.device, within: timeout)
         return StatelessAppServiceResponse(
             message: ValueSetCoding.values(outcome.message ?? [:]),
             status: StatelessAppServiceResponseStatus(outcome.status), detail: outcome.detail)

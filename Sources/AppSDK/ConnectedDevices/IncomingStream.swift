@@ -47,7 +47,7 @@ public final class IncomingStream: Sendable {
         size = offer.size
         remoteSystemId = device
         self.client = client
-        let listener = client.listen { [weak self] in self?.heard($0) }
+        let listener = client.listen { [weak self] in self?.receive($0) }
         state.withLock { $0.listener = listener }
     }
 
@@ -108,7 +108,7 @@ public final class IncomingStream: Sendable {
         if let step, !state.withLock({ $0.isOver }) { client.say(.stream(id, step)) }
     }
 
-    private func heard(_ news: RelayClient.News) {
+    private func receive(_ news: RelayClient.News) {
         switch news {
         case .notice(.stream(id, let step)): queue.async { [self] in handleStep(step) }
         case .ended: queue.async { [self] in finish(.failure(IncomingStreamError.lost), nil) }
@@ -193,12 +193,12 @@ extension RelayOutcome {
 
     private static func cut(_ detail: String) -> String {
         let mark = "…"
-        var room = detailLimit - mark.utf8.count
+        var capacity = detailLimit - mark.utf8.count
         var end = detail.startIndex
         while end < detail.endIndex {
             let next = detail.index(after: end)
-            room -= detail.utf8.distance(from: end, to: next)
-            if room < 0 { break }
+            capacity -= detail.utf8.distance(from: end, to: next)
+            if capacity < 0 { break }
             end = next
         }
         return String(detail[..<end]) + mark

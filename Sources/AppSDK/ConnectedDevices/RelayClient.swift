@@ -100,7 +100,7 @@ final class RelayClient: Sendable {
     /// - Parameter passage: Records whether the request was sent before the connection ended; one that was canceled is
     ///   not sent.
     func ask(
-        _ make: @escaping @Sendable (Int64) -> RelayRequest, by passage: RequestPassage = RequestPassage()
+        _ make: @escaping @Sendable (Int64) -> RelayRequest, by passage: RequestProgress = RequestProgress()
     ) async -> RelayNotice? {
         if let fault = make(0).fault {
             let status: RelayStatus = if case .tooLarge = fault.problem { .tooLarge } else { .failed }
@@ -112,7 +112,7 @@ final class RelayClient: Sendable {
     }
 
     private func ask(
-        _ make: @escaping @Sendable (Int64) -> RelayRequest, _ passage: RequestPassage,
+        _ make: @escaping @Sendable (Int64) -> RelayRequest, _ passage: RequestProgress,
         then complete: @escaping @Sendable (RelayNotice?) -> Void
     ) {
         enum Step { case wait, fail, send(AgentConnection, Int64) }

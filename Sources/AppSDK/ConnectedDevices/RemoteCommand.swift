@@ -21,7 +21,7 @@ public enum RemoteCommandLife: String, Sendable, CaseIterable {
     /// It was canceled.
     case canceled
 
-    init(_ life: RelayLife, _ status: RelayStatus?) {
+    init(_ life: CommandState, _ status: RelayStatus?) {
         self =
             switch life {
             case .requesting: .requesting
@@ -75,7 +75,7 @@ public struct RemoteCommand: Hashable, Sendable {
 }
 
 /// The progress of a request to the agent, for a caller that cancels it meanwhile.
-final class RequestPassage: Sendable {
+final class RequestProgress: Sendable {
     private struct State {
         var hasLeft = false
         var isTakenBack = false
@@ -113,11 +113,11 @@ final class RequestPassage: Sendable {
 
 extension RelayClient {
     /// Sends a command, and waits for its outcome. Cancelling the task cancels the command.
-    func command(_ order: RelayOrder, id: UUID, on device: String, within patience: Duration) async -> RelayOutcome {
+    func command(_ order: RelayOrder, id: UUID, on device: String, within timeout: Duration) async -> RelayOutcome {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         // A command that no caller waits for may be kept for 28 days; the agent refuses longer times.
         let longest: Int64 = if case .tell = order { 1 << 32 } else { 3600 }
-        let seconds = min(max(patience.components.seconds, 1), longest)
+        let seconds = min(max(timeout.components.seconds, 1), longest)
         let deadline = now + seconds * 1000
         let request = RelayRequest.command(request: 0, id: id, device: device, deadline: deadline, order)
         guard let counted = beginCommand(size: { (try? request.encoded().count) ?? 0 }) else {
@@ -126,7 +126,7 @@ extension RelayClient {
                 detail: "this app has as many commands under way as may be; wait for one to end")
         }
         defer { endCommand(counted) }
-        let passage = RequestPassage()
+        let passage = RequestProgress()
         let notice = await withTaskCancellationHandler {
             await ask({ .command(request: $0, id: id, device: device, deadline: deadline, order) }, by: passage)
         } onCancel: {

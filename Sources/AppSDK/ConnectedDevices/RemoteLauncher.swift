@@ -38,7 +38,7 @@ public struct RemoteLauncher: Sendable {
     public func launchUri(
         _ uri: String, with request: RemoteSystemConnectionRequest,
         options: RemoteLauncherOptions = RemoteLauncherOptions(), inputData: ValueSet = [:],
-        as command: RemoteCommand = RemoteCommand(), within patience: Duration = .seconds(30)
+        as command: RemoteCommand = RemoteCommand(), within timeout: Duration = .seconds(30)
     ) async -> RemoteLaunchUriStatus {
         guard uri.utf8.count <= 8192, (options.fallbackUri ?? "").utf8.count <= 8192,
             options.preferredAppIds.count <= 16,
@@ -48,6 +48,6 @@ public struct RemoteLauncher: Sendable {
             uri: uri, app: request.app, fallback: options.fallbackUri, preferredApps: options.preferredAppIds,
             input: input)
         return RemoteLaunchUriStatus(
-            await RelayClient.shared.command(order, id: command.id, on: request.device, within: patience).status)
+            await RelayClient.shared.command(order, id: command.id, on: request.device, within: timeout).status)
     }
 }

@@ -57,28 +57,28 @@ public enum RemoteStream {
     /// - Parameters:
     ///   - name: The stream's name, at most 255 bytes.
     ///   - command: The command with which the state of the stream is queried.
-    ///   - patience: The timeout, at most an hour.
+    ///   - timeout: The timeout, at most an hour.
     /// - Returns: The status ``AppServiceResponseStatus/outcomeUnknown`` where the route was lost. The same stream may
     ///   be sent again; it continues at the offset that the other app names.
     public static func send(
         _ source: some RemoteStreamSource, named name: String, to info: AppServiceInfo,
         request: RemoteSystemConnectionRequest, as command: RemoteCommand = RemoteCommand(),
-        within patience: Duration = .seconds(3600)
+        within timeout: Duration = .seconds(3600)
     ) async -> AppServiceResponse {
         let client = RelayClient.shared
         let id = command.id
-        let giver = StreamGiver(source) {
+        let giver = StreamSender(source) {
             client.say(.stream(id, $0))
         } fail: {
             client.say(.cancel(request: 0, id: id))
         }
         let listener = client.listen { news in
-            if case .notice(.stream(id, let step)) = news { giver.heard(step) }
+            if case .notice(.stream(id, let step)) = news { giver.receive(step) }
         }
         defer { client.ignore(listener) }
         let offer = RelayOffer(
             name: name, size: source.size, modified: 0, app: request.app ?? info.packageId, service: info.name)
-        let outcome = await client.command(.stream(offer), id: id, on: request.device, within: patience)
+        let outcome = await client.command(.stream(offer), id: id, on: request.device, within: timeout)
         return AppServiceResponse(
             message: ValueSetCoding.values(outcome.message ?? [:]),
             status: giver.hasFailed ? .failure : AppServiceResponseStatus(outcome.status),
@@ -87,7 +87,7 @@ public enum RemoteStream {
 }
 
 /// The end that gives a stream.
-final class StreamGiver: Sendable {
+final class StreamSender: Sendable {
     private struct State {
         /// How much was given, or compared.
         var reached: Int64 = 0
@@ -114,7 +114,7 @@ final class StreamGiver: Sendable {
     /// Whether the source could not be read.
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
-    func heard(_ step: RelayStreamStep) {
+    func receive(_ step: RelayStreamStep) {
         guard case .pull(let offset, let length, let prefix) = step else { return }
         queue.async { [self] in
             do { try give(offset, length, prefix) } catch {

@@ -41,7 +41,7 @@ public enum RemoteSystemWatcherError: Int, Sendable, CaseIterable {
     /// The values keep their numbers.
     case unknown = 0, internetNotAvailable = 1, authenticationError = 2
 
-    init(_ obstacle: RelayObstacle) {
+    init(_ obstacle: DiscoveryFailure) {
         self =
             switch obstacle {
             case .noAccount, .refused: .authenticationError

@@ -151,7 +151,7 @@ final class DocumentWatching: Sendable {
     /// - Returns: The reader's number.
     func join(_ reader: PendingDocumentChanges) -> Int {
         // A listener receives the agent's notices before the answer to the request is handled.
-        let listener = client.listen { [weak self] in self?.heard($0) }
+        let listener = client.listen { [weak self] in self?.receive($0) }
         let (number, isFirst) = state.withLock { state in
             let isFirst = state.listener == nil
             if isFirst { state.listener = listener }
@@ -173,7 +173,7 @@ final class DocumentWatching: Sendable {
         if let listener { client.ignore(listener) }
     }
 
-    private func heard(_ news: RelayClient.News) {
+    private func receive(_ news: RelayClient.News) {
         switch news {
         case .ended: state.withLock { $0.isLost = true }
         case .opened: if state.withLock({ $0.isLost }) { Task { await askAgain() } }

@@ -147,7 +147,7 @@ public final class UserDocumentChannel: Sendable {
 extension RelayClient {
     /// The outcome of a request about documents.
     func document(_ order: RelayDocumentOrder) async -> RelayOutcome {
-        let passage = RequestPassage()
+        let passage = RequestProgress()
         let notice = await ask({ .document(request: $0, order) }, by: passage)
         if case .answered(_, _, let outcome)? = notice { return outcome }
         let mayHaveChanged =

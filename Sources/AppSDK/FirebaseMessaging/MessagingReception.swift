@@ -46,7 +46,7 @@ final class MessagingReception: MessagingReceiver {
         messaging.followChannel()
     }
 
-    func willHand(_ notification: DeliveredNotification, as occasion: HandingOccasion) {
+    func willHand(_ notification: DeliveredNotification, as occasion: HandoverReason) {
         let payload = FCMPayload(notification)
         guard payload.isFromFCM else { return }
         if messaging.handlesAutomatically {

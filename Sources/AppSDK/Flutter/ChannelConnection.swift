@@ -20,7 +20,7 @@ final class ChannelConnection: Sendable {
     /// Reads in the background, and closes the descriptor at the end.
     static func begin(_ descriptor: Int32, notify: @escaping @Sendable (Notice) -> Void) {
         let connection = ChannelConnection(descriptor)
-        OwnThread.begin("flutter-reader") {
+        NamedThread.begin("flutter-reader") {
             notify(.opened(connection))
             connection.readAll(notify)
             notify(.ended(connection))

@@ -23,7 +23,7 @@ enum ChannelSocket {
     /// Listens in the background, and reports connections on threads of their own.
     static func listen(at path: String, notify: @escaping @Sendable (ChannelConnection.Notice) -> Void) {
         guard let descriptor = open(path) else { return }
-        OwnThread.begin("flutter-accept") {
+        NamedThread.begin("flutter-accept") {
             while true {
                 let host = accept(descriptor, nil, nil)
                 if host < 0 {

@@ -27,7 +27,7 @@ package final class BoundedThreads: Sendable {
             return true
         }
         guard isFree else { return false }
-        OwnThread.begin(name) { [self] in
+        NamedThread.begin(name) { [self] in
             let value = work()
             busy.withLock { $0 -= 1 }
             complete(value)

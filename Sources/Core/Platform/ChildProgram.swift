@@ -13,7 +13,7 @@ package struct ChildProgram: Sendable {
     /// The environment variables: it inherits none.
     package var environment: [String: String]
 
-    /// Creates a program without starting it; ``start(input:output:errors:)`` and ``run(input:outputLimit:patience:)``
+    /// Creates a program without starting it; ``start(input:output:errors:)`` and ``run(input:outputLimit:timeout:)``
     /// start it.
     package init(path: String, arguments: [String], environment: [String: String]) {
         self.path = path
@@ -49,8 +49,8 @@ package struct ChildProgram: Sendable {
     ///   - input: The bytes of its standard input; at most ``inputLimit``.
     ///   - outputLimit: The maximum size of its output in bytes; `nil` for a program whose output is not needed.
     /// - Returns: The output; `nil` when it did not end by itself with status 0.
-    package func run(input: Data? = nil, outputLimit: Int? = nil, patience: Duration) throws(MachineFailure) -> Data? {
-        let run = try runToEnd(input: input, outputLimit: outputLimit, patience: patience)
+    package func run(input: Data? = nil, outputLimit: Int? = nil, timeout: Duration) throws(MachineFailure) -> Data? {
+        let run = try runToEnd(input: input, outputLimit: outputLimit, timeout: timeout)
         if case .wrote(let bytes) = run { return bytes } else { return nil }
     }
 
@@ -68,12 +68,12 @@ package struct ChildProgram: Sendable {
         case unwanted
     }
 
-    /// Runs it as ``run(input:outputLimit:patience:)`` does, and returns how it ended.
+    /// Runs it as ``run(input:outputLimit:timeout:)`` does, and returns how it ended.
     ///
     /// - Parameter wish: A signal, from any thread and at any time, that kills the program with all processes that it
     ///   started.
     package func runToEnd(
-        input: Data? = nil, outputLimit: Int? = nil, patience: Duration, unlessEnded wish: WakeUp? = nil
+        input: Data? = nil, outputLimit: Int? = nil, timeout: Duration, unlessEnded wish: WakeUp? = nil
     ) throws(MachineFailure) -> Run {
         var output = try PipeEnds()
         defer { output.close() }
@@ -85,7 +85,7 @@ package struct ChildProgram: Sendable {
         output.closeWriting()
         Self.watch(pid, closing: end.giveWriting())
         let run = follow(
-            output.reading, end.reading, wish?.descriptor ?? -1, limit: outputLimit ?? 0, until: .now + patience)
+            output.reading, end.reading, wish?.descriptor ?? -1, limit: outputLimit ?? 0, until: .now + timeout)
         guard case .wrote = run else {
             kill(-pid, SIGKILL)
             _ = Self.isReadable(end.reading, until: nil)
@@ -113,7 +113,7 @@ package struct ChildProgram: Sendable {
 
     /// Closes a descriptor when a process has ended; the process is not reaped, so its id stays reserved until then.
     private static func watch(_ pid: pid_t, closing descriptor: Int32) {
-        OwnThread.begin("aldaba-child", stackSize: 128 << 10) {
+        NamedThread.begin("aldaba-child", stackSize: 128 << 10) {
             waitForEnd(of: pid)
             close(descriptor)
         }

@@ -37,7 +37,7 @@ package final class WatchedProgram: Sendable {
     ) throws(MachineFailure) -> WatchedProgram {
         let wish = try WakeUp()
         let start = Start()
-        OwnThread.begin(name, stackSize: 256 << 10) {
+        NamedThread.begin(name, stackSize: 256 << 10) {
             // Set for the thread, and through it for the program: the rest of this process keeps its privileges.
             guard aldaba_gain_no_privileges() == 0 else {
                 group?.remove()
@@ -80,7 +80,7 @@ package final class WatchedProgram: Sendable {
                 Glibc.kill(-process, SIGKILL)
                 group?.kill()
             }
-            if !isTooLarge, let bytes = OwnMemory.bytes(of: process), bytes > memoryLimit {
+            if !isTooLarge, let bytes = AnonymousMemory.bytes(of: process), bytes > memoryLimit {
                 isTooLarge = true
                 events(.grewTooLarge(bytes: bytes))
             }

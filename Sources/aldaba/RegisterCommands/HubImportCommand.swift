@@ -31,7 +31,7 @@ extension HubCommand {
             var zones: [String: Bool] = [:]
             return InstallationLines.installations(lines, at: presentTime()) {
                 installation throws(InstallationFault) in
-                try InstallationDoor.check(installation) { name in
+                try InstallationValidator.check(installation) { name in
                     if let known = zones[name] { return known }
                     let isZone = LocalZones.shared.rules(named: name) != nil
                     zones[name] = isZone

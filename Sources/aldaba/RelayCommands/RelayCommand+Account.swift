@@ -28,7 +28,7 @@ extension RelayCommand {
                 guard case .string(let key)? = try RelayConversation(agent).manage(.showAccount)["key"] else {
                     throw unexpected()
                 }
-                if qr { return print(try QRCode.drawn(key), terminator: "") }
+                if qr { return print(try QRCode.render(key), terminator: "") }
                 print(key)
             }
         }

@@ -35,7 +35,7 @@ extension RelayCommand {
 
         func run() throws {
             let seconds = try TriggerArguments.seconds(ttl, "--ttl", atLeast: 1)
-            guard seconds * 1000 <= Double(RelayLetter.longestAge) else {
+            guard seconds * 1000 <= Double(QueuedMessage.longestAge) else {
                 throw CommandFailure(.invalidInput, "--ttl is 28 days at most")
             }
             let command = try id.map(RelayID.read) ?? UUID()

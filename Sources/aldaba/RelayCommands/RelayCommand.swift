@@ -59,7 +59,11 @@ package struct RelayCommand: ParsableCommand {
                             ? JSONLine.of(["event": "received", "id": id, "path": path])
                             : TerminalText.line("received   \(id)  \(path)"))
                 case .enumerationCompleted:
-                    if json { try tell(JSONLine.of(["event": "enumerationCompleted"])) } else { sayThatAllAreTold() }
+                    if json {
+                        try tell(JSONLine.of(["event": "enumerationCompleted"]))
+                    } else {
+                        printEnumerationCompleted()
+                    }
                 case .watchFailed(_, let why): Terminal.complain(why)
                 default: break
                 }
@@ -72,7 +76,7 @@ package struct RelayCommand: ParsableCommand {
         }
 
         /// To standard error, since it is of no device.
-        private func sayThatAllAreTold() {
+        private func printEnumerationCompleted() {
             FileHandle.standardError.write(Data("all of your devices are listed; watching\n".utf8))
         }
 
@@ -329,7 +333,7 @@ struct RelayConversation {
     }
 
     /// The state of a command of the last day.
-    func life(of id: UUID) throws -> (life: RelayLife?, status: RelayStatus?, detail: String?) {
+    func life(of id: UUID) throws -> (life: CommandState?, status: RelayStatus?, detail: String?) {
         try client.say(.life(request: 5, id: id))
         let deadline = ContinuousClock.now + .seconds(10)
         while true {

@@ -74,7 +74,7 @@ package final class ChildProcess: Sendable {
         } else {
             Self.pump(started.output) { plan.log.append($0) }
         }
-        OwnThread.begin("aldaba-child", stackSize: 128 << 10) { self.finish(ChildProgram.reap(process)) }
+        NamedThread.begin("aldaba-child", stackSize: 128 << 10) { self.finish(ChildProgram.reap(process)) }
     }
 
     /// Waits until the child has ended; its id is free for others from then on.
@@ -135,7 +135,7 @@ extension ChildProcess {
 
     /// Reads a pipe to its end on a thread of its own.
     private static func pump(_ descriptor: Int32, _ take: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
-        OwnThread.begin("aldaba-output") {
+        NamedThread.begin("aldaba-output") {
             var buffer = [UInt8](repeating: 0, count: 16_384)
             while true {
                 let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }

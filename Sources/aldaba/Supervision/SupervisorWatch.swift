@@ -10,7 +10,7 @@ package enum SupervisorWatch {
     /// end (SIGTERM), and killed after five seconds.
     package static func begin(environment: [String: String]) {
         guard environment[variable] != nil else { return }
-        OwnThread.begin("aldaba-watch") {
+        NamedThread.begin("aldaba-watch") {
             StandardInput.waitForEnd()
             kill(getpid(), SIGTERM)
             sleep(5)

@@ -21,14 +21,14 @@ import Testing
             try await agent.welcome()
             // What is asked waits for the welcome; what is said does not.
             async let isOpen = client.ask { .life(request: $0, id: UUID()) }
-            if case .life(let number, _) = try await heard() { try say(.life(request: number, nil, nil)) }
+            if case .life(let number, _) = try await receive() { try say(.life(request: number, nil, nil)) }
             _ = await isOpen
         }
 
         func say(_ notice: RelayNotice) throws { try agent.say(.relay(RelayPacket(try notice.encoded()))) }
 
         /// The next request that the client says.
-        func heard() async throws -> RelayRequest {
+        func receive() async throws -> RelayRequest {
             let message = try await agent.next { if case .relay = $0 { true } else { false } }
             guard case .relay(let packet) = message else { return .unknown("") }
             return try RelayRequest([UInt8](packet.frame))
@@ -36,14 +36,14 @@ import Testing
 
         /// Ends the test where the next request is another, which would not be followed by what the test waits for.
         func requireNext(_ request: RelayRequest) async throws {
-            let next = try await heard()
+            let next = try await receive()
             try #require(next == request)
         }
 
         /// The next that is not about watching.
         func heardBesideWatch() async throws -> RelayRequest {
             while true {
-                let request = try await heard()
+                let request = try await receive()
                 if case .watch = request { continue }
                 return request
             }
@@ -129,7 +129,7 @@ import Testing
         let device = RelayDevice(id: "7", name: "other", kind: "phone", apps: [RelayApp(id: "a.b", name: "A")])
         for isThere in [true, false] {
             async let found = RemoteSystem.find(id: "7", by: talk.client)
-            guard case .find(let number, "7") = try await talk.heard() else {
+            guard case .find(let number, "7") = try await talk.receive() else {
                 return #expect(Bool(false), "nothing is looked for")
             }
             let notThere = RelayNotice.answered(request: number, id: nil, RelayOutcome(.unknownDevice))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct FilterTests {
     private func system(
-        _ reach: RelayReach?, presence: RelayPresence = .online, kind: String = "phone"
+        _ reach: RelayRouteKind?, presence: RelayPresence = .online, kind: String = "phone"
     ) -> RemoteSystem {
         var device = RelayDevice(
             id: "1", name: "n", kind: kind, presence: presence,
@@ -56,7 +56,7 @@ import Testing
         var devices: [RelayDevice] = []
         for (kind, platform) in [("PHONE", "linux"), ("desktop", "ios"), ("tablet", "plan9"), ("tv", "windows")] {
             for presence in RelayPresence.allCases {
-                for reach in [nil, RelayReach.direct, .relay, .wake] {
+                for reach in [nil, RelayRouteKind.direct, .relay, .wake] {
                     var device = RelayDevice(id: "1", name: "n", kind: kind, platform: platform, presence: presence)
                     device.reach = reach
                     devices.append(device)
@@ -79,8 +79,8 @@ import Testing
         arguments: [
             (.direct, .online, [.any, .proximal]), (.relay, .online, [.any, .cloud]),
             (.wake, .wakeable, [.any, .cloud]), (nil, .offline, [.any, .cloud]),
-        ] as [(RelayReach?, RelayPresence, [RemoteSystemDiscoveryType])])
-    func discovery(_ reach: RelayReach?, _ presence: RelayPresence, _ types: [RemoteSystemDiscoveryType]) {
+        ] as [(RelayRouteKind?, RelayPresence, [RemoteSystemDiscoveryType])])
+    func discovery(_ reach: RelayRouteKind?, _ presence: RelayPresence, _ types: [RemoteSystemDiscoveryType]) {
         let system = system(reach, presence: presence)
         #expect(
             RemoteSystemDiscoveryType.allCases.filter { RemoteSystemDiscoveryTypeFilter($0).passes(system) } == types)
@@ -112,7 +112,7 @@ import Testing
         watcher.remoteSystemUpdated.subscribe { _ in told.add("updated") }
         watcher.remoteSystemRemoved.subscribe { _ in told.add("removed") }
         var device = RelayDevice(id: "1", name: "n", kind: "phone")
-        for reach in [RelayReach.relay, .direct, .direct, .relay] {
+        for reach in [RelayRouteKind.relay, .direct, .direct, .relay] {
             device.reach = reach
             watcher.take(.notice(.updated(device)))
         }

@@ -10,18 +10,18 @@ import Testing
         #expect(RemoteCommandLife(.failed, .notDelivered) == .failed)
         #expect(RemoteCommandLife(.failed, .outcomeUnknown) == .outcomeUnknown)
         #expect(RemoteCommandLife(.cancelled, .cancelled) == .canceled)
-        #expect(Set(RelayLife.allCases.map { RemoteCommandLife($0, nil) }).count == RelayLife.allCases.count)
+        #expect(Set(CommandState.allCases.map { RemoteCommandLife($0, nil) }).count == CommandState.allCases.count)
     }
 
     @Test("A request that was taken back does not leave; one that has left is told of")
     func passage() {
-        let early = RequestPassage()
+        let early = RequestProgress()
         #expect(!early.takeBack())
         #expect(!early.leave { true } && early.isTakenBack && !early.hasLeft)
-        let late = RequestPassage()
+        let late = RequestProgress()
         #expect(late.leave { true } && late.hasLeft)
         #expect(late.takeBack())
-        let unsent = RequestPassage()
+        let unsent = RequestProgress()
         #expect(!unsent.leave { false } && !unsent.hasLeft)
     }
 

@@ -46,13 +46,13 @@ import Testing
         until isLast: @escaping @Sendable (RelayStreamStep) -> Bool
     ) async -> [RelayStreamStep] {
         let (said, saying) = AsyncStream.makeStream(of: RelayStreamStep.self)
-        let giver = StreamGiver(source) {
+        let giver = StreamSender(source) {
             saying.yield($0)
             if isLast($0) { saying.finish() }
         } fail: {
             saying.finish()
         }
-        for pull in pulls { giver.heard(pull) }
+        for pull in pulls { giver.receive(pull) }
         var all: [RelayStreamStep] = []
         for await step in said { all.append(step) }
         return all

@@ -21,7 +21,7 @@ final class InstanceIDTests {
         agent = try FakeAgent()
         host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: agent.path, launchTimeout: .seconds(60)))
         var settings = FirebaseSettings()
         settings.isAutoInitEnabled = false
         let messaging = Messaging(host: host, settings: settings, ownSender: { "42" }, delegates: { (nil, nil) })

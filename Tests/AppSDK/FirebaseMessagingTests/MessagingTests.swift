@@ -35,7 +35,7 @@ final class MessagingTests {
         agent = try FakeAgent()
         host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: agent.path, launchTimeout: .seconds(60)))
     }
 
     isolated deinit {

@@ -18,7 +18,7 @@ final class DispatchTests {
         agent = try FakeAgent()
         host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: agent.path, launchTimeout: .seconds(60)))
         center = UNUserNotificationCenter(host: host)
         application = UIApplication(host: host, center: center)
     }
@@ -84,7 +84,7 @@ final class DispatchTests {
             let agent = try FakeAgent()
             let host = AppHost(
                 configuration: AppHostConfiguration(
-                    app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+                    app: "com.example.todo", socketPath: agent.path, launchTimeout: .seconds(60)))
             let center = UNUserNotificationCenter(host: host)
             let application = UIApplication(host: host, center: center)
             center.delegate = app

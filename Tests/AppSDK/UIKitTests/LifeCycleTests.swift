@@ -126,7 +126,7 @@ struct LifeCycleTests {
         let agent = try FakeAgent()
         let host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: agent.path, launchTimeout: .seconds(60)))
         defer {
             host.stop()
             agent.stop()

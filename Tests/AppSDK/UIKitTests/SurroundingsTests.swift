@@ -36,7 +36,7 @@ final class SurroundingsTests {
         agent = try FakeAgent()
         host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: agent.path, launchTimeout: .seconds(60)))
         application = UIApplication(host: host, center: UNUserNotificationCenter(host: host))
     }
 

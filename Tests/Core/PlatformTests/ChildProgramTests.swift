@@ -7,11 +7,11 @@ import Testing
 /// Programs that run beside the agent, each a shell script here.
 @Suite(.timeLimit(.minutes(5))) struct ChildProgramTests {
     private func run(
-        _ script: String, outputLimit: Int? = 1000, patience: Duration = .seconds(600)
+        _ script: String, outputLimit: Int? = 1000, timeout: Duration = .seconds(600)
     ) throws -> String? {
         let shell = ChildProgram(
             path: "/bin/sh", arguments: ["-c", script], environment: ["PATH": "/usr/bin:/bin"])
-        return try shell.run(outputLimit: outputLimit, patience: patience).map { String(decoding: $0, as: UTF8.self) }
+        return try shell.run(outputLimit: outputLimit, timeout: timeout).map { String(decoding: $0, as: UTF8.self) }
     }
 
     @Test(arguments: [
@@ -36,21 +36,21 @@ import Testing
     }
 
     @Test(arguments: ["sleep 300", "exec >&-; sleep 300"])
-    func `the patience ends a program with what it started`(script: String) throws {
+    func `the timeout ends a program with what it started`(script: String) throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path("pipe")
         try #require(mkfifo(pipe, 0o600) == 0)
         // What the program starts holds the pipe too; the byte says that it was started.
         let whole = "exec 3> '\(pipe)'; sleep 300 & printf x >&3; \(script)"
-        var patience = Duration.milliseconds(50)
+        var timeout = Duration.milliseconds(50)
         var end = PipeEnd.silent
-        // Where the machine is slow the patience ends before anything is started.
+        // Where the machine is slow the timeout ends before anything is started.
         while end == .silent {
             let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
             defer { close(reader) }
-            #expect(try run(whole, patience: patience) == nil)
+            #expect(try run(whole, timeout: timeout) == nil)
             end = Self.end(of: reader)
-            patience *= 2
+            timeout *= 2
         }
         #expect(end == .closed)
     }
@@ -65,12 +65,12 @@ import Testing
         let wish = try WakeUp()
         let whole = "exec 3> '\(pipe)'; sleep 300 & printf x >&3; \(script)"
         let shell = ChildProgram(path: "/bin/sh", arguments: ["-c", whole], environment: ["PATH": "/usr/bin:/bin"])
-        OwnThread.begin("test-wish") {
+        NamedThread.begin("test-wish") {
             var watched = [pollfd(fd: reader, events: Int16(POLLIN), revents: 0)]
             _ = poll(&watched, 1, 30_000)
             wish.signal()
         }
-        #expect(try shell.runToEnd(outputLimit: 1000, patience: .seconds(600), unlessEnded: wish) == .unwanted)
+        #expect(try shell.runToEnd(outputLimit: 1000, timeout: .seconds(600), unlessEnded: wish) == .unwanted)
         #expect(Self.end(of: reader) == .closed)
     }
 
@@ -78,7 +78,7 @@ import Testing
         let wish = try WakeUp()
         wish.signal()
         let sleep = ChildProgram(path: "/bin/sleep", arguments: ["300"], environment: [:])
-        #expect(try sleep.runToEnd(patience: .seconds(600), unlessEnded: wish) == .unwanted)
+        #expect(try sleep.runToEnd(timeout: .seconds(600), unlessEnded: wish) == .unwanted)
     }
 
     private enum PipeEnd {

@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a signal ends a wait that has no other end`() throws {
         let wakeUp = try WakeUp()
-        OwnThread.begin("aldaba-signal") { wakeUp.signal() }
+        NamedThread.begin("aldaba-signal") { wakeUp.signal() }
         while !wakeUp.isSignalled {
             var watched = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)]
             #expect(Pause.poll(&watched, until: nil))

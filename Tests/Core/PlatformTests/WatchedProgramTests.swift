@@ -79,6 +79,6 @@ import Testing
             ("RssAnon:\t9223372036854775807 kB\n", nil), ("", nil),
         ] as [(String, Int64?)])
     func `the kernel's words are read`(text: String, bytes: Int64?) {
-        #expect(OwnMemory.bytes(inStatus: Data(text.utf8)) == bytes)
+        #expect(AnonymousMemory.bytes(inStatus: Data(text.utf8)) == bytes)
     }
 }

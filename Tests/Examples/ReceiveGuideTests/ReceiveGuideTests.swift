@@ -26,7 +26,7 @@ final class ReceiveGuideTests {
         agent = try FakeAgent()
         host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: agent.path, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: agent.path, launchTimeout: .seconds(60)))
         center = UNUserNotificationCenter(host: host)
         application = UIApplication(host: host, center: center)
         messaging = Messaging(

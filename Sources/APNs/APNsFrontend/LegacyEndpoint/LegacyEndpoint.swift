@@ -141,7 +141,7 @@ package final class LegacyEndpoint: Sendable {
                 guard limiter.admit(channel) else { return channel.close() }
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(HangUpDelay())
+                    try pipeline.addHandler(DelayedCloseHandler())
                     // Any signer is allowed in the handshake: the register determines whether the certificate is valid.
                     try pipeline.addHandler(
                         NIOSSLServerHandler(

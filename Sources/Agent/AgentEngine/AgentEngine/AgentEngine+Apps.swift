@@ -53,7 +53,7 @@ extension AgentEngine {
         let known = try context.store.knownApps()
         let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([AppManifest.terminalID])
         for app in gone where !loaded.mayHave(app, in: apps[app]?.file) && registry.noteMissing(app) {
-            emit(.wait(timing.removalPatience, then: .lookForApp(app)))
+            emit(.wait(timing.removalTimeout, then: .lookForApp(app)))
         }
         // Apps that have device tokens and are not installed any more.
         for (app, team) in try context.store.registeredApps(environment: settings.environment)

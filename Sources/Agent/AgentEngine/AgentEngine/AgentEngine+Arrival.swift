@@ -68,7 +68,7 @@ extension AgentEngine {
         }
         if apps[app]?.manifest.serviceExtension != nil, plan.isExtended(delivery) { return .isExtended }
         // A repeated notification is not reported again.
-        if plan.tellsAlone, try !isDuplicate(notification.id, context) { tellAlone(plan, of: app) }
+        if plan.tellsAlone, try !isDuplicate(notification.id, context) { presentBadgeOrSoundOnly(plan, of: app) }
         return plan.disposition
     }
 
@@ -128,7 +128,7 @@ extension AgentEngine {
         var received = ReceivedNotification(PayloadDelivery(payload: notification.payload))
         received.content = content ?? received.content
         guard let plan = planned(received, for: notification.app, context) else { return nil }
-        tellAlone(plan, of: notification.app)
+        presentBadgeOrSoundOnly(plan, of: notification.app)
         return plan
     }
 }

@@ -67,7 +67,7 @@ extension AgentEngine {
         guard request.trigger == nil else { return scheduleRequest(request, as: mark, app: app, context) }
         let received = ReceivedNotification(content: request.content, source: .app)
         guard let plan = planned(received, for: app, context) else { return }
-        tellAlone(plan, of: app)
+        presentBadgeOrSoundOnly(plan, of: app)
         enqueue(.fired(app: app, request, as: mark, isAsked: plan.isAsked, shows: plan.showing, at: context.now))
     }
 

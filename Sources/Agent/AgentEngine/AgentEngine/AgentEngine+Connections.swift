@@ -14,12 +14,12 @@ extension AgentEngine {
     /// - Returns: The requests that this run has made; `nil` without a name.
     package mutating func connectApp(
         _ app: BundleID, _ connection: AppConnection, run: String?, _ context: Context
-    ) throws -> AskedRequests? {
-        let asked = try run.map { AskedRequests(run: $0, done: try context.store.done(app: app, run: $0)) }
+    ) throws -> CompletedRequests? {
+        let asked = try run.map { CompletedRequests(run: $0, done: try context.store.done(app: app, run: $0)) }
         let answers = try context.store.waitingResponses(app: app, after: 0, limit: Self.launchResponseLimit)
         take(AppRole(app: app, role: .app), by: connection)
         let stateByFocus = registry.stateByFocus(of: app, isScreenLocked: surroundings.isScreenLocked)
-        apps[app]?.enterFirst(byFocus: stateByFocus)
+        apps[app]?.setInitialState(byFocus: stateByFocus)
         apps[app]?.tokens.connected()
         hand(.connected, to: app, context)
         giveData(.reconnected, to: app, context)

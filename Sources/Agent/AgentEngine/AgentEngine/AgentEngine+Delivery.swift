@@ -48,7 +48,7 @@ extension AgentEngine {
     private mutating func watchAnswers(of app: BundleID) {
         guard let installed = apps[app], installed.delivery.awaitsAnswers, !installed.isWatched else { return }
         apps[app]?.isWatched = true
-        emit(.wait(timing.answerPatience, then: .answersDue(app)))
+        emit(.wait(timing.answerTimeout, then: .answersDue(app)))
     }
 
     mutating func answersDue(_ app: BundleID, _ context: Context) {

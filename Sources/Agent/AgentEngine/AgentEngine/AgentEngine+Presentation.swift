@@ -29,7 +29,7 @@ extension AgentEngine {
     }
 
     /// The badge, and the sound of what shows no text.
-    mutating func tellAlone(_ plan: PlannedNotification, of app: BundleID) {
+    mutating func presentBadgeOrSoundOnly(_ plan: PlannedNotification, of app: BundleID) {
         if let badge = plan.badge { applyBadge(badge, app: app) }
         if let sound = plan.sound { play(sound, of: app) }
     }

@@ -154,7 +154,7 @@ extension AgentEngine {
                 .notice, "A notification comes late.",
                 [LogKey.topic: "\(waiting.app)", LogKey.milliseconds: "\(lateBy)"])
         }
-        tellAlone(plan, of: waiting.app)
+        presentBadgeOrSoundOnly(plan, of: waiting.app)
         enqueue(
             .due(
                 DueRequest(

@@ -1,12 +1,12 @@
 import AgentProtocol
 import PushCore
 
-/// Orders of a person at a terminal, and the notifications of terminals. `ManagementDesk` has examined both.
+/// Orders of a person at a terminal, and the notifications of terminals. `ManagementCommandHandler` has examined both.
 extension AgentEngine {
     /// Does what a person at a terminal orders.
     ///
     /// - Returns: Whether it is answered when it is durable; else at once.
-    package mutating func execute(_ order: ManagementDesk.Order, _ context: Context) -> Bool {
+    package mutating func execute(_ order: ManagementCommandHandler.Order, _ context: Context) -> Bool {
         switch order {
         case .cancel(let identifiers, let app): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .act(let notification, let action, let text):
@@ -36,9 +36,9 @@ extension AgentEngine {
     /// The conditions for a notification from a terminal; `nil` until the terminal's own app is installed.
     package func notifyConditions(
         of request: NotificationRequest, _ context: Context
-    ) throws -> ManagementDesk.NotifyConditions? {
+    ) throws -> ManagementCommandHandler.NotifyConditions? {
         guard let terminal = apps[AppManifest.terminalID] else { return nil }
-        return ManagementDesk.NotifyConditions(
+        return ManagementCommandHandler.NotifyConditions(
             presentation: conditions(of: terminal, context), isFull: terminals.isFull,
             triggerFault: try request.trigger.flatMap {
                 try fault(of: $0, of: request.identifier, app: AppManifest.terminalID, context)

@@ -5,12 +5,12 @@ package struct AgentTiming: Sendable {
     /// seconds.
     package var returnLimit = Duration.seconds(5)
     /// How long the agent waits at its start for the desktop to report whether the screen is locked.
-    package var lockPatience = Duration.milliseconds(500)
+    package var lockTimeout = Duration.milliseconds(500)
     /// How long a manifest must be missing before its app counts as taken away.
-    package var removalPatience = Duration.seconds(2)
+    package var removalTimeout = Duration.seconds(2)
     /// How long an app in the foreground may take to answer how a notification is shown; then it is shown without the
     /// answer. Longer than the app's library waits for the app's handlers.
-    package var answerPatience = Duration.seconds(35)
+    package var answerTimeout = Duration.seconds(35)
     /// How long responses wait for an app that cannot be started.
     package var launchLimit = Duration.seconds(60)
     /// The pause between a failure of the store and the next attempt.

@@ -18,7 +18,7 @@ package struct AppConversations {
         case received([AppMessage])
         /// The connection has the role of ``Directive/admit(_:)``; with the requests of its run, where the run has a
         /// name.
-        case admitted(AskedRequests?)
+        case admitted(CompletedRequests?)
         /// It was refused, and is being closed.
         case refused
         /// Nothing is wrong with the request of ``Directive/examine(_:)``.
@@ -86,7 +86,7 @@ package struct AppConversations {
         let connection: AppConnection
         var backlog: ArraySlice<AppMessage> = []
         var state = State.talking
-        var asked: AskedRequests?
+        var asked: CompletedRequests?
         var isClosed = false
     }
 

@@ -7,7 +7,7 @@ import Platform
 /// Bounded: a few programs at a time, each for ten seconds; a still is complete or not there, and readable by this user
 /// only.
 package final class ThumbnailerProgram: VideoThumbnailer {
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     /// Pixels of the longer side; desktops show less.
     private static let size = 256
 
@@ -92,7 +92,7 @@ package final class ThumbnailerProgram: VideoThumbnailer {
             path: program,
             arguments: Array(thumbnailer.arguments(input: path, output: draft, size: size).dropFirst()),
             environment: environment)
-        guard (try? maker.run(patience: Self.patience)) != nil else { return false }
+        guard (try? maker.run(timeout: Self.timeout)) != nil else { return false }
         let head = FileHandle(forReadingAtPath: draft).flatMap { try? $0.read(upToCount: 16) } ?? Data()
         guard AttachmentStore.kind(of: Array(head))?.ending == "png", chmod(draft, 0o600) == 0 else { return false }
         return rename(draft, still) == 0

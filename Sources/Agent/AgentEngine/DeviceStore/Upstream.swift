@@ -103,13 +103,13 @@ extension ChangeApplier {
                     sql: "SELECT sequence FROM upstream WHERE app = ? AND ended = 0 LIMIT 1 OFFSET ?"),
                 arguments: [app, UpstreamLimits.waiting - 1]) != nil
         guard !isFull else { return ChannelFault.tooMany }
-        let patience = draft.timeToLive == 0 ? UpstreamLimits.attempt : draft.timeToLive * 1000
+        let timeout = draft.timeToLive == 0 ? UpstreamLimits.attempt : draft.timeToLive * 1000
         try execute(
             """
             INSERT INTO upstream (app, message, recipient, data, time_to_live, sent_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
-            [app, draft.id, draft.to, data, draft.timeToLive, at.rawValue, at.adding(milliseconds: patience).rawValue])
+            [app, draft.id, draft.to, data, draft.timeToLive, at.rawValue, at.adding(milliseconds: timeout).rawValue])
         return nil
     }
 

@@ -61,11 +61,11 @@ package struct AppDelivery: Sendable {
     /// Whether the app is in front of the person; else it gets what it is to get in the background.
     package var isInFront = true
     private var connection = Connection.none
-    private var inHand: [NotificationID: InHand] = [:]
+    private var inHand: [NotificationID: HandedOver] = [:]
     /// How often answers were due.
     private var round = 0
 
-    private struct InHand: Sendable {
+    private struct HandedOver: Sendable {
         var notification: WaitingNotification
         var kind: DeliveryKind
         var round: Int
@@ -160,7 +160,7 @@ package struct AppDelivery: Sendable {
     }
 
     private mutating func keep(_ notification: WaitingNotification, _ kind: DeliveryKind) {
-        inHand[notification.id] = InHand(notification: notification, kind: kind, round: round)
+        inHand[notification.id] = HandedOver(notification: notification, kind: kind, round: round)
     }
 
     /// Shows overdue notifications without the answer of their app, which is in the foreground; the app keeps them.

@@ -160,7 +160,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     package mutating func enter(_ new: AppState) { state = new }
 
     /// The app has connected. The focus decides its state, else the reason for which it was started.
-    package mutating func enterFirst(byFocus: AppState?) {
+    package mutating func setInitialState(byFocus: AppState?) {
         state = byFocus ?? nextState
         nextState = .active
     }

@@ -76,8 +76,8 @@ package struct InstalledApp: Sendable {
     }
 
     /// The app has connected. The focus decides its state, else the reason for which it was started.
-    package mutating func enterFirst(byFocus: AppState?) {
-        supervisor.enterFirst(byFocus: byFocus)
+    package mutating func setInitialState(byFocus: AppState?) {
+        supervisor.setInitialState(byFocus: byFocus)
         delivery.isInFront = isInFront
     }
 

@@ -11,12 +11,12 @@ struct MediaExchange {
     private let url: MediaURL
     private var body: HTTPClientResponse.Body.AsyncIterator?
 
-    private static let connectPatience = TimeAmount.seconds(5)
+    private static let connectTimeout = TimeAmount.seconds(5)
 
     init(_ url: MediaURL, address: SocketAddress, tls: TLSConfiguration) {
         var settings = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
-            timeout: HTTPClient.Configuration.Timeout(connect: Self.connectPatience), decompression: .disabled)
+            timeout: HTTPClient.Configuration.Timeout(connect: Self.connectTimeout), decompression: .disabled)
         settings.dnsOverride = [url.host: address.ipAddress ?? ""]
         settings.connectionPool.retryConnectionEstablishment = false
         settings.httpVersion = .http1Only

@@ -112,7 +112,7 @@ package struct RequestSchedule: Sendable {
     package static let regionLimit = 4_096
     /// How long after a change of zones they are looked up once more, in milliseconds. The file that names the
     /// machine's zone may be missing while it is replaced.
-    package static let zoneSettlingTime = (LocalZones.patience.components.seconds + 1) * 1000
+    package static let zoneSettlingTime = (LocalZones.timeout.components.seconds + 1) * 1000
 
     /// Whether the rows of the store were ever loaded.
     package var isLoaded = false

@@ -3,7 +3,7 @@ import AgentProtocol
 import PushCore
 
 /// Handling of commands that a person enters at a terminal. Only connections of the `aldaba` program itself are
-/// answered. `ManagementDesk` makes the answers; the engine performs its orders.
+/// answered. `ManagementCommandHandler` makes the answers; the engine performs its orders.
 extension Agent {
     /// - Returns: Whether the connection may go on.
     func manage(_ command: ManagementCommand, _ request: Int64, _ connection: AppConnection) -> Bool {
@@ -39,12 +39,12 @@ extension Agent {
     }
 
     /// The handler of terminals' commands, with the present state. Pending changes must be committed before.
-    var desk: ManagementDesk {
+    var desk: ManagementCommandHandler {
         let context = self.context
-        return ManagementDesk(
+        return ManagementCommandHandler(
             registry: registry, store: store, schedule: engine.schedule,
             surroundings: engine.scheduleSurroundings(context),
-            circumstances: ManagementDesk.Circumstances(
+            circumstances: ManagementCommandHandler.AgentSnapshot(
                 isConnected: context.isConnected, hasServer: link != nil, hasScreen: context.hasScreen,
                 screenFault: parts.presenter.screenFault, quietHours: engine.surroundings.quietHours,
                 positionSource: parts.positions?.name,

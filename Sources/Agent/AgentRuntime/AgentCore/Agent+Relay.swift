@@ -34,7 +34,9 @@ extension Agent: DeviceRelayDelegate {
     }
 
     /// Passes on a relay frame from another device, or from the server.
-    package nonisolated func relayed(_ frame: [UInt8]) { assumeIsolated { agent in agent.onRelay { $0.came(frame) } } }
+    package nonisolated func relayed(_ frame: [UInt8]) {
+        assumeIsolated { agent in agent.onRelay { $0.receive(frame) } }
+    }
 
     /// Notifies the relay that the session is over.
     package nonisolated func relayingEnded() { assumeIsolated { agent in agent.onRelay { $0.sessionClosed() } } }

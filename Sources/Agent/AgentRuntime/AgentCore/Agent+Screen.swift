@@ -6,7 +6,7 @@ import PushCore
 extension Agent {
     /// Waits a short time for the desktop to report whether the screen is locked: what appears depends on it.
     func learnScreen() async {
-        enter(after: timing.lockPatience) { $0.endScreenWait() }
+        enter(after: timing.lockTimeout) { $0.endScreenWait() }
         await withCheckedContinuation { continuation in
             if engine.surroundings.isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
         }

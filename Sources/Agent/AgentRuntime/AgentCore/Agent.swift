@@ -104,7 +104,7 @@ package actor Agent {
         self.events = events
         loop = Self.ownLoops.next()
         data = try AgentData(configuration, now: AgentDependencies.systemTime(), logger: logger)
-        let relaySettings = try RelaySettingsFile(dataFolder: configuration.dataFolder).readDrawingKey()
+        let relaySettings = try RelaySettingsFile(dataFolder: configuration.dataFolder).loadOrCreate()
         let store = data.store
         let inherited = Set(try store.read { try $0.wantedIDs() })
         let identity = try store.read { try $0.identity() }
@@ -154,7 +154,7 @@ package actor Agent {
             shown: try shownBefore(), events: { [weak self] event in self?.enter { $0.handlePresenterEvent(event) } })
         await learnScreen()
         let socket = try await AppSocket.listen(
-            path: configuration.socketPath, group: loop, delegate: AgentDoor(agent: self),
+            path: configuration.socketPath, group: loop, delegate: AppSocketHandler(agent: self),
             program: parts.peerCheck.executable)
         events(.listening(socketPath: configuration.socketPath))
         resumeWhatWaits()

@@ -11,7 +11,7 @@ import PushCore
 package struct HTTPEnrolmentClient: EnrolmentClient {
     /// Nothing that the server answers here is longer.
     private static let answerLimit = 64 << 10
-    private static let patience = TimeAmount.seconds(15)
+    private static let timeout = TimeAmount.seconds(15)
 
     private let client: HTTPClient
     private let url: String
@@ -148,7 +148,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         var request = request
         request.method = .POST
         do {
-            let response = try await client.execute(request, timeout: Self.patience)
+            let response = try await client.execute(request, timeout: Self.timeout)
             let body = try await response.body.collect(upTo: Self.answerLimit)
             return (Int(response.status.code), Array(body.readableBytesView))
         } catch {

@@ -25,7 +25,7 @@ package final class KernelNetwork: NetworkSource {
     package func start(returned: @escaping @Sendable () -> Void) {
         guard let news = try? Descriptor(aldaba_network_open(), "network"), let end = try? WakeUp() else { return }
         self.end.withLock { $0 = end }
-        OwnThread.begin("aldaba-network", stackSize: 256 << 10) { Self.follow(news, until: end, returned) }
+        NamedThread.begin("aldaba-network", stackSize: 256 << 10) { Self.follow(news, until: end, returned) }
     }
 
     /// Ends the thread; one that was not started has nothing to end.

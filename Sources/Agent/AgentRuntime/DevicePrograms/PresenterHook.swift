@@ -16,7 +16,7 @@ final class PresenterHook: Sendable {
     static let limit = 8
     /// The most notifications that wait for a run to end.
     static let waitingLimit = 32
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
 
     private let path: String
     private let environment: [String: String]
@@ -56,7 +56,7 @@ final class PresenterHook: Sendable {
 
     /// Runs the program on a thread of its own for this one, and then for what waits.
     private func begin(with first: Job) {
-        OwnThread.begin("aldaba-hook") { [self] in
+        NamedThread.begin("aldaba-hook") { [self] in
             var job: Job? = first
             while let current = job {
                 current.complete(outcome(of: current.presentation))
@@ -79,8 +79,8 @@ final class PresenterHook: Sendable {
     private func outcome(of presentation: Presentation) -> PresentationOutcome {
         let program = ChildProgram(path: path, arguments: [], environment: environment)
         do throws(MachineFailure) {
-            guard try program.run(input: Self.input(presentation), patience: Self.patience) != nil else {
-                return .failed(reason: "\(path) did not end with status 0 within \(Self.patience)")
+            guard try program.run(input: Self.input(presentation), timeout: Self.timeout) != nil else {
+                return .failed(reason: "\(path) did not end with status 0 within \(Self.timeout)")
             }
             return .presented(handle: nil, note: "told \(path)")
         } catch {

@@ -61,7 +61,7 @@ package struct ProcessLauncher: AppLauncher {
 
     /// Waits for a process on a thread of its own: only this frees the process's entry in the process table.
     private func reap(_ pid: pid_t, _ ended: @escaping @Sendable (pid_t) -> Void) {
-        OwnThread.begin("aldaba-app", stackSize: 128 << 10) {
+        NamedThread.begin("aldaba-app", stackSize: 128 << 10) {
             _ = ChildProgram.reap(pid)
             ended(pid)
         }

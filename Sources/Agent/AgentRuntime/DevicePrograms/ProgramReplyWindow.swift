@@ -10,7 +10,7 @@ import TextDirection
 /// each for ten minutes, and a text of at most 64 KiB.
 package final class ProgramReplyWindow: ReplyWindow {
     private static let windowLimit = 8
-    private static let patience = Duration.seconds(600)
+    private static let timeout = Duration.seconds(600)
     private static let textLimit = 64 << 10
 
     /// Pixels: a sentence of some sixty characters can be seen while it is typed.
@@ -68,7 +68,7 @@ package final class ProgramReplyWindow: ReplyWindow {
     private func run(_ program: String, _ arguments: [String]) -> ReplyAnswer {
         let window = ChildProgram(path: program, arguments: arguments, environment: environment)
         do throws(MachineFailure) {
-            guard let bytes = try window.run(outputLimit: Self.textLimit, patience: Self.patience) else {
+            guard let bytes = try window.run(outputLimit: Self.textLimit, timeout: Self.timeout) else {
                 return .cancelled
             }
             let text = String(decoding: bytes, as: UTF8.self)

@@ -29,11 +29,11 @@ extension BusWorker {
     private func tookFromSaver(_ message: borrowing BusMessage, _ arguments: [BusValue]) {
         for saver in ScreenSaver.allCases {
             if message.isSignal(saver.name, "ActiveChanged"), case .boolean(let isActive)? = arguments.first {
-                heardLock(isActive, from: .saver(saver))
+                lockChanged(isActive, from: .saver(saver))
             } else if message.isSignal(Self.bus, "NameOwnerChanged"), arguments.first == .string(saver.name),
                 case .string(let owner)? = arguments.dropFirst(2).first
             {
-                guard !owner.isEmpty else { return heardLock(false, from: .saver(saver)) }
+                guard !owner.isEmpty else { return lockChanged(false, from: .saver(saver)) }
                 lock.changedHands(saver)
                 ask(saver)
             }
@@ -57,7 +57,7 @@ extension BusWorker {
             fault.set(
                 names.contains(Self.name)
                     ? nil : "no notification server runs on the session bus, and none can be started")
-        case (.active(let saver), .boolean(let isActive)): heardLock(isActive, from: .saver(saver))
+        case (.active(let saver), .boolean(let isActive)): lockChanged(isActive, from: .saver(saver))
         case (.activate(let complete), _): complete(.activated)
         case (.close, _): break
         default: failed(call, "the notification server's answer has another form than the specification's")
@@ -84,8 +84,8 @@ extension BusWorker {
 
     // MARK: The lock
 
-    func heardLock(_ isLocked: Bool, from source: LockState.Source) {
-        changeLock { $0.heard(isLocked, from: source) }
+    func lockChanged(_ isLocked: Bool, from source: LockState.Source) {
+        changeLock { $0.receive(isLocked, from: source) }
     }
 
     func changeLock(_ change: (inout LockState) -> Void) {
@@ -113,7 +113,7 @@ extension BusWorker {
     }
 
     static func lateness(of call: Call) -> String {
-        if case .activate = call { return "it did not answer within \(longPatience.components.seconds) s" }
-        return "the notification server did not answer within \(BusCalls<Call>.patience.components.seconds) s"
+        if case .activate = call { return "it did not answer within \(longTimeout.components.seconds) s" }
+        return "the notification server did not answer within \(BusCalls<Call>.timeout.components.seconds) s"
     }
 }

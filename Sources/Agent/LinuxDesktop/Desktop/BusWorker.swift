@@ -10,7 +10,7 @@ final class BusWorker {
     /// How many may wait for the outcome of one presentation.
     static let completionLimit = 64
     /// How long an app may take to be started and to answer, and the bus at the start: libdbus' own limit for calls.
-    static let longPatience = Duration.seconds(25)
+    static let longTimeout = Duration.seconds(25)
     /// The pause before reconnecting to a bus that has gone.
     static let reconnectPause = Duration.seconds(1)
 
@@ -41,7 +41,7 @@ final class BusWorker {
     private var nextAttempt: ContinuousClock.Instant
     /// How long to leave a bus alone that could not be reached.
     private var backOff = BackOff(base: reconnectPause)
-    var board = Board()
+    var board = DesktopNotificationState()
     var calls = BusCalls<Call>()
     private var login: LoginWatch?
     var lock = LockState()
@@ -66,21 +66,21 @@ final class BusWorker {
 
     /// Opens the connection where it is missing, at most once in a while.
     ///
-    /// - Parameter patience: How long to wait for the bus's first reply. Without it, later calls have limits of their
+    /// - Parameter timeout: How long to wait for the bus's first reply. Without it, later calls have limits of their
     ///   own.
     /// - Returns: Whether there is a connection now.
-    func connect(patience: Duration? = nil) -> Bool {
+    func connect(timeout: Duration? = nil) -> Bool {
         if connection != nil { return true }
         guard ContinuousClock.now >= nextAttempt else { return false }
         do {
-            let opened = try BusConnection(address: address, patience: patience)
+            let opened = try BusConnection(address: address, timeout: timeout)
             opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.name)'")
             opened.subscribe(
                 "type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
             for rule in ScreenSaver.allCases.flatMap(\.rules) { opened.subscribe(rule) }
             connection = opened
             backOff.reset()
-            if events != nil { askAround() }
+            if events != nil { queryInitialState() }
             return true
         } catch {
             if backOff.attempts == 0 {
@@ -95,7 +95,7 @@ final class BusWorker {
     /// asks again.
     func run() {
         login = loginPlace.map { place in
-            LoginWatch(place: place, logger: logger) { [unowned self] in heardLock($0, from: .login) }
+            LoginWatch(place: place, logger: logger) { [unowned self] in lockChanged($0, from: .login) }
         }
         while !isStopped {
             sleep()
@@ -128,9 +128,9 @@ final class BusWorker {
         switch command {
         case .start(let shown, let events):
             self.events = events
-            board = Board(inherited: shown)
+            board = DesktopNotificationState(inherited: shown)
             if lock.isLocked { tellLock() }
-            if connection != nil { askAround() }
+            if connection != nil { queryInitialState() }
         case .present(let presentation, let complete):
             let waiting = completions[presentation.notification]?.count ?? 0
             guard waiting < Self.completionLimit else {
@@ -179,7 +179,7 @@ final class BusWorker {
 
     // MARK: Directives of the board
 
-    func perform(_ directives: [Board.Directive]) {
+    func perform(_ directives: [DesktopNotificationState.Directive]) {
         for directive in directives {
             switch directive {
             case .notify(let message, let ticket): call(.notify(ticket: ticket), "Notify", message.arguments)
@@ -194,7 +194,7 @@ final class BusWorker {
     }
 
     /// Asks for the states that signals report only when they change.
-    private func askAround() {
+    private func queryInitialState() {
         call(.owner, "GetNameOwner", [.string(Self.name)], destination: Self.bus, path: "/org/freedesktop/DBus")
         for saver in ScreenSaver.allCases { ask(saver) }
     }
@@ -220,7 +220,7 @@ final class BusWorker {
             let message = BusMessage(
                 destination: saver.name, path: saver.path, interface: saver.name, method: "GetActive")
         else { return }
-        message.startsNobody()
+        message.disableAutoStart()
         if let serial = connection.send(message) { calls.add(.active(saver), serial: serial) }
     }
 
@@ -239,7 +239,7 @@ final class BusWorker {
                 method: "Activate"),
             message.append([.dictionary(platformData ?? [:])]), let serial = connection.send(message)
         else { return complete(.notStarted(reason: "the call could not be written")) }
-        calls.add(.activate(complete), serial: serial, patience: Self.longPatience)
+        calls.add(.activate(complete), serial: serial, timeout: Self.longTimeout)
     }
 
     /// Sends a signal for a badge. Signals have no reply; without a bus the badge is dropped.

@@ -29,7 +29,7 @@ final class CommandQueue: Sendable {
     /// The most commands at which a withdrawal, a badge or a sound is still accepted.
     static let orderLimit = 2_048
     /// The most updates that wait, one a notification: as many as the board remembers. Beyond that the oldest goes.
-    static let updateLimit = Screen.limit + Board.waitingLimit + Board.missedLimit
+    static let updateLimit = Screen.limit + DesktopNotificationState.waitingLimit + DesktopNotificationState.missedLimit
 
     /// Readable while there is something to take.
     var descriptor: Int32 { wakeUp.descriptor }

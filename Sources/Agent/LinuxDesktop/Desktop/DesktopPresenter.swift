@@ -39,9 +39,9 @@ package final class DesktopPresenter: Presenter, AppActivator {
         guard let queue = CommandQueue() else { return nil }
         self.queue = queue
         let verdict = Verdict()
-        OwnThread.begin("aldaba-desktop") { [fault] in
+        NamedThread.begin("aldaba-desktop") { [fault] in
             let worker = BusWorker(address: address, login: login, queue: queue, fault: fault, logger: logger)
-            verdict.give(worker.connect(patience: BusWorker.longPatience))
+            verdict.give(worker.connect(timeout: BusWorker.longTimeout))
             worker.run()
         }
         guard verdict.wait() else {

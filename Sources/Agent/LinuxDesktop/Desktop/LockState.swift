@@ -13,7 +13,7 @@ struct LockState {
 
     var isLocked: Bool { !sayingSo.isEmpty }
 
-    mutating func heard(_ isLocked: Bool, from source: Source) {
+    mutating func receive(_ isLocked: Bool, from source: Source) {
         inherited.remove(source)
         if isLocked { sayingSo.insert(source) } else { sayingSo.remove(source) }
     }

@@ -120,7 +120,7 @@ final class LoginWatch {
         guard let call = Self.call(question), call.append(Self.arguments(of: question)) else {
             return perform(session.handle(.answered(question, .nothing)))
         }
-        call.startsNobody()
+        call.disableAutoStart()
         guard let serial = connection?.send(call) else {
             return perform(session.handle(.answered(question, .silence)))
         }

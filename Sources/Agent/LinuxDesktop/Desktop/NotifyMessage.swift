@@ -8,7 +8,7 @@ struct ServerFeatures: Hashable, Sendable {
     var capabilities: Set<String> = []
 
     /// The server's departures from the specification.
-    var habits: ServerHabits { ServerHabits(server: name) }
+    var habits: NotificationServerQuirks { NotificationServerQuirks(server: name) }
     var understandsMarkUp: Bool { capabilities.contains("body-markup") }
     var hasActions: Bool { capabilities.contains("actions") }
     var hasInlineReply: Bool { capabilities.contains("inline-reply") }

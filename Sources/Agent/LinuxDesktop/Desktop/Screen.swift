@@ -71,7 +71,7 @@ struct Screen: Sendable {
         if let place = places.removeValue(forKey: serverID) { shown[place] = nil }
     }
 
-    mutating func heard(token: String, for serverID: UInt32) {
+    mutating func receive(token: String, for serverID: UInt32) {
         if let place = places[serverID] { shown[place]?.activationToken = token }
     }
 }

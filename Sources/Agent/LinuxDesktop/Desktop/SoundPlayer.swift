@@ -7,7 +7,7 @@ import Platform
 ///
 /// Bounded: a few sounds at a time, each for thirty seconds.
 final class SoundPlayer: Sendable {
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
     /// The sound of the freedesktop theme for a new message.
     private static let event = "message-new-instant"
     static let standardFile = "/usr/share/sounds/freedesktop/stereo/\(event).oga"
@@ -30,7 +30,7 @@ final class SoundPlayer: Sendable {
     /// - Parameter volume: 0 to 1; `nil` for the player's own.
     func play(_ sound: Presentation.Sound, volume: Double?) {
         guard let program = program(for: sound, volume: volume) else { return }
-        _ = threads.begin { _ = try? program.run(patience: Self.patience) }
+        _ = threads.begin { _ = try? program.run(timeout: Self.timeout) }
     }
 
     /// The player and its arguments; `nil` when there is none for this sound.

@@ -1,7 +1,7 @@
 /// The calls that wait for an answer on one bus, each for a bounded time.
 package struct BusCalls<Call> {
     /// The default time limit of a call.
-    package static var patience: Duration { .seconds(5) }
+    package static var timeout: Duration { .seconds(5) }
 
     private var waiting: [UInt32: (call: Call, deadline: ContinuousClock.Instant)] = [:]
 
@@ -15,8 +15,8 @@ package struct BusCalls<Call> {
     package func contains(where isMeant: (Call) -> Bool) -> Bool { waiting.values.contains { isMeant($0.call) } }
 
     /// Remembers one that was sent.
-    package mutating func add(_ call: Call, serial: UInt32, patience: Duration = patience) {
-        waiting[serial] = (call, .now + patience)
+    package mutating func add(_ call: Call, serial: UInt32, timeout: Duration = timeout) {
+        waiting[serial] = (call, .now + timeout)
     }
 
     /// The call that an answer belongs to; `nil` when the call is not open any more.

@@ -11,8 +11,8 @@ package final class BusConnection {
 
     /// Connects, and sends `Hello` to the bus, which answers it before any other call.
     ///
-    /// - Parameter patience: How long to wait for the answer; `nil` does not wait.
-    package init(address: String, patience: Duration? = nil) throws(BusFailure) {
+    /// - Parameter timeout: How long to wait for the answer; `nil` does not wait.
+    package init(address: String, timeout: Duration? = nil) throws(BusFailure) {
         var error = aldaba_dbus_error()
         defer { dbus_error_free(&error) }
         guard let opened = dbus_connection_open_private(address, &error) else {
@@ -29,8 +29,8 @@ package final class BusConnection {
         let bus = "org.freedesktop.DBus"
         guard let hello = BusMessage(destination: bus, path: "/org/freedesktop/DBus", interface: bus, method: "Hello")
         else { throw BusFailure(description: "the hello could not be written") }
-        if let patience {
-            let milliseconds = Int32(clamping: patience.milliseconds)
+        if let timeout {
+            let milliseconds = Int32(clamping: timeout.milliseconds)
             guard
                 let answer = dbus_connection_send_with_reply_and_block(opened, hello.pointer, milliseconds, &error)
             else { throw BusFailure(description: Self.words(error)) }

@@ -55,7 +55,7 @@ package struct BusMessage: ~Copyable {
     // MARK: Writing
 
     /// Makes the call fail where the name has no owner; otherwise the bus would start a program.
-    package func startsNobody() { dbus_message_set_auto_start(pointer, 0) }
+    package func disableAutoStart() { dbus_message_set_auto_start(pointer, 0) }
 
     /// Appends arguments; `false` when libdbus has no memory for them.
     package func append(_ values: [BusValue]) -> Bool {

@@ -36,11 +36,11 @@ private final class FileWork: PositionWork {
     private static let tail = 4_096
 
     private let path: String
-    private let teller: PositionTeller
+    private let teller: PositionReporter
     private let watch: FolderWatch
     private var isFirst = true
 
-    init(path: String, teller: PositionTeller) {
+    init(path: String, teller: PositionReporter) {
         self.path = path
         self.teller = teller
         watch = FolderWatch(path: path)

@@ -42,17 +42,17 @@ private final class GeoClueWork: PositionWork {
     private static let bus = "org.freedesktop.DBus"
     private static let properties = "\(bus).Properties"
     /// How long the bus may take to start it, and it to answer.
-    private static let patience = Duration.seconds(25)
+    private static let timeout = Duration.seconds(25)
     /// How long the person may take to decide, and the desktop's agent to start: GeoClue answers then, or ends, which
     /// the bus reports.
-    private static let longPatience = Duration.seconds(3_600)
+    private static let longTimeout = Duration.seconds(3_600)
     private static let otherwise = "or let something else tell (the setting position)"
 
     private enum Call { case client, property, start, location }
 
     private let address: String
     private let desktopID: String
-    private let teller: PositionTeller
+    private let teller: PositionReporter
     private var connection: BusConnection?
     private var calls = BusCalls<Call>()
     /// Our client, and GeoClue's unique name.
@@ -65,7 +65,7 @@ private final class GeoClueWork: PositionWork {
     private var backOff = BackOff()
     private var longBackOff = BackOff(base: .seconds(60), cap: .seconds(3_600))
 
-    init(address: String, desktopID: String, teller: PositionTeller) {
+    init(address: String, desktopID: String, teller: PositionReporter) {
         self.address = address
         self.desktopID = BusValue.plain(desktopID)
         self.teller = teller
@@ -124,7 +124,7 @@ private final class GeoClueWork: PositionWork {
 
     private func askForClient() {
         nextAttempt = nil
-        complaint = .now + Self.patience
+        complaint = .now + Self.timeout
         call(.client, "/org/freedesktop/GeoClue2/Manager", "\(Self.service).Manager", "GetClient", to: Self.service)
     }
 
@@ -158,7 +158,7 @@ private final class GeoClueWork: PositionWork {
             message.append(values), let serial = connection?.send(message)
         else { return tryAgain("the call of GeoClue could not be written") }
         let isLong = call == .start || call == .client
-        calls.add(call, serial: serial, patience: isLong ? Self.longPatience : Self.patience)
+        calls.add(call, serial: serial, timeout: isLong ? Self.longTimeout : Self.timeout)
     }
 
     private func tryAgain(_ reason: String) {

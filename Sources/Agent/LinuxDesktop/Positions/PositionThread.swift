@@ -34,7 +34,7 @@ final class PositionThread: Sendable {
     }
 
     private let name: String
-    private let begin: @Sendable (PositionTeller) -> any PositionWork
+    private let begin: @Sendable (PositionReporter) -> any PositionWork
     /// `nil` where the system has no descriptor left.
     private let wakeUp = try? WakeUp()
     private let state = Mutex(State())
@@ -42,7 +42,7 @@ final class PositionThread: Sendable {
     /// - Parameters:
     ///   - name: The thread's name in the system; at most fifteen bytes.
     ///   - begin: Creates the source's work; called on the thread.
-    init(name: String, begin: @escaping @Sendable (PositionTeller) -> any PositionWork) {
+    init(name: String, begin: @escaping @Sendable (PositionReporter) -> any PositionWork) {
         self.name = name
         self.begin = begin
     }
@@ -61,7 +61,7 @@ final class PositionThread: Sendable {
         // A new thread reads its order by itself; a signal would cut its first sleep short.
         guard needsThread else { return wakeUp.signal() }
         // The thread keeps this object until it is stopped.
-        OwnThread.begin(name) { [self] in run() }
+        NamedThread.begin(name) { [self] in run() }
     }
 
     func rest() {
@@ -76,7 +76,7 @@ final class PositionThread: Sendable {
 
     private func run() {
         var current = 0
-        var teller: PositionTeller?
+        var teller: PositionReporter?
         var work: (any PositionWork)?
         while true {
             switch takeOrder() {
@@ -90,7 +90,7 @@ final class PositionThread: Sendable {
                 guard number != current else { break }
                 work?.end()
                 current = number
-                let made = PositionTeller { [self] in if isLooking(number) { events($0) } }
+                let made = PositionReporter { [self] in if isLooking(number) { events($0) } }
                 (teller, work) = (made, begin(made))
             }
             work?.work()
@@ -108,7 +108,7 @@ final class PositionThread: Sendable {
         return true
     }
 
-    private func sleep(_ work: (any PositionWork)?, _ teller: PositionTeller?) {
+    private func sleep(_ work: (any PositionWork)?, _ teller: PositionReporter?) {
         let own = pollfd(fd: wakeUp?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
         var descriptors = [own] + (work?.descriptors ?? [])
         Pause.poll(&descriptors, until: work?.deadline)
@@ -120,7 +120,7 @@ final class PositionThread: Sendable {
 
 /// Reports the positions and faults of a source; a fault only once, as long as it is the same. Used on the source's
 /// thread only.
-final class PositionTeller {
+final class PositionReporter {
     private let events: (PositionEvent) -> Void
     private var fault: String?
     /// The time until which nothing new is read; `nil` before the first report.

@@ -115,7 +115,7 @@ private final class ProgramWork: PositionWork {
 
     private let program: ChildProgram
     private let running: RunningProgram
-    private let teller: PositionTeller
+    private let teller: PositionReporter
     private var output: Int32 = -1
     /// Open for as long as the program may run.
     private var life: Int32 = -1
@@ -125,7 +125,7 @@ private final class ProgramWork: PositionWork {
     private var nextStart: ContinuousClock.Instant? = .now
     private var hasTold = false
 
-    init(program: ChildProgram, running: RunningProgram, teller: PositionTeller) {
+    init(program: ChildProgram, running: RunningProgram, teller: PositionReporter) {
         self.program = program
         self.running = running
         self.teller = teller

@@ -39,8 +39,8 @@ final class BusWatch {
     private var isBehind = false
     private var backOff = BackOff()
     /// How long a question may stay unanswered.
-    private var patience = BusCalls<Service>.patience
-    private static let longestPatience = Duration.seconds(600)
+    private var timeout = BusCalls<Service>.timeout
+    private static let longestTimeout = Duration.seconds(600)
     private var nextAttempt: ContinuousClock.Instant?
 
     init(address: String, tell: @escaping @Sendable (AlarmClockEvent) -> Void) {
@@ -72,7 +72,7 @@ final class BusWatch {
         if !connection.isConnected { return lose() }
         // A slow bus is asked again: signals are ignored while their service's owner is unknown.
         let late = questions.takeLate()
-        if !late.isEmpty { patience = min(patience * 2, Self.longestPatience) }
+        if !late.isEmpty { timeout = min(timeout * 2, Self.longestTimeout) }
         for service in late { ask(connection, whoIs: service) }
         catchUp()
     }
@@ -94,7 +94,7 @@ final class BusWatch {
                 destination: Self.bus, path: "/org/freedesktop/DBus", interface: Self.bus, method: "GetNameOwner"),
             question.append([.string(service.rawValue)]), let serial = connection.send(question)
         else { return }
-        questions.add(service, serial: serial, patience: patience)
+        questions.add(service, serial: serial, timeout: timeout)
     }
 
     private func connectAgain() {
@@ -123,7 +123,7 @@ final class BusWatch {
             guard let service = questions.take(message.answers) else { return }
             // It works, and not only takes connections.
             backOff.reset()
-            patience = BusCalls<Service>.patience
+            timeout = BusCalls<Service>.timeout
             if message.isReply, case .string(let owner)? = message.arguments.first { owners[service] = owner }
         } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
             guard case (.string(let name)?, .string(let owner)?) = (message.arguments.first, message.arguments.last),

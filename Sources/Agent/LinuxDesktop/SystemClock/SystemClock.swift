@@ -70,7 +70,7 @@ package final class SystemClock: AlarmClock {
         // From now on, so that a zone that is set after the first look is noticed. Unsafe is safe here: nothing else
         // refers to the two, which are made in this line, and the thread alone uses them, once, from its beginning on.
         nonisolated(unsafe) let watches = (FolderWatch(path: localtime), ZoneFilesWatch(folder: zoneFolder))
-        OwnThread.begin("aldaba-clock") { [alarm, end, calls, logger] in
+        NamedThread.begin("aldaba-clock") { [alarm, end, calls, logger] in
             let waiting = ClockWait(calls, logger)
             let (zone, rules) = watches
             ClockWatch(alarm: alarm, end: end, zone: zone, rules: rules, waiting: waiting, tell: events).run()
@@ -78,7 +78,7 @@ package final class SystemClock: AlarmClock {
         guard let busAddress else { return }
         // A thread of its own: libdbus waits for a bus that takes connections and does not answer, and rings come all
         // the same.
-        OwnThread.begin("aldaba-clockbus") { [end, calls, logger] in
+        NamedThread.begin("aldaba-clockbus") { [end, calls, logger] in
             BusWatch(address: busAddress, tell: events).run(until: end, waiting: ClockWait(calls, logger))
         }
     }

@@ -21,7 +21,7 @@ package final class WindowFocus: FocusSource {
     /// Connects to the screen on a thread of its own.
     package func start(events: @escaping @Sendable (FocusEvent) -> Void) {
         let (display, end) = (display, end)
-        OwnThread.begin("aldaba-focus") { FocusWatch(display: display, end: end, tell: events).run() }
+        NamedThread.begin("aldaba-focus") { FocusWatch(display: display, end: end, tell: events).run() }
     }
 
     /// Ends the thread, and its connection with it.

@@ -47,7 +47,7 @@ package final class LocalZones: Sendable {
 
     private let files: ZoneFiles
     private let setting: String?
-    private let patience: Duration
+    private let timeout: Duration
     private let kept = Mutex(Kept())
 
     /// The zones by this process' environment.
@@ -60,20 +60,20 @@ package final class LocalZones: Sendable {
     ///     instead of `localtime`.
     ///   - folder: the zone files.
     ///   - localtime: a zone file, or a link to one.
-    ///   - patience: how long the machine's zone file may be missing before that counts.
+    ///   - timeout: how long the machine's zone file may be missing before that counts.
     package init(
         environment: [String: String], folder: String = "/usr/share/zoneinfo", localtime: String = "/etc/localtime",
-        patience: Duration = patience
+        timeout: Duration = timeout
     ) {
         let named = environment["TZDIR"].flatMap { $0.isEmpty ? nil : $0 }
         files = ZoneFiles(folder: named ?? folder, localtime: localtime)
         setting = environment["TZ"]
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// How long the file with the machine's zone may be missing before that counts: some programs remove it before
     /// they write it.
-    package static let patience = Duration.seconds(10)
+    package static let timeout = Duration.seconds(10)
 
     /// The rules of the zone that is chosen; `nil` when neither the zone files nor Foundation know it.
     package func rules(for choice: ZoneChoice) -> ZoneRules? {
@@ -141,7 +141,7 @@ package final class LocalZones: Sendable {
             }
             let since = kept.missingSince ?? .now
             kept.missingSince = since
-            guard let last = kept.current, .now - since < patience else {
+            guard let last = kept.current, .now - since < timeout else {
                 kept.current = nil
                 return .utc
             }

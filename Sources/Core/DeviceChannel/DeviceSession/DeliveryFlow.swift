@@ -33,14 +33,14 @@ package struct DeliveryFlow: Sendable {
     /// Something waits in the mailbox that was not read, so the mailbox must be read again.
     private var more = true
     private var writable = true
-    private var room: Int
+    private var capacity: Int
     private var held: [OutgoingNotification] = []
 
     /// A flow of a session that just began.
     ///
-    /// - Parameter room: How many notifications may be written before some are acknowledged.
-    package init(room: Int) {
-        self.room = room
+    /// - Parameter capacity: How many notifications may be written before some are acknowledged.
+    package init(capacity: Int) {
+        self.capacity = capacity
     }
 
     /// Nothing waited when the session was opened, so that there is no first page. Call it before ``start()`` and
@@ -61,7 +61,7 @@ package struct DeliveryFlow: Sendable {
         var written: [OutgoingNotification] = []
         var notSent: [NotificationID] = []
         for notification in notifications {
-            let fits = writable && room > 0 && written.count < Self.writeLimit
+            let fits = writable && capacity > 0 && written.count < Self.writeLimit
             if notification.expiresAt == nil {
                 if pageInFlight != nil, writable, held.count < Self.pageLimit {
                     held.append(notification)
@@ -91,12 +91,12 @@ package struct DeliveryFlow: Sendable {
     ///
     /// - Returns: `false` when it was not taken; then give it to ``deliver(_:)``.
     package mutating func takesAtOnce(_ notification: OutgoingNotification) -> Bool {
-        guard isLive, writable, room > 0 else { return false }
+        guard isLive, writable, capacity > 0 else { return false }
         if notification.expiresAt != nil {
             guard cursor.map({ notification.id > $0 }) ?? true else { return false }
             cursor = notification.id
         }
-        room -= 1
+        capacity -= 1
         return true
     }
 
@@ -114,7 +114,7 @@ package struct DeliveryFlow: Sendable {
         var written: [OutgoingNotification] = []
         var notSent: [NotificationID] = []
         for notification in merge(page) {
-            if room > 0 {
+            if capacity > 0 {
                 note(notification, in: &written)
             } else if notification.expiresAt == nil {
                 notSent.append(notification.id)
@@ -144,8 +144,8 @@ package struct DeliveryFlow: Sendable {
     }
 
     /// The device acknowledged some.
-    package mutating func roomChanged(_ room: Int) -> [Directive] {
-        self.room = room
+    package mutating func capacityChanged(_ capacity: Int) -> [Directive] {
+        self.capacity = capacity
         return nextPage()
     }
 
@@ -159,9 +159,9 @@ package struct DeliveryFlow: Sendable {
     }
 
     private mutating func nextPage() -> [Directive] {
-        guard hasStarted, more, pageInFlight == nil, writable, room > 0 else { return [] }
+        guard hasStarted, more, pageInFlight == nil, writable, capacity > 0 else { return [] }
         more = false
-        let limit = min(Self.pageLimit, room)
+        let limit = min(Self.pageLimit, capacity)
         pageInFlight = limit
         return [.page(after: cursor, limit: limit)]
     }
@@ -179,7 +179,7 @@ package struct DeliveryFlow: Sendable {
 
     private mutating func note(_ notification: OutgoingNotification, in written: inout [OutgoingNotification]) {
         written.append(notification)
-        room -= 1
+        capacity -= 1
         if notification.expiresAt != nil { cursor = notification.id }
     }
 

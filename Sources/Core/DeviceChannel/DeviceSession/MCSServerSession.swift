@@ -40,7 +40,7 @@ package struct MCSServerSession: Sendable {
     /// The packets whose effects are not durable yet, by ascending stream ids.
     private var pending: [Pending] = []
     /// Upstream messages that are durable, as long as the device may not know it.
-    private var doubts = ConfirmationDoubts()
+    private var doubts = UnconfirmedUpstream()
     /// Whether it is an agent of ours, which reads why something upstream is refused; others read `send_error`.
     private var isAgent = false
     private var confirmNow = false
@@ -86,7 +86,7 @@ package struct MCSServerSession: Sendable {
     }
 
     /// How many more notifications may be sent before some are acknowledged.
-    package var room: Int { max(0, configuration.windowLimit - window.count) }
+    package var capacity: Int { max(0, configuration.windowLimit - window.count) }
 
     /// The persistent ids of upstream messages that are durable and of which the device may not know that, in the order
     /// in which they came; for the device's next login.
@@ -248,7 +248,7 @@ package struct MCSServerSession: Sendable {
         return directives
     }
 
-    /// Notifications are to be written; the caller keeps to ``room``.
+    /// Notifications are to be written; the caller keeps to ``capacity``.
     package mutating func send(_ notifications: [OutgoingNotification], at time: SessionTime) -> [MCSServerDirective] {
         guard isLive else { return [] }
         var directives: [MCSServerDirective] = []

@@ -94,7 +94,8 @@ package final class MCSClient: Sendable {
                     channel.eventLoop.makeCompletedFuture {
                         guard let shell = connection.shell else { throw ChannelError.ioOnClosedChannel }
                         try channel.pipeline.syncOperations.addHandlers([
-                            TurnAwayReader(shell), NIOSSLClientHandler(context: tls, serverHostname: target.serverName),
+                            MCSRejectionReader(shell),
+                            NIOSSLClientHandler(context: tls, serverHostname: target.serverName),
                             MCSChannelHandler(peer: shell),
                         ])
                     }

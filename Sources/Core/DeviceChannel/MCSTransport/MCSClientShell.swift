@@ -66,7 +66,7 @@ final class MCSClientShell: MCSChannelPeer {
         perform(session.failed(Self.reason(of: error)))
     }
 
-    func turnedAway(retryAfter: Int64) {
+    func rejected(retryAfter: Int64) {
         perform(session.failed(.busy(retryAfter: retryAfter)))
     }
 

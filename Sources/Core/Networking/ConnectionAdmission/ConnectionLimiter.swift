@@ -56,7 +56,7 @@ package final class ConnectionLimiter: Sendable {
     package var count: Int { state.withLock { $0.slots.count } }
 
     /// Counts a connection that its protocol turns away because of its own rate limit.
-    package func turnedAway() { report.refused(.busy) }
+    package func rejected() { report.refused(.busy) }
 
     /// The address that a channel counts against; `nil` where it counts against none.
     package func address(of channel: any Channel) -> ClientAddress? {
@@ -86,7 +86,7 @@ package final class ConnectionLimiter: Sendable {
             return false
         case .replacing:
             report.replaced()
-            givenUp?.pipeline.fireUserInboundEventTriggered(AdmissionHandler.GiveWay())
+            givenUp?.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Replaced())
         case .admitted: break
         }
         open.increment()
@@ -153,15 +153,15 @@ private final class RefusalReport: Sendable {
             case .addressFull: "an address has as many as it may"
             case .busy: "more come at a time than may log in; they are told when to come again"
             }
-        say("connections are refused: \(reason)")
+        log("connections are refused: \(reason)")
     }
 
     func replaced() {
         replacements.increment()
-        say("connections without a valid credential give way to new ones")
+        log("connections without a valid credential give way to new ones")
     }
 
-    private func say(_ text: String) {
+    private func log(_ text: String) {
         let now = Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000)
         guard let count = limit.withLock({ $0.count(at: now) }) else { return }
         logger.warning("\(text)", metadata: [LogKey.listener: "\(listener)", LogKey.count: "\(count)"])

@@ -187,12 +187,12 @@ package actor GuardedHTTP {
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         if request.method != "GET" { outgoing.body = .bytes(request.body) }
         let exchanged = outgoing
-        let patience = request.patience
+        let timeout = request.timeout
         return try await withThrowingTaskGroup(of: OutboundAnswer.self) { group in
             group.addTask {
                 do {
                     let response = try await client.execute(
-                        exchanged, timeout: .nanoseconds(Int64(clamping: patience.components.seconds * 1_000_000_000)))
+                        exchanged, timeout: .nanoseconds(Int64(clamping: timeout.components.seconds * 1_000_000_000)))
                     var headers: [String: String] = [:]
                     for (name, value) in response.headers where headers[name.lowercased()] == nil {
                         headers[name.lowercased()] = value
@@ -207,8 +207,8 @@ package actor GuardedHTTP {
                 }
             }
             group.addTask {
-                try await Task.sleep(for: patience)
-                throw OutboundFailure("it did not answer within \(patience)")
+                try await Task.sleep(for: timeout)
+                throw OutboundFailure("it did not answer within \(timeout)")
             }
             defer { group.cancelAll() }
             guard let answer = try await group.next() else { throw OutboundFailure("there is no answer") }

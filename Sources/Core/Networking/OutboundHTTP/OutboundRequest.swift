@@ -9,7 +9,7 @@ package struct OutboundRequest: Sendable {
     /// The body.
     package var body: [UInt8]
     /// The timeout for the whole exchange.
-    package var patience = Duration.seconds(10)
+    package var timeout = Duration.seconds(10)
 
     /// Creates a request.
     package init(url: String, headers: [(name: String, value: String)], body: [UInt8]) {

@@ -21,7 +21,7 @@ extension DeviceRelay {
             }
         case .path(let device, let content): directPath(content, device)
         case .save(let settings): save(settings)
-        case .keep(let letter): keep(letter)
+        case .keep(let queuedMessage): keep(queuedMessage)
         case .file(let stream, let order):
             files.follow(stream, order) { [weak self] event in
                 self?.enter { $0.follow($0.host.filed(stream, event, at: $0.parts.now())) }
@@ -49,15 +49,15 @@ extension DeviceRelay {
         }
     }
 
-    private func keep(_ letter: TakenLetter) {
-        takenLetters.keep(letter) { [weak self] letters, failure in
+    private func keep(_ queuedMessage: ReceivedMessage) {
+        takenQueuedMessages.keep(queuedMessage) { [weak self] queuedMessages, failure in
             self?.enter { relay in
                 if let failure {
                     relay.logger.error(
                         "It was not written down that a message was taken.",
                         metadata: [LogKey.error: "\(failure)"])
                 }
-                relay.follow(relay.host.kept(letters, isWritten: failure == nil, at: relay.parts.now()))
+                relay.follow(relay.host.kept(queuedMessages, isWritten: failure == nil, at: relay.parts.now()))
             }
         }
     }

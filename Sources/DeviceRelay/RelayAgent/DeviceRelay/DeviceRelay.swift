@@ -30,14 +30,14 @@ package struct DeviceRelayParts: Sendable {
     /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
     package var nearby: (any NearbyDirectory)?
     /// The manufacturer and model of this machine, which other devices show.
-    package var machine: MachineMake
+    package var machine: DeviceModelInfo
     /// The time in milliseconds since 1970.
     package var now: @Sendable () -> Int64
 
     /// Names the ports.
     package init(
         opener: any AddressOpener, services: any NativeServices, presenter: any Presenter,
-        nearby: (any NearbyDirectory)?, machine: MachineMake, now: @escaping @Sendable () -> Int64
+        nearby: (any NearbyDirectory)?, machine: DeviceModelInfo, now: @escaping @Sendable () -> Int64
     ) {
         self.machine = machine
         self.opener = opener
@@ -63,13 +63,13 @@ package actor DeviceRelay {
     var host: RelayHost
     var seals: RelaySeals
     /// The server's list of the user's devices.
-    var told = ToldDevices()
+    var told = AnnouncedDevices()
     let files = RelayFiles()
     /// Connections with the person's other devices; `nil` where there shall be none.
     nonisolated let direct: DirectRelay?
     var log: RelayLog
     let settingsFile: RelaySettingsFile
-    let takenLetters: TakenLettersFile
+    let takenQueuedMessages: ReceivedMessageLogFile
     /// The questions whether devices may call services, by the ids under which they are shown.
     var questions: [NotificationID: Int64] = [:]
     var clients: [ClientNumber: AppConnection] = [:]
@@ -88,12 +88,12 @@ package actor DeviceRelay {
         self.logger = logger
         seals = RelaySeals(key: settings.deviceKey)
         log = RelayLog(dataFolder: dataFolder)
-        takenLetters = TakenLettersFile(dataFolder: dataFolder)
+        takenQueuedMessages = ReceivedMessageLogFile(dataFolder: dataFolder)
         var host = RelayHost(
             settings: settings, ownServices: parts.services.names, filesFolder: dataFolder + "/received",
             manufacturer: parts.machine.manufacturer, model: parts.machine.model,
             firstTask: Int64.random(in: 0..<1 << 52))
-        do { host.took(try takenLetters.read(at: parts.now()), at: parts.now()) } catch {
+        do { host.restoreReceived(try takenQueuedMessages.read(at: parts.now()), at: parts.now()) } catch {
             logger.error(
                 "Which messages were taken is not known; some may be given to their apps again.",
                 metadata: [LogKey.error: "\(error)"])
@@ -165,24 +165,24 @@ package actor DeviceRelay {
     }
 
     /// Handles a frame of another device, or of the server.
-    package func came(_ bytes: [UInt8]) {
+    package func receive(_ bytes: [UInt8]) {
         let frame: RelayFrame
         do { frame = try RelayFrame(bytes) } catch {
             return logger.warning(
                 "The server sent something about relaying that cannot be read.", metadata: [LogKey.error: "\(error)"])
         }
-        for frame in told.incoming(frame) { came(frame) }
+        for frame in told.incoming(frame) { receive(frame) }
     }
 
-    private func came(_ frame: RelayFrame) {
+    private func receive(_ frame: RelayFrame) {
         let now = parts.now()
         let opened = seals.incoming(frame, at: now)
         if let answer = opened.answer { write(answer) }
-        if let (device, message) = opened.pairing { follow(host.pairingHeard(device, message, at: now)) }
+        if let (device, message) = opened.pairing { follow(host.receivePairingMessage(device, message, at: now)) }
         guard let frame = opened.frame else { return }
         if isDirect {
             let keys = seals.direct
-            onDirect { $0.heard(frame, keys: keys) }
+            onDirect { $0.receive(frame, keys: keys) }
         }
         follow(host.received(frame, isGuests: opened.isGuests, at: now))
     }

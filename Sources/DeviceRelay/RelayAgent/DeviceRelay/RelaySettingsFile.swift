@@ -31,7 +31,7 @@ package struct RelaySettingsFile: Sendable {
     /// Reads the settings, with the device's own key, which is drawn and written with the first run.
     ///
     /// - Throws: ``Unusable``.
-    package func readDrawingKey() throws(Unusable) -> RelaySettings {
+    package func loadOrCreate() throws(Unusable) -> RelaySettings {
         var settings = try read()
         if settings.deviceKey == nil {
             settings.deviceKey = RelaySeals.newKey()

@@ -29,7 +29,7 @@ package final class AvahiDirectory: NearbyDirectory {
     /// Begins on a thread of its own, which has this object until ``stop()``.
     package func start(events: @escaping @Sendable (NearbyEvent) -> Void) {
         guard let wakeUp else { return events(.unavailable(reason: "the system has no descriptor left")) }
-        OwnThread.begin("aldaba-nearby", stackSize: 512 << 10) { [self] in
+        NamedThread.begin("aldaba-nearby", stackSize: 512 << 10) { [self] in
             let work = AvahiWork(address: address, events: events)
             while true {
                 wakeUp.clear()
@@ -75,7 +75,7 @@ private final class AvahiWork {
     /// How many announcements are looked at at a time.
     private static let resolvingLimit = 64
     /// How long Avahi may take to look at one: it gives up by itself after five seconds.
-    private static let resolvingPatience = Duration.seconds(10)
+    private static let resolvingTimeout = Duration.seconds(10)
 
     /// The least time that an announcement is published, and the most announcements beside the newest. Avahi silently
     /// withdraws an announcement that is younger than a second: others would keep it for an hour and more.
@@ -239,9 +239,9 @@ private final class AvahiWork {
                 destination: owner ?? Self.service, path: path, interface: interface, method: method),
             message.append(values)
         else { return tryAgain("the call of Avahi could not be written") }
-        message.startsNobody()
+        message.disableAutoStart()
         guard let serial = connection?.send(message) else { return tryAgain("the bus takes nothing") }
-        calls.add(call, serial: serial, patience: call.isResolving ? Self.resolvingPatience : BusCalls<Call>.patience)
+        calls.add(call, serial: serial, timeout: call.isResolving ? Self.resolvingTimeout : BusCalls<Call>.timeout)
     }
 
     private func tryAgain(_ reason: String) {

@@ -27,7 +27,7 @@ package protocol DirectRelayDelegate: AnyObject, Sendable {
 package actor DirectRelay {
     /// How many connections that have not proven anything are open at a time, and for how long.
     private static let strangerLimit = 16
-    private static let strangerPatience = TimeAmount.seconds(5)
+    private static let strangerTimeout = TimeAmount.seconds(5)
     /// How long one announcement is used.
     private static let announcementAge = TimeAmount.hours(1)
 
@@ -121,7 +121,7 @@ package actor DirectRelay {
     package func send(_ route: RelayRoute) { follow(paths.send(route, at: now())) }
 
     /// Handles a frame of the server that concerns the user's devices.
-    package func heard(_ frame: RelayFrame, keys: DirectKeys?) {
+    package func receive(_ frame: RelayFrame, keys: DirectKeys?) {
         switch frame {
         case .welcome(let own, _, let devices, _):
             let absent = devices.filter { $0.presence != .online && $0.id != own }.map(\.id)
@@ -265,7 +265,7 @@ package actor DirectRelay {
 
     private func enter(_ channel: DirectChannel, _ stage: Stage, dialled: String?) {
         connections[ObjectIdentifier(channel)] = Connection(channel: channel, stage: stage, dialled: dialled)
-        loop.scheduleTask(in: Self.strangerPatience) { [weak self, weak channel] in
+        loop.scheduleTask(in: Self.strangerTimeout) { [weak self, weak channel] in
             guard let self, let channel else { return }
             self.assumeIsolated {
                 if case .live? = $0.connections[ObjectIdentifier(channel)]?.stage { return }
@@ -315,7 +315,7 @@ package actor DirectRelay {
             return true
         case .live(let number):
             guard let message = read(frame, id) else { return false }
-            follow(paths.heard(message, over: number, at: now()))
+            follow(paths.receive(message, over: number, at: now()))
             return true
         case nil: return false
         }

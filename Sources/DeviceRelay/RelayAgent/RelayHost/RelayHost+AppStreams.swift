@@ -18,15 +18,15 @@ extension RelayHost {
         var heardAt: Int64
 
         /// The time at which it ends unless a message about it arrives before.
-        var silentUntil: Int64 { heardAt + (asked > 0 ? RelayHost.giverPatience : RelayHost.takerPatience) }
+        var silentUntil: Int64 { heardAt + (asked > 0 ? RelayHost.giverTimeout : RelayHost.takerTimeout) }
     }
 
     /// The most bytes in transit to this device, of all streams of apps together.
     static var streamsWindow: Int64 { 16 << 20 }
     /// How long nothing may come of what was asked for: a minute, in milliseconds.
-    static var giverPatience: Int64 { 60_000 }
+    static var giverTimeout: Int64 { 60_000 }
     /// How long an app that takes a stream may say nothing about it: ten minutes, in milliseconds.
-    static var takerPatience: Int64 { 600_000 }
+    static var takerTimeout: Int64 { 600_000 }
 
     // MARK: What apps say
 
@@ -122,7 +122,7 @@ extension RelayHost {
     }
 
     /// - Returns: Whether the stream is an app's.
-    mutating func heard(_ step: RelayStreamStep, of id: UUID, from device: String, _ now: Int64) -> Bool {
+    mutating func receive(_ step: RelayStreamStep, of id: UUID, from device: String, _ now: Int64) -> Bool {
         guard let stream = appStreams[id] else { return false }
         guard stream.device == device else { return true }
         var step = step

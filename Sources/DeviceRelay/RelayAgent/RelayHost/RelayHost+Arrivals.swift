@@ -18,7 +18,7 @@ extension RelayHost {
             if outcome.status == .connectionClosed, isAskedAgain(id) {
                 outcome = RelayOutcome(.outcomeUnknown, detail: "the connection was closed before it was asked again")
             }
-            if ledger[id] == nil, letterEnded(id, outcome, from: route.peer) { break }
+            if ledger[id] == nil, queuedMessageEnded(id, outcome, from: route.peer) { break }
             // A file that the other device had asked for is of no command here.
             if ledger[id] == nil, outgoing[id]?.device == route.peer { outgoingEnded(id) }
             end(id, outcome, from: route.peer, now)
@@ -26,23 +26,23 @@ extension RelayHost {
             if lines[id]?.device == route.peer {
                 loseLine(id, reason, "the connection is closed", now)
             }
-        case .cancel(let id): takenBack(id, by: route.peer, now)
+        case .cancel(let id): commandCancelled(id, by: route.peer, now)
         case .launch, .call, .open: carryOut(content, route, now)
         case .offer(let offer) where offer.app != nil: carryOut(content, route, now)
         case .offer(let offer): take(offer, route, now)
         case .pull(let stream, let offset, let length, let prefix):
             let step = RelayStreamStep.pull(offset: offset, length: length, prefix: prefix)
-            guard !heard(step, of: stream, from: route.peer, now) else { break }
+            guard !receive(step, of: stream, from: route.peer, now) else { break }
             pulled(stream, offset, length, prefix, route.peer)
         case .piece(let stream, let offset, let bytes):
-            guard !heard(.piece(offset: offset, bytes), of: stream, from: route.peer, now) else { break }
-            pieceCame(stream, offset, bytes, route.peer, now)
+            guard !receive(.piece(offset: offset, bytes), of: stream, from: route.peer, now) else { break }
+            receiveChunk(stream, offset, bytes, route.peer, now)
         case .piecesEnded(let stream, let digest):
-            guard !heard(.allGiven(digest: digest), of: stream, from: route.peer, now) else { break }
+            guard !receive(.allGiven(digest: digest), of: stream, from: route.peer, now) else { break }
             piecesEnded(stream, digest, route.peer, now)
         case .rekey(let text, let proof): rekeyed(text, proof, by: route.peer)
-        case .list(let list, let signature): heard(list, signature, from: route.peer, now)
-        case .introduction(let device): met(device, as: route.peer, now)
+        case .list(let list, let signature): receive(list, signature, from: route.peer, now)
+        case .introduction(let device): peerJoined(device, as: route.peer, now)
         case .resume(let connections): resumed(connections, by: route.peer, now)
         case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
@@ -51,7 +51,7 @@ extension RelayHost {
     }
 
     /// The caller does not want a command's outcome any more.
-    private mutating func takenBack(_ id: UUID, by device: String, _ now: Int64) {
+    private mutating func commandCancelled(_ id: UUID, by device: String, _ now: Int64) {
         for (number, task) in tasks where task.id == id && task.device == device {
             if task.isAsked { directives.append(.withdraw(ticket: number)) }
             forget(number, task)
@@ -121,7 +121,7 @@ extension RelayHost {
         if let what = described.removeValue(forKey: id) {
             log(RelayLogEntry(device: device, what: what, status: outcome.status, id: id))
         }
-        if letterSettled(LetterKey(sender: device, id: id), outcome) { return nil }
+        if queuedMessageSettled(QueuedMessageKey(sender: device, id: id), outcome) { return nil }
         guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return nil }
         answered.answered(id, from: device, body)
         return body

@@ -7,16 +7,16 @@ extension RelayHost {
     enum Departure {
         case route(RelayRoute)
         /// To be kept until its deadline.
-        case letter(RelayLetter)
+        case queuedMessage(QueuedMessage)
     }
 
     /// A command leaves.
     mutating func send(_ departure: Departure, _ now: Int64) {
         switch departure {
-        case .letter(let letter):
-            sentLetters[letter.id] = letter.deadline
-            directives.append(.send(.letter(letter)))
-            ledger.sent(letter.id)
+        case .queuedMessage(let queuedMessage):
+            sentQueuedMessages[queuedMessage.id] = queuedMessage.deadline
+            directives.append(.send(.queuedMessage(queuedMessage)))
+            ledger.sent(queuedMessage.id)
         case .route(let route):
             if let connection = ledger[route.id]?.connection {
                 if ask(route, over: connection, now) { return }

@@ -29,7 +29,7 @@ extension RelayHost {
     }
 
     /// Handles the list of another device.
-    mutating func heard(_ list: RelayDeviceList, _ signature: [UInt8], from device: String, _ now: Int64) {
+    mutating func receive(_ list: RelayDeviceList, _ signature: [UInt8], from device: String, _ now: Int64) {
         guard settings.account?.hasSigned(list, signature) == true else {
             return log(RelayLogEntry(device: device, what: "a device list that is not the account's", status: .denied))
         }

@@ -65,7 +65,7 @@ extension RelayHost {
     }
 
     /// Handles a device's description of itself.
-    mutating func met(_ device: RelayDevice, as id: String, _ now: Int64) {
+    mutating func peerJoined(_ device: RelayDevice, as id: String, _ now: Int64) {
         guard id != ownID else { return }
         var seen = device
         seen.id = id

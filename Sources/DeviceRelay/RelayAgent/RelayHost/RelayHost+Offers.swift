@@ -45,7 +45,7 @@ extension RelayHost {
         self.undescribed = Set(undescribed).intersection(told.keys).subtracting([own])
         offerAgain()
         joinList()
-        tellLetterEnds()
+        tellQueuedMessageEnds()
         resumeLines(now)
         withDocuments { $0.resumeMove(at: now) }
         withDocuments { $0.changed(at: now) }
@@ -88,7 +88,7 @@ extension RelayHost {
     }
 
     /// The path by which a device is reached; `nil` while there is none.
-    private func reach(of device: RelayDevice) -> RelayReach? {
+    private func reach(of device: RelayDevice) -> RelayRouteKind? {
         switch device.presence {
         case .online: direct.contains(device.id) ? .direct : .relay
         case .wakeable: .wake
@@ -100,7 +100,7 @@ extension RelayHost {
     package func name(of device: String) -> String? { (known(device) ?? guests[device] ?? hosts[device])?.name }
 
     /// The reason why devices cannot be found now; `nil` where they can.
-    var obstacle: (kind: RelayObstacle, why: String)? {
+    var obstacle: (kind: DiscoveryFailure, why: String)? {
         if settings.account == nil {
             let why =
                 "this device belongs to no account; `aldaba relay account show` on a device of yours tells its key, and "

@@ -138,11 +138,11 @@ extension RelayHost {
         if !mayWait, let refusal = hindrance(of: order, device, waits) { return refuse(refusal.status, refusal.detail) }
         if let refusal = excess(of: order, client) { return refuse(refusal.status, refusal.detail) }
         var end = end(of: order, device, deadline, waits, now)
-        var letterEnd: Int64?
+        var queuedMessageEnd: Int64?
         if case .tell = order {
-            letterEnd = self.letterEnd(deadline, now)
-            guard let letterEnd else { return refuse(.failed, "a message is kept for 28 days at most") }
-            end = min(letterEnd, end)
+            queuedMessageEnd = self.queuedMessageEnd(deadline, now)
+            guard let queuedMessageEnd else { return refuse(.failed, "a message is kept for 28 days at most") }
+            end = min(queuedMessageEnd, end)
         }
         guard end > now else { return refuse(.expired, "the deadline has passed") }
         let content = content(of: order, client, firstGivenAt: ledger.firstGiven(id, to: device))
@@ -159,10 +159,10 @@ extension RelayHost {
         command.mark = mark
         command.waits = waits
         // The server itself reports the expiry of messages in its queue.
-        if waits || known(device)?.presence == .wakeable { command.deadline += Self.wordPatience }
+        if waits || known(device)?.presence == .wakeable { command.deadline += Self.wordTimeout }
         command.connection = connection
-        command.isLetter = letterEnd != nil
-        if letterEnd != nil { command.what = "tell" + command.what.dropFirst(4) }
+        command.isQueuedMessage = queuedMessageEnd != nil
+        if queuedMessageEnd != nil { command.what = "tell" + command.what.dropFirst(4) }
         if let refusal = ledger.begin(id, command, size: body.count) {
             return answer(client, number, refusal, id: id)
         }
@@ -171,7 +171,9 @@ extension RelayHost {
         }
         if case .stream(let offer) = order { give(offer, id, to: device, by: client, now) }
         let departure =
-            letterEnd.map { Departure.letter(RelayLetter(peer: device, id: id, deadline: $0, body: body)) }
+            queuedMessageEnd.map {
+                Departure.queuedMessage(QueuedMessage(peer: device, id: id, deadline: $0, body: body))
+            }
             ?? .route(RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits))
         if ledger.isWaiting(id) { departures[id] = departure } else { send(departure, now) }
     }
@@ -188,12 +190,12 @@ extension RelayHost {
     /// target.
     private func end(of order: RelayOrder, _ device: String, _ deadline: Int64?, _ waits: Bool, _ now: Int64) -> Int64 {
         switch order {
-        case .file, .stream: return min(deadline ?? now + Self.filePatience, now + Self.filePatience)
-        case .tell: return now + Self.patience
+        case .file, .stream: return min(deadline ?? now + Self.fileTimeout, now + Self.fileTimeout)
+        case .tell: return now + Self.timeout
         case .launch, .call, .open, .send:
-            let end = min(deadline ?? now + Self.patience, now + Self.longestPatience)
+            let end = min(deadline ?? now + Self.timeout, now + Self.longestTimeout)
             let mayWake = known(device)?.presence == .wakeable && order.wakes
-            return waits || mayWake ? min(end, now + Self.waitingPatience) : end
+            return waits || mayWake ? min(end, now + Self.waitingTimeout) : end
         }
     }
 
@@ -301,8 +303,8 @@ extension RelayHost {
     /// Cancels a command whose outcome is no longer wanted: it leaves the server's queue, or the target is notified.
     private mutating func takeBack(_ id: UUID) {
         guard let command = ledger[id], !ledger.isWaiting(id) else { return }
-        guard !command.isLetter else {
-            sentLetters[id] = nil
+        guard !command.isQueuedMessage else {
+            sentQueuedMessages[id] = nil
             return directives.append(.send(.recall(device: command.device, id: id)))
         }
         if isOpen, command.waits || known(command.device)?.presence == .wakeable {

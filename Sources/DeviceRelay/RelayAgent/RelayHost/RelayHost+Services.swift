@@ -40,8 +40,8 @@ package struct RelayLogEntry: Hashable, Sendable {
 /// The agent's own services, apps that are started on demand, and the user's consent on first use.
 extension RelayHost {
     /// How long a person is waited for, and an app that is being started, in milliseconds.
-    static var questionPatience: Int64 { 60_000 }
-    static var startPatience: Int64 { 20_000 }
+    static var questionTimeout: Int64 { 60_000 }
+    static var startTimeout: Int64 { 20_000 }
     /// How many questions are open at a time.
     static var questionLimit: Int { 8 }
     /// How many commands of one device wait until theirs can be asked: of a device of the person's, and of another's.
@@ -49,7 +49,7 @@ extension RelayHost {
     /// How many apps' offers are remembered.
     static var offerLimit: Int { 64 }
     /// How long the server keeps something for a device that is away, in milliseconds.
-    static var waitingPatience: Int64 { 299_000 }
+    static var waitingTimeout: Int64 { 299_000 }
 
     /// The agent's own services that can be asked now.
     var offeredOwnServices: [String] {
@@ -118,9 +118,9 @@ extension RelayHost {
         tasks[number]?.call = content
         tasks[number]?.awaits = app
         tasks[number]?.isAllowed = isAllowing
-        tasks[number]?.patience = min(Self.lastWord(before: route.deadline, now), now + Self.startPatience)
+        tasks[number]?.timeout = min(Self.lastWord(before: route.deadline, now), now + Self.startTimeout)
         // At the caller's own deadline nothing is opened any more.
-        if let end = route.deadline, end <= now + Self.startPatience { tasks[number]?.fallback = nil }
+        if let end = route.deadline, end <= now + Self.startTimeout { tasks[number]?.fallback = nil }
         if isFirst { directives.append(.start(app: app)) }
     }
 
@@ -137,7 +137,7 @@ extension RelayHost {
         let number = add(route, nil, now)
         tasks[number]?.call = content
         tasks[number]?.isAsked = canAsk
-        tasks[number]?.patience = min(Self.lastWord(before: route.deadline, now), now + Self.questionPatience)
+        tasks[number]?.timeout = min(Self.lastWord(before: route.deadline, now), now + Self.questionTimeout)
         guard canAsk else { return unasked.append(number) }
         let name = members.values.first { $0.app == app }?.name ?? settings.offers?[app]?.name
         directives.append(
@@ -263,7 +263,7 @@ extension RelayHost {
     /// messages, for which no caller waits, keep their timeout.
     package mutating func notRunning(app: String, at now: Int64) -> [Directive] {
         for (number, task) in tasks
-        where task.awaits == app && letters[LetterKey(sender: task.device, id: task.id)] == nil {
+        where task.awaits == app && queuedMessages[QueuedMessageKey(sender: task.device, id: task.id)] == nil {
             stopWaiting(number, "the app was started, and ended before it offered the service", now)
         }
         return take(now)
@@ -283,7 +283,7 @@ extension RelayHost {
 
     private mutating func stopWaiting(_ number: Int64, _ detail: String, _ now: Int64) {
         tasks[number]?.awaits = nil
-        tasks[number]?.patience = nil
+        tasks[number]?.timeout = nil
         openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
     }
 

@@ -52,7 +52,7 @@ extension RelayHost {
     /// may follow.
     static var talkPause: Int64 { 50 }
     /// The longest time that the transfer of a file may take, in milliseconds.
-    static var filePatience: Int64 { 86_400_000 }
+    static var fileTimeout: Int64 { 86_400_000 }
     /// The service that takes files.
     package static var filesService: String { "files" }
 
@@ -174,7 +174,7 @@ extension RelayHost {
         ask(id, now)
     }
 
-    mutating func pieceCame(_ id: UUID, _ offset: Int64, _ bytes: [UInt8], _ device: String, _ now: Int64) {
+    mutating func receiveChunk(_ id: UUID, _ offset: Int64, _ bytes: [UInt8], _ device: String, _ now: Int64) {
         guard var file = incoming[id], file.device == device, file.isReady, !bytes.isEmpty,
             bytes.count <= RelayFiles.pieceSize
         else { return }

@@ -46,10 +46,10 @@ extension RelayHost {
         directives.append(.send(.meet(place: RelayPairing.place(of: drawn))))
     }
 
-    mutating func pairingMet(_ device: String) {
+    mutating func pairingPeerJoined(_ device: String) {
         guard pairing?.device == nil, pairing != nil else { return }
         pairing?.device = device
-        follow(pairing?.pairing.met() ?? [])
+        follow(pairing?.pairing.peerJoined() ?? [])
     }
 
     /// The server has refused something. A pairing that still waits for the other device ends with it.
@@ -58,9 +58,9 @@ extension RelayHost {
     }
 
     /// A device says something to be paired.
-    package mutating func pairingHeard(_ device: String, _ message: [UInt8], at now: Int64) -> [Directive] {
+    package mutating func receivePairingMessage(_ device: String, _ message: [UInt8], at now: Int64) -> [Directive] {
         guard pairing?.device == device else { return [] }
-        follow(pairing?.pairing.heard(message) ?? [])
+        follow(pairing?.pairing.receive(message) ?? [])
         return take(now)
     }
 

@@ -36,7 +36,7 @@ package struct RelayHost {
         /// Another device reports, through the server, the state of a direct connection.
         case path(device: String, RelayContent)
         /// Store that a message was taken, and report it by ``RelayHost/kept(_:isWritten:at:)``.
-        case keep(TakenLetter)
+        case keep(ReceivedMessage)
         /// Keep the settings on the disk.
         case save(RelaySettings)
         /// Call ``RelayHost/due(at:)`` after so many milliseconds.
@@ -82,7 +82,7 @@ package struct RelayHost {
         /// Whether the user has allowed it, once or permanently.
         var isAllowed = false
         /// The timeout for the app, or for the user's answer; `nil` where neither is waited for.
-        var patience: Int64?
+        var timeout: Int64?
         /// The service of the agent's own that answers it.
         var ownService: String?
         /// The connection over which it is asked.
@@ -113,21 +113,21 @@ package struct RelayHost {
     /// The reasons of closed connections that could not be reported to their devices.
     var untoldCloses: [UUID: RelayCloseReason] = [:]
     /// The deadlines of this device's messages that the server has not confirmed yet.
-    var sentLetters: [UUID: Int64] = [:]
+    var sentQueuedMessages: [UUID: Int64] = [:]
     /// The requests that cancel queued messages, by message id.
     var recalls: [UUID: [(client: ClientNumber, request: Int64)]] = [:]
     /// The messages of other devices, until their outcome is on the disk.
-    var letters: [LetterKey: Letter] = [:]
-    var letterLanes: [LetterLane: [LetterKey]] = [:]
+    var queuedMessages: [QueuedMessageKey: IncomingMessage] = [:]
+    var queuedMessageLanes: [QueuedMessageLane: [QueuedMessageKey]] = [:]
     /// The lanes whose current message has ended, so that the next one is due.
-    var endedLanes: [LetterLane] = []
+    var endedLanes: [QueuedMessageLane] = []
     /// The lanes whose next message is due, but was deferred because ``taskLimit`` was reached.
-    var busyLanes: [LetterLane] = []
-    var taken = TakenLetters()
+    var busyLanes: [QueuedMessageLane] = []
+    var taken = ReceivedMessageLog()
     /// The outcomes of queued messages that could not be reported to their senders yet.
-    var untoldEnds: [LetterEnd] = []
+    var untoldEnds: [QueuedMessageEnd] = []
     /// The outcomes reported last, by the ids of their reports, the oldest first.
-    var toldEnds: [UUID: LetterEnd] = [:]
+    var toldEnds: [UUID: QueuedMessageEnd] = [:]
     var toldOrder: [UUID] = []
     var tasks: [Int64: Task] = [:]
     var lastTask: Int64
@@ -176,11 +176,11 @@ package struct RelayHost {
     /// How long a command may take before its caller is notified that it has arrived, in milliseconds.
     static var silence: Int64 { 100 }
     /// Until when a command without a deadline is waited for, in milliseconds.
-    static var patience: Int64 { 30_000 }
+    static var timeout: Int64 { 30_000 }
     /// How long after a deadline the server's response is waited for, in milliseconds.
-    static var wordPatience: Int64 { 500 }
+    static var wordTimeout: Int64 { 500 }
     /// How long a command may be waited for at most, in milliseconds: less than ids are remembered.
-    static var longestPatience: Int64 { AnsweredCommands.age - 60_000 }
+    static var longestTimeout: Int64 { AnsweredCommands.age - 60_000 }
 
     /// A host without clients and without a session.
     ///
@@ -219,7 +219,7 @@ package struct RelayHost {
         undescribed = []
         forgetOthers()
         failPairing("the way to the server was lost")
-        lettersLost(now)
+        queuedMessagesLost(now)
         withDocuments { $0.lost() }
         for device in devicesUnderWay.subtracting(direct) {
             lost(device, "the way to the server was lost", now)
@@ -242,7 +242,7 @@ package struct RelayHost {
             devices?[device.id] = device
             if !wasHere { tellList(to: device.id) }
             offerAgain(to: device.id)
-            tellLetterEnds(to: device.id)
+            tellQueuedMessageEnds(to: device.id)
             resumeLines(with: device.id, now)
             for client in members.keys { tellWatcher(client) }
         case .removed(_, let device) where device == ownID: dismissed(now)
@@ -258,8 +258,8 @@ package struct RelayHost {
         case .found(let device): found(device)
         case .notFound(let device): notFound(device)
         case .visited(let device): visited(device)
-        case .letter(let letter): arrived(letter, now)
-        case .letterKept(let id): letterKept(id, now)
+        case .queuedMessage(let queuedMessage): arrived(queuedMessage, now)
+        case .queuedMessageKept(let id): queuedMessageKept(id, now)
         case .recalled(let id, let didWait): recalled(id, didWait)
         case .documentAnswer(let id, let told): withDocuments { $0.answered(id, told, at: now) }
         case .documentsChanged: withDocuments { $0.changed(at: now) }
@@ -270,10 +270,10 @@ package struct RelayHost {
             for (client, member) in members where member.watches {
                 directives.append(.tell(client, .watchFailed(.refused, why)))
             }
-        case .met(let device): pairingMet(device)
+        case .peerJoined(let device): pairingPeerJoined(device)
         // Changes come as what follows from them.
         case .changes: break
-        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .letterTaken, .recall, .documentAsk,
+        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .queuedMessageTaken, .recall, .documentAsk,
             .unknown:
             break
         }
@@ -346,14 +346,15 @@ package struct RelayHost {
         for (id, file) in outgoing where file.device == device { outgoing[id]?.isAway = true }
         for (id, file) in incoming where file.device == device { incomingEnded(id) }
         appStreamsLost(with: device)
-        for id in ledger.underWay(to: device) where outgoing[id] == nil && !isKept(id) && ledger[id]?.isLetter != true {
+        for id in ledger.underWay(to: device)
+        where outgoing[id] == nil && !isKept(id) && ledger[id]?.isQueuedMessage != true {
             let isWaiting = ledger.isWaiting(id)
             if isWaiting, !isForGood, ledger[id]?.waits == true { continue }
             end(id, RelayOutcome(isWaiting ? .notDelivered : .outcomeUnknown, detail: detail), now)
         }
         // Tasks here continue, and their responses are kept for a repeated command.
         for (number, task) in tasks where task.device == device {
-            tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestPatience)
+            tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestTimeout)
         }
     }
 
@@ -364,7 +365,7 @@ package struct RelayHost {
             outgoing[id]?.isAway = true
             return
         }
-        if endNotTold(id, reason) || ledger[id] == nil && letterEnded(id, outcome) { return }
+        if endNotTold(id, reason) || ledger[id] == nil && queuedMessageEnded(id, outcome) { return }
         if ledger[id] == nil { outgoingEnded(id) }
         if !askAgain(id, reason, now) { end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now) }
     }
@@ -387,7 +388,7 @@ package struct RelayHost {
         endGrants(now)
         endLines(now)
         for (number, task) in tasks {
-            if let patience = task.patience, patience <= now {
+            if let timeout = task.timeout, timeout <= now {
                 gaveUp(number, task, now)
                 continue
             }
@@ -410,14 +411,14 @@ package struct RelayHost {
     /// Takes the directives, together with the next moment at which something is due.
     mutating func take(_ now: Int64) -> [Directive] {
         askNext(now)
-        nextLetters(now)
+        nextQueuedMessages(now)
         sendWaiting(now)
         var next = min(ledger.deadline ?? .max, linesDue ?? .max)
         for moment in [nextFileMoment, nextStreamMoment, documents.nextMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
         for task in tasks.values {
             // A task of the system ends with the system's response.
-            let end = task.isEndedHere ? task.deadline : task.patience
+            let end = task.isEndedHere ? task.deadline : task.timeout
             next = min(next, end ?? .max, task.tellsAt ?? .max)
         }
         if next < wakesAt ?? .max {
@@ -437,7 +438,7 @@ package struct RelayHost {
         guard let command = ledger.end(id, outcome.status, detail: outcome.detail, from: device, at: now) else {
             return
         }
-        sentLetters[id] = nil
+        sentQueuedMessages[id] = nil
         departures[id] = nil
         if let opens = command.opens, outcome.status == .success {
             addLine(

@@ -19,7 +19,7 @@ package protocol AddressOpener: Sendable {
 package final class XDGOpen: AddressOpener {
     /// How many programs that were started may run at a time.
     package static let limit = 32
-    private static let patience = DispatchTimeInterval.seconds(3)
+    private static let timeout = DispatchTimeInterval.seconds(3)
 
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-open", limit: limit)
@@ -57,14 +57,14 @@ package final class XDGOpen: AddressOpener {
             return RelayOutcome(.failed, detail: "xdg-open cannot be started: \(error)")
         }
         let hasEnded = DispatchSemaphore(value: 0)
-        let end = EndBox()
-        OwnThread.begin("aldaba-opened") { [self] in
+        let end = CompletionBox()
+        NamedThread.begin("aldaba-opened") { [self] in
             let how = ChildProgram.reap(pid)
             running.withLock { $0 -= 1 }
             end.value.withLock { $0 = how }
             hasEnded.signal()
         }
-        guard hasEnded.wait(timeout: .now() + Self.patience) == .success, let how = end.value.withLock({ $0 }) else {
+        guard hasEnded.wait(timeout: .now() + Self.timeout) == .success, let how = end.value.withLock({ $0 }) else {
             return RelayOutcome(.success)
         }
         switch how {
@@ -74,7 +74,7 @@ package final class XDGOpen: AddressOpener {
         }
     }
 
-    private final class EndBox: Sendable {
+    private final class CompletionBox: Sendable {
         let value = Mutex<ProgramEnd?>(nil)
     }
 }

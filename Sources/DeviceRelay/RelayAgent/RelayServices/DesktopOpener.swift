@@ -46,12 +46,12 @@ package final class DesktopOpener: AddressOpener {
         guard types.contains("x-scheme-handler/\(scheme)") else {
             return RelayOutcome(.protocolUnavailable, detail: "\(app) does not open \(scheme) addresses")
         }
-        do throws(BusTalk.Fault) {
-            let bus = try BusTalk(environment: environment)
+        do throws(DBusClient.Fault) {
+            let bus = try DBusClient(environment: environment)
             let path = "/" + app.replacing(".", with: "/").replacing("-", with: "_")
             _ = try bus.call(
                 app, path, Self.application, "Open", [.strings([uri]), .dictionary([:])], starts: true,
-                patience: .seconds(25))
+                timeout: .seconds(25))
             return RelayOutcome(.success)
         } catch {
             return RelayOutcome(
@@ -95,17 +95,17 @@ package final class DesktopOpener: AddressOpener {
     // MARK: The portal
 
     private func ask(_ uri: String) -> RelayOutcome {
-        do throws(BusTalk.Fault) {
-            let bus = try BusTalk(environment: environment)
+        do throws(DBusClient.Fault) {
+            let bus = try DBusClient(environment: environment)
             bus.watch(Self.portal + "Request", "Response")
             let answer = try bus.call(
                 Self.portal + "Desktop", "/org/freedesktop/portal/desktop", Self.portal + "OpenURI", "OpenURI",
-                [.string(""), .string(uri), .dictionary([:])], starts: true, patience: .seconds(25))
+                [.string(""), .string(uri), .dictionary([:])], starts: true, timeout: .seconds(25))
             guard case .path(let request)? = answer.first else {
                 return RelayOutcome(.failed, detail: "the desktop portal answers otherwise than its interface says")
             }
             // A person may be asked which program it is to be.
-            guard let response = bus.signal(Self.portal + "Request", "Response", path: request, patience: .seconds(60)),
+            guard let response = bus.signal(Self.portal + "Request", "Response", path: request, timeout: .seconds(60)),
                 case .uint32(let code)? = response.first
             else { return RelayOutcome(.outcomeUnknown, detail: "the desktop portal has not said what came of it") }
             switch code {

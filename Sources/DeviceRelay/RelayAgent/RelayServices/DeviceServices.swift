@@ -9,7 +9,7 @@ package final class DeviceServices: NativeServices {
     /// How many questions are answered at a time.
     private static let limit = 8
     /// How long a player may take to begin, and a program to end.
-    private static let playPatience = Duration.seconds(9), programPatience = Duration.seconds(30)
+    private static let playTimeout = Duration.seconds(9), programTimeout = Duration.seconds(30)
 
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-service", limit: limit)
@@ -96,7 +96,7 @@ package final class DeviceServices: NativeServices {
             guard let name = Self.text(message, "player") else {
                 return RelayOutcome(.failed, detail: "`player` is missing")
             }
-            return RelayOutcome(.success, message: Self.map(try players.carryOut(what, name, patience: .seconds(2))))
+            return RelayOutcome(.success, message: Self.map(try players.carryOut(what, name, timeout: .seconds(2))))
         case "take":
             guard let uri = Self.text(message, "uri"), let position = Self.number(message, "position") else {
                 return RelayOutcome(.failed, detail: "`uri` and `position` are needed")
@@ -109,7 +109,7 @@ package final class DeviceServices: NativeServices {
             let now = Int64(Date().timeIntervalSince1970 * 1000)
             let player = try players.take(
                 uri, name: Self.text(message, "player"), position: position, rate: rate,
-                at: Self.number(message, "at") ?? now, patience: Self.playPatience)
+                at: Self.number(message, "at") ?? now, timeout: Self.playTimeout)
             return RelayOutcome(.success, message: Self.map(player))
         default: return Self.unknown(what, "list, play, pause, stop or take")
         }
@@ -133,7 +133,7 @@ package final class DeviceServices: NativeServices {
         switch what {
         case "get":
             let words = isWayland ? ["wl-paste", "--no-newline"] : ["xclip", "-selection", "clipboard", "-o"]
-            let text = try program(words).run(outputLimit: 60_000, patience: .seconds(3))
+            let text = try program(words).run(outputLimit: 60_000, timeout: .seconds(3))
             guard let text else {
                 return RelayOutcome(.failed, detail: "the clipboard is empty, holds no text, or more than 60,000 bytes")
             }
@@ -143,7 +143,7 @@ package final class DeviceServices: NativeServices {
                 return RelayOutcome(.failed, detail: "`text` is needed, of at most 60,000 bytes")
             }
             let words = isWayland ? ["wl-copy"] : ["xclip", "-selection", "clipboard", "-i"]
-            guard try program(words).run(input: Data(text.utf8), patience: .seconds(3)) != nil else {
+            guard try program(words).run(input: Data(text.utf8), timeout: .seconds(3)) != nil else {
                 return RelayOutcome(.failed, detail: "the clipboard does not take it")
             }
             return RelayOutcome(.success)
@@ -246,7 +246,7 @@ package final class DeviceServices: NativeServices {
             return RelayOutcome(.failed, detail: "the owner has listed no such program; there are: \(known)")
         }
         let run = try program(words).runToEnd(
-            outputLimit: 16_384, patience: Self.programPatience, unlessEnded: wish)
+            outputLimit: 16_384, timeout: Self.programTimeout, unlessEnded: wish)
         switch run {
         case .wrote(let output):
             return RelayOutcome(.success, message: ["output": .string(String(decoding: output, as: UTF8.self))])

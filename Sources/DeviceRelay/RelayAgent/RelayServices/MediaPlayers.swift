@@ -36,13 +36,13 @@ package final class MediaPlayers {
     private static let path = "/org/mpris/MediaPlayer2"
     private static let player = "org.mpris.MediaPlayer2.Player"
     private static let properties = "org.freedesktop.DBus.Properties"
-    private let bus: BusTalk
+    private let bus: DBusClient
     /// The longest position, in microseconds: a month.
     private static let longest: Int64 = 2_678_400_000_000
 
     /// Connects to the session's bus.
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) throws(Fault) {
-        do throws(BusTalk.Fault) { bus = try BusTalk(environment: environment) } catch {
+        do throws(DBusClient.Fault) { bus = try DBusClient(environment: environment) } catch {
             throw Fault(description: error.words)
         }
         bus.watch(Self.properties, "PropertiesChanged")
@@ -51,8 +51,9 @@ package final class MediaPlayers {
     private func call(
         _ name: String, _ interface: String, _ method: String, _ values: [BusValue] = []
     ) throws(Fault) -> [BusValue] {
-        do throws(BusTalk.Fault) { return try bus.call(Self.prefix + name, Self.path, interface, method, values) } catch
-        {
+        do throws(DBusClient.Fault) {
+            return try bus.call(Self.prefix + name, Self.path, interface, method, values)
+        } catch {
             // The bus' own names of errors are no messages for people.
             switch error.name {
             case "": throw Fault(description: error.words)
@@ -66,7 +67,7 @@ package final class MediaPlayers {
     /// All players.
     package func all() throws(Fault) -> [Player] {
         let names: [BusValue]
-        do throws(BusTalk.Fault) {
+        do throws(DBusClient.Fault) {
             names = try bus.call(
                 "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames")
         } catch { throw Fault(description: error.words) }
@@ -131,12 +132,12 @@ package final class MediaPlayers {
 
     /// Has a player play, pause or stop, and returns it as it is once it does so.
     ///
-    /// - Parameter patience: The timeout, after which the player is returned in its present state. A player without
+    /// - Parameter timeout: The timeout, after which the player is returned in its present state. A player without
     ///   media reports `Stopped` throughout.
-    package func carryOut(_ what: String, _ name: String, patience: Duration) throws(Fault) -> Player {
+    package func carryOut(_ what: String, _ name: String, timeout: Duration) throws(Fault) -> Player {
         _ = try Self.find(name, in: all())
         try order(what.capitalized, name)
-        return try wait(for: name, until: .now + patience, orGiveUp: true) {
+        return try wait(for: name, until: .now + timeout, orGiveUp: true) {
             switch what {
             case "play": $0.status == "Playing"
             case "pause": $0.status != "Playing"
@@ -153,9 +154,9 @@ package final class MediaPlayers {
     /// - Parameters:
     ///   - name: The player; `nil` for one that opens such addresses.
     ///   - position: The position at the time `at`, in microseconds; `at` is in milliseconds since 1970.
-    ///   - patience: The time within which it must play; after that it is stopped again.
+    ///   - timeout: The time within which it must play; after that it is stopped again.
     package func take(
-        _ uri: String, name: String?, position: Int64, rate: Double, at: Int64, patience: Duration
+        _ uri: String, name: String?, position: Int64, rate: Double, at: Int64, timeout: Duration
     ) throws(Fault) -> Player {
         let scheme = String(uri.prefix { $0 != ":" }).lowercased()
         var all = try all()
@@ -165,7 +166,7 @@ package final class MediaPlayers {
                 description: all.isEmpty
                     ? "no player runs there" : "no player there opens \(scheme) addresses")
         }
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         do {
             // A player that does not answer may still open the address later, and is stopped then.
             _ = try call(chosen.name, Self.player, "OpenUri", [.string(uri)])
@@ -216,7 +217,7 @@ package final class MediaPlayers {
             // No signal reports positions.
             _ = bus.signal(
                 Self.properties, "PropertiesChanged",
-                patience: min(.milliseconds(100), deadline - .now))
+                timeout: min(.milliseconds(100), deadline - .now))
         }
     }
 }

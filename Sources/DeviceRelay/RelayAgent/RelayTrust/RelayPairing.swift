@@ -81,7 +81,7 @@ package struct RelayPairing: Sendable {
     private var ownKey: [UInt8] { Array(key.publicKey.rawRepresentation) }
 
     /// The two have met. The one that has the account begins.
-    package mutating func met() -> [Step] {
+    package mutating func peerJoined() -> [Step] {
         guard account != nil else { return [] }
         return [.say([Kind.commit.rawValue] + Self.commitment(ownKey, nonce))]
     }
@@ -91,7 +91,7 @@ package struct RelayPairing: Sendable {
     }
 
     /// Handles a message of the other device.
-    package mutating func heard(_ message: [UInt8]) -> [Step] {
+    package mutating func receive(_ message: [UInt8]) -> [Step] {
         guard !isOver, let kind = message.first.flatMap(Kind.init) else { return [] }
         let rest = Array(message.dropFirst())
         switch (kind, account == nil) {

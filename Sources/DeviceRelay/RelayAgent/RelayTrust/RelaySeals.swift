@@ -161,9 +161,11 @@ package struct RelaySeals: Sendable {
             var sent = route
             sent.body = body
             return .send(.route(sent))
-        case .letter(let letter):
-            guard let sent = sealed(letter) else { return .refused(.undelivered(id: letter.id, .untrusted)) }
-            return .send(.letter(sent))
+        case .queuedMessage(let queuedMessage):
+            guard let sent = sealed(queuedMessage) else {
+                return .refused(.undelivered(id: queuedMessage.id, .untrusted))
+            }
+            return .send(.queuedMessage(sent))
         default: return .send(frame)
         }
     }
@@ -230,7 +232,7 @@ package struct RelaySeals: Sendable {
             var incoming = open(route, at: now)
             incoming.isGuests = keys[route.peer] == nil
             return incoming
-        case .letter(let letter): return Incoming(frame: .letter(opened(letter)))
+        case .queuedMessage(let queuedMessage): return Incoming(frame: .queuedMessage(opened(queuedMessage)))
         default: break
         }
         return Incoming(frame: frame)

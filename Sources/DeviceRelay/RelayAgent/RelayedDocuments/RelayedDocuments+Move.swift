@@ -51,8 +51,8 @@ extension RelayedDocuments {
                 note("a document for the next key of the account: it does not open", .failed)
                 continue
             }
-            return add(Ask(purpose: .moved(again), deadline: now + Self.patience))
+            return add(Ask(purpose: .moved(again), deadline: now + Self.timeout))
         }
-        add(Ask(purpose: .move(after: former.number), deadline: now + Self.patience))
+        add(Ask(purpose: .move(after: former.number), deadline: now + Self.timeout))
     }
 }

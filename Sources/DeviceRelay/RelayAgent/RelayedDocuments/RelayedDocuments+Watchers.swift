@@ -33,7 +33,7 @@ extension RelayedDocuments {
         watchers[client]?.isAsking = true
         watchers[client]?.asksAgain = false
         watchers[client]?.asksAt = nil
-        add(Ask(client: client, app: watcher.app, purpose: .watch, deadline: now + Self.patience))
+        add(Ask(client: client, app: watcher.app, purpose: .watch, deadline: now + Self.timeout))
     }
 
     mutating func watched(_ told: RelayDocumentAnswer, by client: ClientNumber?, _ now: Int64) {

@@ -10,7 +10,7 @@ package struct RelayedDocuments {
     /// An action for the caller to carry out, in the order of the list.
     package enum Directive: Hashable, Sendable {
         /// Ask the server, and report its response by ``RelayedDocuments/answered(_:_:at:)``.
-        case ask(id: UUID, RelayDocumentAsk)
+        case ask(id: UUID, RelayDocumentRequest)
         /// Answer what a client asked.
         case answer(ClientNumber, request: Int64, RelayOutcome)
         /// Notify a watcher of a change.
@@ -84,7 +84,7 @@ package struct RelayedDocuments {
     static var waitingLimit: Int { 256 }
     static var attemptLimit: Int { 16 }
     /// How long the server's answer is waited for, in milliseconds.
-    static var patience: Int64 { 30_000 }
+    static var timeout: Int64 { 30_000 }
     /// The pause before a watcher's request, or the move of a document, is repeated, in milliseconds.
     static var watcherPause: Int64 { 5_000 }
     static var movePause: Int64 { 30_000 }
@@ -127,7 +127,7 @@ package struct RelayedDocuments {
         guard asks.count < Self.waitingLimit else {
             return answer(client, request, RelayOutcome(.resourceLimits, detail: "too much is asked at a time"))
         }
-        var ask = Ask(client: client, request: request, app: app, purpose: .get, deadline: now + Self.patience)
+        var ask = Ask(client: client, request: request, app: app, purpose: .get, deadline: now + Self.timeout)
         switch order {
         case .put(let name, let content, let revision):
             ask.name = name
@@ -184,7 +184,7 @@ package struct RelayedDocuments {
         }
     }
 
-    private func asked(_ ask: Ask) -> RelayDocumentAsk? {
+    private func asked(_ ask: Ask) -> RelayDocumentRequest? {
         guard let seals = account?.documents else { return nil }
         switch ask.purpose {
         case .get: return .get(key: seals.key(app: ask.app, name: ask.name))

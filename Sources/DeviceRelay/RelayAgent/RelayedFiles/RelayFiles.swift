@@ -84,7 +84,7 @@ package final class RelayFiles: Sendable {
             defer { state.isWorking = true }
             return !state.isWorking
         }
-        if begins { OwnThread.begin("aldaba-files") { [self] in work() } }
+        if begins { NamedThread.begin("aldaba-files") { [self] in work() } }
     }
 
     private func work() {

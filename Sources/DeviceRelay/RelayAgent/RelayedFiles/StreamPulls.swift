@@ -50,12 +50,12 @@ package struct StreamPulls {
     package mutating func next(isTalking: Bool, share: Int64, at now: Int64) -> Portion? {
         guard var portion = rest else { return nil }
         let limit = isTalking ? window.bytesBesideTalk : min(share, max(Self.leastWindow, window.bytes))
-        let room = limit - underWay
+        let capacity = limit - underWay
         // Not for every piece.
-        guard portion.length == 0 || room > 0 && room >= min(portion.length, limit / 4) else { return nil }
-        if portion.length > room {
-            rest = Portion(offset: portion.offset + room, length: portion.length - room, prefix: [])
-            portion.length = room
+        guard portion.length == 0 || capacity > 0 && capacity >= min(portion.length, limit / 4) else { return nil }
+        if portion.length > capacity {
+            rest = Portion(offset: portion.offset + capacity, length: portion.length - capacity, prefix: [])
+            portion.length = capacity
         } else {
             rest = nil
         }

@@ -56,8 +56,8 @@ public enum AddressRule {
     /// Whether a text is a scheme (RFC 3986, section 3.1).
     public static func isScheme(_ text: some StringProtocol) -> Bool {
         let bytes = text.utf8
-        guard let first = bytes.first, isLetter(first) else { return false }
-        return bytes.allSatisfy { isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) }
+        guard let first = bytes.first, isQueuedMessage(first) else { return false }
+        return bytes.allSatisfy { isQueuedMessage($0) || isDigit($0) || "+-.".utf8.contains($0) }
     }
 
     /// Why a scheme, in lower case, can be neither allowed nor forbidden; `nil` where it can.
@@ -81,6 +81,6 @@ public enum AddressRule {
         if case .allowed(let scheme) = verdict(on: uri, isAllowed: { _ in true }) { scheme } else { nil }
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
+    private static func isQueuedMessage(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 }

@@ -20,7 +20,7 @@ public struct CommandLedger: Sendable {
         /// When it is given up, in milliseconds since 1970.
         public var deadline: Int64
         /// The state of the command.
-        public var life: RelayLife = .requesting
+        public var life: CommandState = .requesting
         /// How often it has left this device.
         public internal(set) var sendings = 0
         /// Whether it opens a connection.
@@ -41,7 +41,7 @@ public struct CommandLedger: Sendable {
         public var mark = 0
         /// Whether it is a queued message, which only waits for the server's confirmation: the presence of its device
         /// is irrelevant.
-        public var isLetter = false
+        public var isQueuedMessage = false
 
         /// A command that has not left yet.
         public init(
@@ -79,7 +79,7 @@ public struct CommandLedger: Sendable {
         /// When it was given, in milliseconds since 1970.
         public var givenAt: Int64
         /// The state of the command.
-        public var life: RelayLife
+        public var life: CommandState
         /// The outcome; `nil` while the command is in progress.
         public var status: RelayStatus?
         /// More about its end, for people.
@@ -196,7 +196,7 @@ public struct CommandLedger: Sendable {
     /// It has arrived.
     public mutating func executing(_ id: UUID, on device: String) {
         if open[id]?.device == device { open[id]?.life = .executing }
-        if keptLetter(id)?.device == device { ended[id]?.life = .executing }
+        if keptQueuedMessage(id)?.device == device { ended[id]?.life = .executing }
     }
 
     /// Ends a command.
@@ -234,7 +234,7 @@ public struct CommandLedger: Sendable {
         }
     }
 
-    private static func life(_ status: RelayStatus) -> RelayLife {
+    private static func life(_ status: RelayStatus) -> CommandState {
         switch status {
         case .success: .completed
         case .expired: .expired
@@ -243,10 +243,10 @@ public struct CommandLedger: Sendable {
         }
     }
 
-    // MARK: Letters
+    // MARK: QueuedMessages
 
     /// How long after a queued message's deadline its outcome may still arrive, in milliseconds.
-    static var letterGrace: Int64 { 60_000 }
+    static var queuedMessageGrace: Int64 { 60_000 }
 
     /// The server keeps a message until a moment: its app's command has succeeded, and the message's outcome is
     /// reported later.
@@ -264,10 +264,12 @@ public struct CommandLedger: Sendable {
     ///
     /// - Parameter device: The device that reports the end; `nil` for the server.
     /// - Returns: The ended message; `nil` where none of this id is queued, or another device reports the end.
-    public mutating func letterEnded(
+    public mutating func queuedMessageEnded(
         _ id: UUID, _ status: RelayStatus, detail: String? = nil, from device: String? = nil
     ) -> Entry? {
-        guard let letter = ended[id], letter.keptUntil != nil, device == nil || device == letter.device else {
+        guard let queuedMessage = ended[id], queuedMessage.keptUntil != nil,
+            device == nil || device == queuedMessage.device
+        else {
             return nil
         }
         ended[id]?.keptUntil = nil
@@ -278,14 +280,16 @@ public struct CommandLedger: Sendable {
     }
 
     /// A message that the server keeps, as far as is known here.
-    public func keptLetter(_ id: UUID) -> Entry? { ended[id].flatMap { $0.keptUntil == nil ? nil : $0 } }
+    public func keptQueuedMessage(_ id: UUID) -> Entry? { ended[id].flatMap { $0.keptUntil == nil ? nil : $0 } }
 
     /// The state and the outcome of a command. The outcome of a queued message without a report long after its deadline
     /// is unknown.
-    public func life(of id: UUID, at now: Int64) -> (life: RelayLife, status: RelayStatus?, detail: String?)? {
+    public func life(of id: UUID, at now: Int64) -> (life: CommandState, status: RelayStatus?, detail: String?)? {
         if let command = open[id] { return (command.life, nil, nil) }
         guard let entry = ended[id] else { return nil }
-        if let end = entry.keptUntil, now > end, now - end > Self.letterGrace { return (.failed, .outcomeUnknown, nil) }
+        if let end = entry.keptUntil, now > end, now - end > Self.queuedMessageGrace {
+            return (.failed, .outcomeUnknown, nil)
+        }
         return (entry.life, entry.status, entry.detail)
     }
 

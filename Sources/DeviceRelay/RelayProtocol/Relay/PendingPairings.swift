@@ -45,8 +45,8 @@ struct PendingPairings: Sendable {
             partners[session] = other.session
             partners[other.session] = session
             return [
-                .send(.met(device: session.device), to: other.session),
-                .send(.met(device: other.session.device), to: session),
+                .send(.peerJoined(device: session.device), to: other.session),
+                .send(.peerJoined(device: other.session.device), to: session),
             ]
         }
         let source = network.map(Source.network) ?? .device(session.device)

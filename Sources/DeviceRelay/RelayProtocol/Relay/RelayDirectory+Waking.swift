@@ -21,7 +21,7 @@ public struct RelayPush: Hashable, Sendable {
 }
 
 /// A device of an account, as it was kept.
-public struct KeptDevice: Hashable, Sendable {
+public struct StoredDevice: Hashable, Sendable {
     /// The device's description of itself.
     public var device: RelayDevice
     /// When it was there last, in milliseconds since 1970.
@@ -92,7 +92,7 @@ extension RelayDirectory {
             directives += Self.tellChanges(&account)
         }
         accounts[push.account] = account
-        let kept = KeptDevice(device: wasTold ? device : entry.device, seen: entry.since)
+        let kept = StoredDevice(device: wasTold ? device : entry.device, seen: entry.since)
         return directives + [.keep(kept, push.account)]
     }
 }

@@ -10,7 +10,9 @@ extension RelayDirectory {
     /// The frames that a session receives when it joins.
     ///
     /// - Parameter known: The state that the device reports to know; `nil` where it reports none.
-    static func welcome(_ session: RelaySession, _ account: inout Account, knows known: RelayKnown?) -> [Directive] {
+    static func welcome(_ session: RelaySession, _ account: inout Account, knows known: DirectoryRevision?)
+        -> [Directive]
+    {
         account.entries[session.device]?.watcher = Watcher(told: account.revision, takesChanges: known != nil)
         if let known, known.epoch == account.epoch, known.revision >= account.forgotten,
             known.revision <= account.revision
@@ -59,7 +61,7 @@ extension RelayDirectory {
             entry.session == session
         else { return [] }
         let takesChanges = entry.watcher?.takesChanges ?? false
-        let directives = Self.welcome(session, &account, knows: takesChanges ? RelayKnown() : nil)
+        let directives = Self.welcome(session, &account, knows: takesChanges ? DirectoryRevision() : nil)
         accounts[id] = account
         return directives
     }

@@ -37,7 +37,7 @@ public struct RelayDirectory: Sendable {
         /// (``RelayDirectory/description(of:for:)``); takes the place of what was left of an earlier list.
         case describe([String], to: RelaySession)
         /// Store a device of an account, with the time when it was last present, until it changes again.
-        case keep(KeptDevice, AccountID)
+        case keep(StoredDevice, AccountID)
         /// Have a device woken, and report by ``RelayDirectory/notWoken(_:isDead:)`` where that is impossible.
         case push(RelayPush)
         /// Keep a device no more.
@@ -85,10 +85,10 @@ public struct RelayDirectory: Sendable {
     /// Devices within their grace, by its end: all graces are of one length.
     private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
     private(set) var pairings = PendingPairings()
-    private var visits = RelayVisits()
+    private var visits = GuestSessions()
     /// The account in memory of which each device is.
     private var belongs: [String: AccountID] = [:]
-    private var founders = AccountFounders()
+    private var founders = AccountCreationLimiter()
     /// The session in which each device has sent its hello.
     var homes: [String: RelaySession] = [:]
     var waiting = WaitingRoutes()
@@ -122,7 +122,7 @@ public struct RelayDirectory: Sendable {
     /// Adds a device to the account that it names, with its description.
     public mutating func hello(
         _ session: RelaySession, account id: AccountID, _ described: RelayDevice, wake: RelayWakeChannel? = nil,
-        knows state: RelayKnown? = nil, at now: Int64
+        knows state: DirectoryRevision? = nil, at now: Int64
     ) -> [Directive] {
         var directives: [Directive] = []
         guard described.weight.fits(RelayDevice.largest) else {
@@ -166,7 +166,7 @@ public struct RelayDirectory: Sendable {
         // Devices that were notified of an interruption are notified of its end, also where nothing else is new.
         let isBack = known.map { $0.session == nil } ?? false || replaced != nil
         if known?.device != device || known?.wake != wake {
-            directives.append(.keep(KeptDevice(device: device, seen: now, wake: wake), id))
+            directives.append(.keep(StoredDevice(device: device, seen: now, wake: wake), id))
         }
         if known?.device != device || isBack {
             Self.change(device.id, &account)
@@ -230,7 +230,7 @@ public struct RelayDirectory: Sendable {
 
     /// Loads the stored devices of an account. Devices that were stored as online have their grace to come back.
     public mutating func load(
-        _ id: AccountID, _ devices: [KeptDevice], at now: Int64
+        _ id: AccountID, _ devices: [StoredDevice], at now: Int64
     ) -> [Directive] {
         guard accounts[id] == nil, !devices.isEmpty else { return [] }
         var account = newAccount()
@@ -295,7 +295,7 @@ public struct RelayDirectory: Sendable {
             account.entries[absence.device]?.graceEnd = nil
             Self.change(absence.device, &account)
             directives.append(
-                .keep(KeptDevice(device: device, seen: entry.since, wake: entry.wake), absence.account))
+                .keep(StoredDevice(device: device, seen: entry.since, wake: entry.wake), absence.account))
             directives += tellChanges(&account, absence.account, at: now)
             keep(account, absence.account)
         }

@@ -56,8 +56,8 @@ extension RelayPaths.Peer {
 
     /// When the connection counts as broken, unless the other device gives a sign.
     var breaksAt: Int64? {
-        guard isReady else { return ending == nil ? begunAt + RelayPaths.readyPatience : nil }
-        return unanswered.isEmpty ? nil : max(askedAt, heardAt) + RelayPaths.patience
+        guard isReady else { return ending == nil ? begunAt + RelayPaths.readyTimeout : nil }
+        return unanswered.isEmpty ? nil : max(askedAt, heardAt) + RelayPaths.timeout
     }
 
     /// When there is something to do next.

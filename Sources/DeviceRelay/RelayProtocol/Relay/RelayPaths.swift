@@ -17,13 +17,13 @@ public struct RelayPaths: Sendable {
     /// The most messages to one device that it has not confirmed, and the most bytes of them.
     public static let limit = 1024, byteLimit = 8 << 20
     /// After how many milliseconds without any sign a connection counts as broken.
-    public static let patience: Int64 = 500
+    public static let timeout: Int64 = 500
     /// Within how many milliseconds the other device must say that all which went by the server has come.
-    public static let readyPatience: Int64 = 1000
+    public static let readyTimeout: Int64 = 1000
     /// After how many milliseconds without a message the other device is asked for a sign.
     public static let quiet: Int64 = 20_000
     /// How long the other device's count is waited for, in milliseconds.
-    public static let countPatience: Int64 = 10_000
+    public static let countTimeout: Int64 = 10_000
 
     /// A step for the caller to carry out, in the order of the list.
     public enum Step: Hashable, Sendable {
@@ -118,7 +118,7 @@ public struct RelayPaths: Sendable {
     }
 
     /// A message came over a connection.
-    public mutating func heard(_ message: DirectMessage, over connection: UUID, at now: Int64) -> [Step] {
+    public mutating func receive(_ message: DirectMessage, over connection: UUID, at now: Int64) -> [Step] {
         guard let name = owners[connection], var peer = peers[name], peer.connection == connection else { return [] }
         peer.heardAt = now
         defer { if peers[name] != nil { peers[name] = peer } }
@@ -214,7 +214,7 @@ public struct RelayPaths: Sendable {
         peer.connection = nil
         peer.isReady = false
         // While the count of an earlier one is waited for, nothing went over this one.
-        if peer.ending == nil { peer.ending = (connection, now + Self.countPatience) }
+        if peer.ending == nil { peer.ending = (connection, now + Self.countTimeout) }
         steps += notice(.pathEnded(connection: connection, received: peer.received, isAnswer: isAnswer), to: name)
         peers[name] = peer
         return steps + wake(now)

@@ -3,7 +3,7 @@ import Foundation
 /// The messages queued for devices that are away, until their deadlines. A value.
 ///
 /// Guarantees: for one device at most ``countLimit`` messages and ``sizeLimit`` bytes are queued, for all of them
-/// ``totalLimit`` bytes, each for at most ``patience``. The sender is notified of an undelivered message.
+/// ``totalLimit`` bytes, each for at most ``timeout``. The sender is notified of an undelivered message.
 struct WaitingRoutes: Sendable {
     static let countLimit = 32
     static let sizeLimit = 512 << 10
@@ -11,7 +11,7 @@ struct WaitingRoutes: Sendable {
     /// How many bytes are counted for each beside its body.
     static let weight = 256
     /// In milliseconds.
-    static let patience: Int64 = 300_000
+    static let timeout: Int64 = 300_000
 
     private struct Waiting {
         var route: RelayRoute
@@ -66,7 +66,7 @@ struct WaitingRoutes: Sendable {
         _ route: RelayRoute, for device: String, _ account: RelayDirectory.AccountID, from sender: RelaySession,
         isForWaking: Bool = false, at now: Int64
     ) -> Bool {
-        guard let deadline = route.deadline, deadline <= now + Self.patience else { return false }
+        guard let deadline = route.deadline, deadline <= now + Self.timeout else { return false }
         let others = routes[device] ?? []
         let new = Waiting(route: route, account: account, sender: sender, until: deadline, isForWaking: isForWaking)
         guard others.count < Self.countLimit,

@@ -1,5 +1,5 @@
 /// The state of its account's devices that a device knows.
-public struct RelayKnown: Hashable, Sendable {
+public struct DirectoryRevision: Hashable, Sendable {
     /// Of which counting the revision is; 0 for none.
     public var epoch: Int64
     /// The number of the state.

@@ -327,7 +327,7 @@ public enum RelayCloseReason: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The state of a command.
-public enum RelayLife: String, Hashable, Sendable, CaseIterable {
+public enum CommandState: String, Hashable, Sendable, CaseIterable {
     /// It has not left this device.
     case requesting
     /// The command is in transit.

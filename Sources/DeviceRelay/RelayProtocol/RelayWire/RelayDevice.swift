@@ -11,7 +11,7 @@ public enum RelayPresence: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The path by which a device is reached.
-public enum RelayReach: String, Hashable, Sendable, CaseIterable {
+public enum RelayRouteKind: String, Hashable, Sendable, CaseIterable {
     /// A direct connection between the two devices, in one network.
     case direct
     /// The server.
@@ -133,7 +133,7 @@ public struct RelayDevice: Hashable, Sendable {
     public var proof: [UInt8] = []
     /// The path by which this device reaches it, according to its own agent; `nil` while there is none. Never sent by
     /// the server.
-    public var reach: RelayReach?
+    public var reach: RelayRouteKind?
 
     /// Describes a device.
     public init(
@@ -259,7 +259,7 @@ public struct RelayDevice: Hashable, Sendable {
         self.apps = apps
         key = try fields.optionalData("key", most: 32)
         proof = try fields.optionalData("proof", most: 64)
-        reach = try fields.optionalText("reach").flatMap(RelayReach.init)
+        reach = try fields.optionalText("reach").flatMap(RelayRouteKind.init)
         manufacturer = try fields.optionalText("manufacturer", most: 255) ?? ""
         model = try fields.optionalText("model", most: 255) ?? ""
     }

@@ -1,6 +1,6 @@
 /// A filter of the devices that are reported to a watcher: a device must match all criteria that are set.
 public struct RelayDeviceFilter: Hashable, Sendable {
-    /// The accepted kinds of devices, in any case of letters; `nil` for every kind.
+    /// The accepted kinds of devices, in any case of queued messages; `nil` for every kind.
     public private(set) var kinds: [String]?
     /// The accepted operating systems, where `""` means all that are not in ``namedPlatforms``; `nil` for every system.
     public private(set) var platforms: [String]?

@@ -104,7 +104,7 @@ public struct RelaySealedDocument: Hashable, Sendable {
 }
 
 /// A request to the server about the documents of the device's account.
-public enum RelayDocumentAsk: Hashable, Sendable {
+public enum RelayDocumentRequest: Hashable, Sendable {
     /// Keep one, or that it is removed, where the present revision is this one: 0 for none that was ever there.
     case put(RelaySealedDocument, over: Int64)
     /// Read a document.
@@ -145,7 +145,7 @@ public enum RelayDocumentAsk: Hashable, Sendable {
     }
 }
 
-/// The server's response to a ``RelayDocumentAsk``.
+/// The server's response to a ``RelayDocumentRequest``.
 public enum RelayDocumentAnswer: Hashable, Sendable {
     /// It is kept, and a power cut does not undo that.
     case kept(revision: Int64)

@@ -6,7 +6,7 @@ public enum RelayFrame: Hashable, Sendable {
     ///
     /// `wake` is how it can be woken while it has no session; `nil` for not at all. A device that reports the state it
     /// knows is answered by ``changes(_:)``.
-    case hello(token: [UInt8], RelayDevice, wake: RelayWakeChannel? = nil, known: RelayKnown? = nil)
+    case hello(token: [UInt8], RelayDevice, wake: RelayWakeChannel? = nil, known: DirectoryRevision? = nil)
     /// A device leaves its person's devices.
     case goodbye
     /// The response to a hello, and the update of a device that missed something: its id, all present devices, and the
@@ -24,7 +24,7 @@ public enum RelayFrame: Hashable, Sendable {
     /// A device waits for another one that names the same rendezvous, of any user, to pair with it.
     case meet(place: [UInt8])
     /// Another device has named the same place; they can say something to each other now.
-    case met(device: String)
+    case peerJoined(device: String)
     /// A device asks for one of another person's that offers something to anyone.
     case find(device: String)
     /// The answer: how other persons see the device, which can be asked from now on.
@@ -41,17 +41,17 @@ public enum RelayFrame: Hashable, Sendable {
     /// more.
     case withdraw(device: String, id: UUID)
     /// A message that wants no answer. Up it is to be kept until its device has taken it; down it is for this device.
-    case letter(RelayLetter)
+    case queuedMessage(QueuedMessage)
     /// The server has queued a device's message, and a power cut does not undo that.
-    case letterKept(UUID)
+    case queuedMessageKept(UUID)
     /// A device has durably taken a queued message of another: the server deletes it.
-    case letterTaken(from: String, id: UUID)
+    case queuedMessageTaken(from: String, id: UUID)
     /// A device cancels its own message that is queued for another.
     case recall(device: String, id: UUID)
     /// Whether the message was queued; it no longer is.
     case recalled(id: UUID, didWait: Bool)
     /// A device asks about its account's documents; answered under the same id.
-    case documentAsk(id: UUID, RelayDocumentAsk)
+    case documentAsk(id: UUID, RelayDocumentRequest)
     /// The server's response.
     case documentAnswer(id: UUID, RelayDocumentAnswer)
     /// The account's documents have changed; a device that wants to know how asks for what is beyond what it knows.
@@ -90,7 +90,7 @@ public enum RelayFrame: Hashable, Sendable {
         case .removed(let revision, let device):
             ["type": "removed", "revision": .integer(revision), "device": .string(device)]
         case .meet(let place): ["type": "meet", "place": .data(place)]
-        case .met(let device): ["type": "met", "device": .string(device)]
+        case .peerJoined(let device): ["type": "met", "device": .string(device)]
         case .dismiss(let device): ["type": "dismiss", "device": .string(device)]
         case .find(let device): ["type": "find", "device": .string(device)]
         case .found(let device): ["type": "found", "device": .dictionary(device.map)]
@@ -99,9 +99,10 @@ public enum RelayFrame: Hashable, Sendable {
         case .interrupted(let device): ["type": "interrupted", "device": .string(device)]
         case .route(let route): route.map
         case .withdraw(let device, let id): ["type": "withdraw", "device": .string(device), "id": .uuid(id)]
-        case .letter(let letter): letter.map
-        case .letterKept(let id): ["type": "letterKept", "id": .uuid(id)]
-        case .letterTaken(let device, let id): ["type": "letterTaken", "device": .string(device), "id": .uuid(id)]
+        case .queuedMessage(let queuedMessage): queuedMessage.map
+        case .queuedMessageKept(let id): ["type": "letterKept", "id": .uuid(id)]
+        case .queuedMessageTaken(let device, let id):
+            ["type": "letterTaken", "device": .string(device), "id": .uuid(id)]
         case .recall(let device, let id): ["type": "recall", "device": .string(device), "id": .uuid(id)]
         case .recalled(let id, let didWait): ["type": "recalled", "id": .uuid(id), "didWait": .bool(didWait)]
         case .documentAsk(let id, let ask): ask.map.merging(["type": "documentAsk", "id": .uuid(id)]) { $1 }
@@ -116,7 +117,7 @@ public enum RelayFrame: Hashable, Sendable {
     }
 
     private static func hello(
-        _ token: [UInt8], _ device: RelayDevice, _ wake: RelayWakeChannel?, _ known: RelayKnown?
+        _ token: [UInt8], _ device: RelayDevice, _ wake: RelayWakeChannel?, _ known: DirectoryRevision?
     ) -> RelayMap {
         var map: RelayMap = ["type": "hello", "token": .data(token), "device": .dictionary(device.map)]
         map.add("wake", wake.map { .dictionary($0.map) })
@@ -144,8 +145,8 @@ public enum RelayFrame: Hashable, Sendable {
             guard token.count == 32 else { throw fields.fault("token", "32 bytes") }
             var wake: RelayWakeChannel?
             if let map = try fields.optionalMap("wake") { wake = try RelayWakeChannel.read(map) }
-            var known: RelayKnown?
-            if let map = try fields.optionalMap("known") { known = try RelayKnown(map) }
+            var known: DirectoryRevision?
+            if let map = try fields.optionalMap("known") { known = try DirectoryRevision(map) }
             return .hello(token: token, try RelayDevice(try fields.member("device")), wake: wake, known: known)
         case "goodbye": return .goodbye
         case "welcome":
@@ -163,7 +164,7 @@ public enum RelayFrame: Hashable, Sendable {
             let place = try fields.data("place")
             guard place.count == 32 else { throw fields.fault("place", "32 bytes") }
             return .meet(place: place)
-        case "met": return .met(device: try fields.text("device"))
+        case "met": return .peerJoined(device: try fields.text("device"))
         case "dismiss": return .dismiss(device: try fields.text("device"))
         case "find": return .find(device: try fields.text("device", most: 64))
         case "found": return .found(try RelayDevice(try fields.member("device")))
@@ -172,13 +173,13 @@ public enum RelayFrame: Hashable, Sendable {
         case "interrupted": return .interrupted(device: try fields.text("device"))
         case "route": return .route(try RelayRoute(fields))
         case "withdraw": return .withdraw(device: try fields.text("device", most: 64), id: try fields.id("id"))
-        case "letter": return .letter(try RelayLetter(fields))
-        case "letterKept": return .letterKept(try fields.id("id"))
+        case "letter": return .queuedMessage(try QueuedMessage(fields))
+        case "letterKept": return .queuedMessageKept(try fields.id("id"))
         case "letterTaken":
-            return .letterTaken(from: try fields.text("device", most: 64), id: try fields.id("id"))
+            return .queuedMessageTaken(from: try fields.text("device", most: 64), id: try fields.id("id"))
         case "recall": return .recall(device: try fields.text("device", most: 64), id: try fields.id("id"))
         case "recalled": return .recalled(id: try fields.id("id"), didWait: try fields.flag("didWait"))
-        case "documentAsk": return .documentAsk(id: try fields.id("id"), try RelayDocumentAsk(fields))
+        case "documentAsk": return .documentAsk(id: try fields.id("id"), try RelayDocumentRequest(fields))
         case "documentAnswer": return .documentAnswer(id: try fields.id("id"), try RelayDocumentAnswer(fields))
         case "documentsChanged": return .documentsChanged
         case "undelivered":

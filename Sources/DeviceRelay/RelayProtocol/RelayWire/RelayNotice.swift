@@ -1,7 +1,7 @@
 import Foundation
 
 /// The reason why a device cannot find others.
-public enum RelayObstacle: String, Hashable, Sendable, CaseIterable {
+public enum DiscoveryFailure: String, Hashable, Sendable, CaseIterable {
     /// The device belongs to no account.
     case noAccount
     /// The server does not take it, or it was taken from its account.
@@ -15,7 +15,7 @@ public enum RelayNotice: Hashable, Sendable {
     /// The outcome of a request; for a command with its id.
     case answered(request: Int64, id: UUID?, RelayOutcome)
     /// The state of a command; `nil` for one that is not known any more. With the outcome once it has ended.
-    case life(request: Int64, RelayLife?, RelayStatus?, _ detail: String? = nil)
+    case life(request: Int64, CommandState?, RelayStatus?, _ detail: String? = nil)
     /// The result of a terminal's request, by name.
     case managed(request: Int64, RelayMap)
     /// A device of another person's was found; it can be asked what it offers to anyone.
@@ -29,7 +29,7 @@ public enum RelayNotice: Hashable, Sendable {
     /// All devices that were present when the watch began have been reported; the watch continues.
     case enumerationCompleted
     /// The reason why devices cannot be found, also in words. The watch continues.
-    case watchFailed(RelayObstacle, String)
+    case watchFailed(DiscoveryFailure, String)
     /// Another device calls this app's service; answered by ``RelayRequest/answer(call:_:)``. Where no response is
     /// expected, the answer confirms that the app has stored the message. A message whose confirmation the agent could
     /// not note before it ended is delivered again under its id.
@@ -136,7 +136,7 @@ public enum RelayNotice: Hashable, Sendable {
                 try RelayOutcome(try fields.member("outcome")))
         case "life":
             return .life(
-                request: try fields.integer("request"), try fields.optionalText("life").flatMap(RelayLife.init),
+                request: try fields.integer("request"), try fields.optionalText("life").flatMap(CommandState.init),
                 try fields.optionalText("status").flatMap(RelayStatus.init),
                 try fields.optionalText("detail", most: 4096))
         case "managed": return .managed(request: try fields.integer("request"), try fields.member("answer"))
@@ -148,7 +148,7 @@ public enum RelayNotice: Hashable, Sendable {
         case "enumerationCompleted": return .enumerationCompleted
         case "watchFailed":
             return .watchFailed(
-                try fields.optionalText("obstacle").flatMap(RelayObstacle.init) ?? .notConnected,
+                try fields.optionalText("obstacle").flatMap(DiscoveryFailure.init) ?? .notConnected,
                 try fields.text("reason"))
         case "asked":
             var call = RelayCall(

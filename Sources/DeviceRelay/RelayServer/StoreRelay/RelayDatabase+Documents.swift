@@ -6,12 +6,12 @@ import SQLiteStore
 extension RelayDatabase: DocumentStore {
     /// Puts, reads or lists documents, in the order of the calls.
     package func perform(
-        _ ask: RelayDocumentAsk, of account: RelayDirectory.AccountID, at now: Int64,
+        _ ask: RelayDocumentRequest, of account: RelayDirectory.AccountID, at now: Int64,
         then complete: @escaping @Sendable (RelayDocumentAnswer) -> Void
     ) {
         var size: Int?
         if case .put(let document, _) = ask { size = document.body.count }
-        let job = LetterJobs.Job(size: size) { database, _ in
+        let job = QueuedMessageJobs.Job(size: size) { database, _ in
             let answer: RelayDocumentAnswer
             switch ask {
             case .put(let document, let over):
@@ -31,7 +31,7 @@ extension RelayDatabase: DocumentStore {
 
     /// Records that a device of the account is present, once an hour.
     package func seen(_ account: RelayDirectory.AccountID, at now: Int64) {
-        let job = LetterJobs.Job { database, _ in
+        let job = QueuedMessageJobs.Job { database, _ in
             try database.execute(
                 sql: "UPDATE relay_document_sum SET seen_at = ? WHERE account = ? AND seen_at < ?",
                 arguments: [now, Data(account), now - 3_600_000])
@@ -46,7 +46,7 @@ extension RelayDatabase: DocumentStore {
     package func sweep(
         at now: Int64, then complete: @escaping @Sendable ([RelayDirectory.AccountID]?, Bool) -> Void
     ) {
-        let job = LetterJobs.Job { database, _ in
+        let job = QueuedMessageJobs.Job { database, _ in
             let rows = try Row.fetchAll(
                 database, sql: Self.longRemoved, arguments: [now - DocumentLimits.removedAge])
             for row in rows { try Self.forgetRemoved(row["number"], of: row["account"], database) }
@@ -65,7 +65,7 @@ extension RelayDatabase: DocumentStore {
         _ account: RelayDirectory.AccountID, at now: Int64, then complete: @escaping @Sendable (Bool?) -> Void
     ) {
         let account = Data(account)
-        let job = LetterJobs.Job { database, _ in
+        let job = QueuedMessageJobs.Job { database, _ in
             let isAway = try Bool.fetchOne(
                 database, sql: "SELECT seen_at <= ? FROM relay_document_sum WHERE account = ?",
                 arguments: [now - DocumentLimits.age, account])

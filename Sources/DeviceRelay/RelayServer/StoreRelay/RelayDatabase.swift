@@ -9,11 +9,11 @@ import Synchronization
 /// Messages that may come with every transaction while the disk is full.
 struct RelayFailureMessages: Sendable {
     let devices = RepeatedMessage("What devices told of themselves was not kept.")
-    let letters = RepeatedMessage("Letters were not written or read.")
+    let queuedMessages = RepeatedMessage("QueuedMessages were not written or read.")
     let documents = RepeatedMessage("A document was not written or read.")
 }
 
-/// Which devices an account has, and the letters for them, on one SQLite file.
+/// Which devices an account has, and the queued messages for them, on one SQLite file.
 package final class RelayDatabase: RelayRegister {
     private enum Change {
         case keep(Kept, account: [UInt8])
@@ -34,8 +34,8 @@ package final class RelayDatabase: RelayRegister {
     }
 
     let queue: WatchedDatabase<DatabaseQueue>
-    /// What is to be done with letters.
-    let letterJobs: LetterJobs
+    /// What is to be done with queued messages.
+    let queuedMessageJobs: QueuedMessageJobs
     private let state = Mutex(State())
     let logger: Logger
     let failures = RelayFailureMessages()
@@ -59,7 +59,7 @@ package final class RelayDatabase: RelayRegister {
                 throw DatabaseFault(.relay, path: path, .newer)
             }
             try RelaySchema.migrator.migrate(queue)
-            letterJobs = LetterJobs(
+            queuedMessageJobs = QueuedMessageJobs(
                 lastNumber: try queue.read { try Int64.fetchOne($0, sql: "SELECT max(number) FROM relay_letter") ?? 0 })
             self.queue = WatchedDatabase(queue, health)
         } catch { throw DatabaseFault(.relay, opening: path, error) }
@@ -68,7 +68,7 @@ package final class RelayDatabase: RelayRegister {
     /// Stands in the place of a database that cannot be opened: nothing is kept or read, as its health says.
     package init(unopened health: DatabaseHealth, logger: Logger) {
         queue = WatchedDatabase(unopened: health)
-        letterJobs = LetterJobs(lastNumber: 0)
+        queuedMessageJobs = QueuedMessageJobs(lastNumber: 0)
         self.logger = logger
     }
 
@@ -84,12 +84,12 @@ package final class RelayDatabase: RelayRegister {
     package func close() throws {
         guard health.fault == nil else { return }
         write()
-        while runLetterJobs() {}
+        while runQueuedMessageJobs() {}
         try queue.sound().close()
     }
 
     /// Reads an account's devices, the last seen first.
-    package func devices(of account: [UInt8]) throws -> [KeptDevice] {
+    package func devices(of account: [UInt8]) throws -> [StoredDevice] {
         let rows = try queue.read { database in
             try Row.fetchAll(
                 database,
@@ -112,14 +112,14 @@ package final class RelayDatabase: RelayRegister {
         // A device written by a later version is ignored.
         return found.values.compactMap { kept in
             (try? RelayDevice(kept.described)).map { device in
-                KeptDevice(
+                StoredDevice(
                     device: device, seen: kept.seen, wake: kept.wake.flatMap { try? RelayWakeChannel.read($0) })
             }
         }.sorted { $0.seen > $1.seen }
     }
 
     /// Stores a device; it is written after a short delay.
-    package func keep(_ kept: KeptDevice, of account: [UInt8]) {
+    package func keep(_ kept: StoredDevice, of account: [UInt8]) {
         guard let bytes = try? kept.device.encoded() else { return }
         let wake = kept.wake.flatMap { try? $0.encoded() }
         add(.keep(Kept(described: bytes, wake: wake, seen: kept.seen), account: account), kept.device.id)

@@ -21,7 +21,7 @@ enum DeviceGroupKey {
 /// `{"error": "…"}`.
 struct DeviceGroupRoute: Sendable {
     let access: FCMAccess
-    let gate: MessageGate
+    let gate: MessageTargetValidator
     let groups: any DeviceGroupRegister
     let acceptor: any NotificationAcceptor
 
@@ -118,7 +118,7 @@ struct DeviceGroupRoute: Sendable {
             return .fcm(JSONValue.object([.init("notification_key", .string(try await body()))]).bytes)
         } catch let error as Refused {
             return refused(error.message, 400)
-        } catch let error as MessageGate.Refused {
+        } catch let error as MessageTargetValidator.Refused {
             return refused("registration_ids: \(error.refusal.message)", 400)
         } catch {
             let refusal = FCMRefusal.of(error, logger: logger)

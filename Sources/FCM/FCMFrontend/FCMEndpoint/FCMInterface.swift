@@ -19,7 +19,7 @@ package struct FCMInterface: ControlInterface {
     /// Adds the routes. Each requires its credential, on the development listener too.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access = services.access
-        let gate = MessageGate(
+        let gate = MessageTargetValidator(
             apps: services.apps, tokens: services.tokens, groups: services.groups, register: services.web?.register)
         let tokens = TokenRoute(access: access, names: services.names)
         let messages = MessageRoute(

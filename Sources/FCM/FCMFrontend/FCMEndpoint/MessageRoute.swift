@@ -7,7 +7,7 @@ import PushServer
 /// The route `POST /v1/projects/{project}/messages:send`.
 struct MessageRoute: Sendable {
     let access: FCMAccess
-    let gate: MessageGate
+    let gate: MessageTargetValidator
     let quotas: SendQuotas
     let throttles: DeviceThrottles
     let acceptor: any NotificationAcceptor
@@ -24,7 +24,7 @@ struct MessageRoute: Sendable {
         do {
             let name = try await send(request, project: project, team: team)
             return .fcm(JSONValue.object([.init("name", .string(name))]).bytes)
-        } catch let refused as MessageGate.Refused {
+        } catch let refused as MessageTargetValidator.Refused {
             metrics.refused(refused.refusal)
             return .fcm(refused.refusal, noted: note(refused, team))
         } catch {
@@ -32,11 +32,11 @@ struct MessageRoute: Sendable {
             metrics.refused(refusal)
             // A failure of the server is no refusal of the message: it is sent again.
             guard refusal.status != .unavailable else { return .fcm(refusal) }
-            return .fcm(refusal, noted: note(MessageGate.Refused(refusal: refusal), team))
+            return .fcm(refusal, noted: note(MessageTargetValidator.Refused(refusal: refusal), team))
         }
     }
 
-    private func note(_ refused: MessageGate.Refused, _ team: TeamID) -> String? {
+    private func note(_ refused: MessageTargetValidator.Refused, _ team: TeamID) -> String? {
         acceptor.noteRefusal(
             code: refused.refusal.timelineCode, note: refused.refusal.note, team: team, topic: refused.topic,
             apnsID: nil)?.description
@@ -60,7 +60,7 @@ struct MessageRoute: Sendable {
         let asked = try FCMRequest(body: Array(buffer: body))
         let message = asked.message
         let content = try message.content()
-        let (addressees, refused): ([MessageGate.Addressee], [MessageGate.Refused])
+        let (addressees, refused): ([MessageTargetValidator.Addressee], [MessageTargetValidator.Refused])
         switch message.target {
         case .token(let token): (addressees, refused) = try await gate.addressees(of: token, team: team)
         case .fid(let id): (addressees, refused) = (try await gate.addressees(ofInstallation: id, team: team), [])
@@ -77,7 +77,7 @@ struct MessageRoute: Sendable {
         }
         if let package = message.android?.package {
             for addressee in addressees where addressee.app.topic.rawValue != package {
-                throw MessageGate.Refused(
+                throw MessageTargetValidator.Refused(
                     refusal: .invalid(Self.packageField, "the registration token is not one of this app"),
                     topic: addressee.app.topic.rawValue)
             }
@@ -104,14 +104,14 @@ struct MessageRoute: Sendable {
         guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRefusal.notNow }
         // Some members have the message: after a refusal the library would send it again, and they would have it twice.
         for (each, id) in zip(acceptances, ids) where id == nil {
-            _ = note(MessageGate.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
+            _ = note(MessageTargetValidator.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
         }
         return name(of: first, team)
     }
 
     /// Sends nothing to an agent for a message to a Live Activity, and records the reason in a timeline.
     private func leave(
-        _ addressee: MessageGate.Addressee, _ message: FCMMessage, _ team: TeamID
+        _ addressee: MessageTargetValidator.Addressee, _ message: FCMMessage, _ team: TeamID
     ) throws -> NotificationID {
         let noted = acceptor.noteRefusal(
             code: "NO_LIVE_ACTIVITIES",
@@ -141,7 +141,7 @@ struct MessageRoute: Sendable {
         let full = throttles.take(
             acceptances.map { ($0.subject, $0.notification.collapseID != nil) }, at: acceptor.now)
         guard let full else { return }
-        throw MessageGate.Refused(
+        throw MessageTargetValidator.Refused(
             refusal: FCMRefusal(
                 .quotaExceeded, "the device was sent too many messages; send again after the time of Retry-After",
                 retryAfter: full.seconds), topic: acceptances[full.place].app.topic.rawValue)
@@ -160,7 +160,7 @@ struct MessageRoute: Sendable {
     }
 
     private func acceptance(
-        _ addressee: MessageGate.Addressee, _ delivery: FCMDelivery, _ content: [UInt8]
+        _ addressee: MessageTargetValidator.Addressee, _ delivery: FCMDelivery, _ content: [UInt8]
     ) -> Acceptance {
         var acceptance = Acceptance(
             app: addressee.app, subject: addressee.subject,

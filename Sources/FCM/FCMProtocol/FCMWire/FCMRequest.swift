@@ -145,12 +145,12 @@ extension FCMAndroidNotification {
         default: break
         }
         if try fields.boolean("default_sound") == true, sound == nil { sound = "default" }
-        try Self.checkTheRest(&fields)
+        try Self.validateAndroidOnlyFields(&fields)
         try fields.end()
     }
 
     /// Checks the fields that only Android's own notifications use.
-    private static func checkTheRest(_ fields: inout FieldReader) throws(FCMRefusal) {
+    private static func validateAndroidOnlyFields(_ fields: inout FieldReader) throws(FCMRefusal) {
         for name in ["icon", "channel_id", "ticker", "event_time"] { _ = try fields.string(name) }
         for name in [
             "sticky", "local_only", "default_vibrate_timings", "default_light_settings", "bypass_proxy_notification",

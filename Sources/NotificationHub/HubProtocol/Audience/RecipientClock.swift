@@ -7,7 +7,7 @@ extension RecipientTime {
         /// At this instant.
         case at(Timestamp)
         /// Not at all, for this reason.
-        case never(LeftOut)
+        case never(ExclusionReason)
     }
 
     /// The earliest instant at which it is that time anywhere: no zone is further ahead than 14 hours.
@@ -66,7 +66,7 @@ extension QuietHours {
 }
 
 /// The reason why a campaign leaves out an installation that its expression matches.
-package enum LeftOut: String, CaseIterable, Sendable {
+package enum ExclusionReason: String, CaseIterable, Sendable {
     /// The experiment's part that gets nothing.
     case heldOut
     /// The installation has received as many campaigns as the cap allows.

@@ -203,7 +203,7 @@ package struct SendReport: Hashable, Sendable {
     ///   - unreached: Counts of members of broadcast parts that have no row, by their end.
     ///   - others: The traits of installations that are left out or not reached yet.
     package init(
-        _ state: SendState, targeted: Int, _ counts: [RecipientCount], seen: Int, leftOut: [LeftOut: Int],
+        _ state: SendState, targeted: Int, _ counts: [RecipientCount], seen: Int, leftOut: [ExclusionReason: Int],
         unreached: [Unreached] = [], others: Traits = [:]
     ) {
         self.state = state

@@ -154,14 +154,14 @@ package struct CampaignContent: Hashable, Sendable {
         return JSONTree.object(members).bytes
     }
 
-    private func spoken(_ locale: String?) -> Words {
+    private func localized(_ locale: String?) -> Words {
         guard let locale, !locales.isEmpty else { return words }
         return LanguageTag.lookup(locale).lazy.compactMap { locales[$0] }.first ?? words
     }
 
     /// The actions with their titles in a language.
     func actions(locale: String?) -> [CampaignAction] {
-        let titles = spoken(locale).actions
+        let titles = localized(locale).actions
         return actions.map { action in
             var action = action
             action.title = titles[action.id] ?? action.title
@@ -170,7 +170,7 @@ package struct CampaignContent: Hashable, Sendable {
     }
 
     /// The texts for a language, as members `title`, `subtitle` and `body`.
-    func words(locale: String?) -> [JSONTree.Member] { spoken(locale).completed(by: words) }
+    func words(locale: String?) -> [JSONTree.Member] { localized(locale).completed(by: words) }
 
     /// The languages, and languages with regions, that have texts of their own, and `nil` for all others.
     package var languages: [String?] { [nil] + locales.keys.sorted() }

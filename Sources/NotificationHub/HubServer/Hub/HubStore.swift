@@ -74,7 +74,7 @@ package protocol HubStore: Sendable {
     /// sends' numbers.
     func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)]
     /// The parts that contain an installation and make copies now.
-    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart]
+    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendSegment]
     /// Reads installations by number; deleted ones are left out.
     func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation]
     /// The installations after a number, rising.
@@ -139,34 +139,34 @@ package protocol HubStore: Sendable {
         _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, parts: [SendPartDraft], at now: Timestamp
     ) async throws
     /// The next wave of a send; `nil` where there is none.
-    func nextWave(ofSend send: Int64) async throws -> SendWave?
+    func nextWave(ofSend send: Int64) async throws -> SendBatch?
     /// The members of a wave.
-    func audience(of wave: SendWave) async throws -> Bitmap
+    func audience(of wave: SendBatch) async throws -> Bitmap
     /// The present members of all waves of a send.
     func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap
     /// Opens a wave: stores its remaining audience, later waves, counts of those left out, and broadcast parts.
     func open(
-        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+        _ wave: SendBatch, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws
     /// The next part of a send that was not submitted, or is closed and has no successor; `nil` where there is none.
-    func nextPart(ofSend send: Int64) async throws -> SendPart?
+    func nextPart(ofSend send: Int64) async throws -> SendSegment?
     /// The parts of a send, by number.
-    func parts(ofSend send: Int64) async throws -> [SendPart]
+    func parts(ofSend send: Int64) async throws -> [SendSegment]
     /// The members of a part.
-    func audience(of part: SendPart) async throws -> Bitmap
+    func audience(of part: SendSegment) async throws -> Bitmap
     /// Records that a part was submitted as a broadcast.
-    func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws
+    func note(_ broadcast: TakenBroadcast, of part: SendSegment) async throws
     /// The members of a part that have no row in the report, can be reached, and have had the same channel since.
-    func remaining(of part: SendPart) async throws -> Bitmap
+    func remaining(of part: SendSegment) async throws -> Bitmap
     /// Moves members out of a closed part into a new part with the same moment and expiration; an empty set makes no
     /// part.
-    func divide(_ part: SendPart, leaving rest: Bitmap) async throws
+    func divide(_ part: SendSegment, leaving rest: Bitmap) async throws
     /// Deletes a part that was not submitted: its members are sent to in slices.
-    func drop(_ part: SendPart) async throws
+    func drop(_ part: SendSegment) async throws
     /// Records that a part was withdrawn.
-    func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws
+    func noteWithdrawn(_ part: SendSegment, at now: Timestamp) async throws
     /// Stores report rows for copies of a part's broadcast, up to and including `copy`.
-    func note(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws
+    func note(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws
     /// The installations with these device tokens of this server, by token; tokens are in lower case.
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation]
     /// The lists of parts by the parts' numbers. Parts that are closed or withdrawn are left out, and so are those of
@@ -185,12 +185,12 @@ package protocol HubStore: Sendable {
     func rest(_ send: Int64, until instant: Timestamp) async throws
     /// The recipients that each campaign of a hub reached, or will reach, after an instant; one campaign is left out.
     func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach
-    /// The number of installations left out of a send, by ``LeftOut``.
-    func leftOut(of send: Int64) async throws -> [LeftOut: Int]
-    /// The installations left out of a send, by ``LeftOut``; none for a send that began before this was stored.
+    /// The number of installations left out of a send, by ``ExclusionReason``.
+    func leftOut(of send: Int64) async throws -> [ExclusionReason: Int]
+    /// The installations left out of a send, by ``ExclusionReason``; none for a send that began before this was stored.
     ///
     /// - Throws: ``UnreadableSend`` where they cannot be read.
-    func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap]
+    func audiencesLeftOut(ofSend send: Int64) async throws -> [ExclusionReason: Bitmap]
     /// The number of recipients of each variant of a send.
     func variants(of send: Int64) async throws -> [String: Int]
     /// Gives up a send that has not ended.
@@ -214,7 +214,7 @@ package protocol HubStore: Sendable {
     /// Merges pairs of rows of a part, at most `count` times: the row of a member whose installation was deleted, and
     /// the row of a copy whose installation is unknown. Which copy belonged to which member is unknown too, and neither
     /// row names an installation.
-    func joinGone(_ count: Int, of part: SendPart) async throws
+    func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws
     /// Counts of a send's recipients by their common properties and those of their installations, and the row counts of
     /// each part.
     func recipientCounts(

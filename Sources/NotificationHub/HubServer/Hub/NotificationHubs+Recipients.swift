@@ -58,7 +58,7 @@ extension NotificationHubs {
             guard let member = members[number] else { return nil }
             let isGone = member.end == .waiting && found[number] == nil
             var row = SendRecipient.ineligible(
-                number, found[number], why: isGone ? "Gone" : member.why ?? "LeftOut",
+                number, found[number], why: isGone ? "Gone" : member.why ?? "ExclusionReason",
                 at: record.startedAt ?? record.enqueuedAt)
             row.variant = member.part?.variant
             row.list = member.part?.number
@@ -78,7 +78,7 @@ extension NotificationHubs {
     private struct Member {
         var end: SendReport.End
         /// The part that contains the member.
-        var part: SendPart?
+        var part: SendSegment?
         /// The reason why the member is left out.
         var why: String?
     }
@@ -101,7 +101,7 @@ extension NotificationHubs {
         let rest: SendReport.End = record.state.isFinal ? .ended : .pending
         for number in try await store.audience(ofSend: record.number).numbers(from: start, limit: limit)
         where members[number] == nil {
-            if let why = LeftOut.allCases.first(where: { leftOut[$0]?.contains(number) ?? false }) {
+            if let why = ExclusionReason.allCases.first(where: { leftOut[$0]?.contains(number) ?? false }) {
                 members[number] = Member(end: .ineligible, why: why.rawValue)
             } else {
                 members[number] = Member(end: inWaves.map { $0.contains(number) } ?? true ? rest : .ineligible)

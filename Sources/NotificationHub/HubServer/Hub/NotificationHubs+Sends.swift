@@ -138,7 +138,7 @@ extension NotificationHubs {
     }
 
     /// The time after which a test continues whose server was killed meanwhile, in milliseconds.
-    private static let testPatience: Int64 = 600_000
+    private static let testTimeout: Int64 = 600_000
 
     /// Sends to some installations at once, and waits for the outcomes. Nothing is sent again for a known idempotency
     /// key.
@@ -152,7 +152,7 @@ extension NotificationHubs {
         guard
             let (record, isNew) = try await store.addTest(
                 id: freshID(), hub: hub.number, request, audience: picked,
-                resumesAt: now.adding(milliseconds: Self.testPatience), at: now)
+                resumesAt: now.adding(milliseconds: Self.testTimeout), at: now)
         else { throw HubFault.keyReused }
         guard isNew else { return (record, []) }
         let results = try await slices.run(of: hub.number) { [self] in
@@ -163,7 +163,7 @@ extension NotificationHubs {
             while !isEnd {
                 var (progress, told) = try await slice.run(picked, collects: true)
                 // Until the end nobody else runs it.
-                if !progress.isEnd { progress.nextAt = now.adding(milliseconds: Self.testPatience) }
+                if !progress.isEnd { progress.nextAt = now.adding(milliseconds: Self.testTimeout) }
                 try await store.advance(record.number, hub: hub.number, progress, committed: committed)
                 results += told
                 slice.record.cursor = progress.cursor

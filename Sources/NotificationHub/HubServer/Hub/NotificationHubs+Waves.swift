@@ -56,7 +56,7 @@ extension NotificationHubs {
     static let quietRound: Int64 = 60_000
 
     /// Whether the waiting and excluded members of a wave are to be determined.
-    func isToBeOpened(_ wave: SendWave, _ plan: CampaignPlan) -> Bool {
+    func isToBeOpened(_ wave: SendBatch, _ plan: CampaignPlan) -> Bool {
         guard let openedAt = wave.openedAt else { return true }
         return plan.quiet != nil && now.milliseconds(since: openedAt) >= Self.quietRound
     }
@@ -65,7 +65,7 @@ extension NotificationHubs {
     ///
     /// - Returns: The numbers of the campaigns whose whole audience the cap counts, since their recipients cannot be
     ///   read.
-    func open(_ wave: SendWave, of record: SendRecord, _ hub: HubRecord) async throws -> [Int64] {
+    func open(_ wave: SendBatch, of record: SendRecord, _ hub: HubRecord) async throws -> [Int64] {
         let plan = record.request.plan
         let audience = try await store.audience(of: wave)
         var handed = Bitmap()

@@ -29,11 +29,11 @@ package final class NotificationHubs: Sendable {
     /// Wakes the runner when the next scheduled send is due.
     let alarm = Alarm()
     /// Serializes the division of campaigns, by hub.
-    let doors = HubDoors()
+    let mutexes = PerHubMutex()
     /// Serializes the reading of audiences, by hub.
-    private let readings = HubDoors()
+    private let readings = PerHubMutex()
     /// The slices under way, each from its reading of installations until its outcome is recorded.
-    let slices = SlicesUnderWay()
+    let slices = ActiveSlices()
 
     /// Creates the hubs of a server. Their sends begin when ``run()`` runs.
     ///

@@ -81,7 +81,7 @@ package struct SendRecipient: Hashable, Sendable {
 /// The rule for retries of a notification that a push service could not accept.
 package enum RetryRule {
     /// The time after the first attempt in which retries are made: half an hour, in milliseconds.
-    static let patience: Int64 = 1_800_000
+    static let timeout: Int64 = 1_800_000
     /// The longest pause between attempts that the rule makes itself: five minutes, in milliseconds.
     private static let longestPause: Int64 = 300_000
 
@@ -97,6 +97,6 @@ package enum RetryRule {
     static func next(after wish: Int64, attempts: Int, firstAt: Timestamp, now: Timestamp) -> Timestamp? {
         let pause = max(wish, Self.pause(after: attempts))
         let next = now.adding(milliseconds: pause)
-        return next.milliseconds(since: firstAt) <= patience ? next : nil
+        return next.milliseconds(since: firstAt) <= timeout ? next : nil
     }
 }

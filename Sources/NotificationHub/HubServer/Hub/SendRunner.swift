@@ -3,7 +3,7 @@ import Logging
 import PushCore
 import Synchronization
 
-/// Runs the sends of all hubs, a slice of each in turn, several at the same time (``SendTurns``). Neither a large send
+/// Runs the sends of all hubs, a slice of each in turn, several at the same time (``SendScheduler``). Neither a large send
 /// nor one with a slow push service delays the others.
 ///
 /// The progress is recorded after each slice. After a crash, the slice that was under way is submitted again with the
@@ -28,9 +28,9 @@ package struct SendRunner: Sendable {
     }
 
     /// The state of a run: the sends under way.
-    private final class Desk: Sendable {
+    private final class RunState: Sendable {
         struct State {
-            var turns = SendTurns()
+            var turns = SendScheduler()
             /// The first fault.
             var fault: (any Error)?
             var sweptAt: Timestamp?
@@ -45,19 +45,19 @@ package struct SendRunner: Sendable {
     ///
     /// - Parameter sleep: Waits for a duration, and throws when cancelled.
     package func run(sleep: @escaping @Sendable (Duration) async throws -> Void) async {
-        let desk = Desk()
+        let runState = RunState()
         await withDiscardingTaskGroup { group in
             for await _ in hubs.rings {
                 do {
-                    let begun = try await begin(desk)
+                    let begun = try await begin(runState)
                     for record in begun.sends {
                         group.addTask {
-                            await work(record, begun.hubs, desk)
+                            await work(record, begun.hubs, runState)
                             hubs.bell.yield()
                         }
                     }
-                    if sweepsNow(desk) { group.addTask { await sweep(desk) } }
-                    let due = [try await hubs.store.nextDue(after: begun.at), desk.nextRest].compactMap { $0 }.min()
+                    if sweepsNow(runState) { group.addTask { await sweep(runState) } }
+                    let due = [try await hubs.store.nextDue(after: begun.at), runState.nextRest].compactMap { $0 }.min()
                     // A wait longer than an hour is checked again after an hour, in case the clock was set.
                     let wait = due.map { max(.zero, $0.duration(since: hubs.now)) } ?? .seconds(3600)
                     ringLater(min(wait, .seconds(3600)), sleep)
@@ -96,18 +96,18 @@ package struct SendRunner: Sendable {
     /// - Returns: The time at which the next scheduled send is due.
     /// - Throws: The first fault, after all other sends have continued.
     package func runAll() async throws -> Timestamp? {
-        let desk = Desk()
+        let runState = RunState()
         var last = hubs.now
         await withTaskGroup(of: Void.self) { group in
             repeat {
                 do {
-                    let begun = try await begin(desk)
+                    let begun = try await begin(runState)
                     last = begun.at
-                    for record in begun.sends { group.addTask { await work(record, begun.hubs, desk) } }
-                } catch { note(error, desk) }
+                    for record in begun.sends { group.addTask { await work(record, begun.hubs, runState) } }
+                } catch { note(error, runState) }
             } while await group.next() != nil
         }
-        if let fault = desk.state.withLock({ $0.fault }) { throw fault }
+        if let fault = runState.state.withLock({ $0.fault }) { throw fault }
         return try await hubs.store.nextDue(after: last)
     }
 
@@ -119,33 +119,33 @@ package struct SendRunner: Sendable {
         var at: Timestamp
     }
 
-    private func begin(_ desk: Desk) async throws -> Begun {
+    private func begin(_ runState: RunState) async throws -> Begun {
         let now = hubs.now
         guard !Task.isCancelled else { return Begun(at: now) }
         let runnable = try await hubs.store.runnableSends(at: now)
-        let turns = desk.state.withLock { $0.turns.next(runnable, now: now) }
+        let turns = runState.state.withLock { $0.turns.next(runnable, now: now) }
         guard !turns.isEmpty else { return Begun(at: now) }
         do {
             let all = Dictionary(try await hubs.store.hubs().map { ($0.number, $0) }, uniquingKeysWith: { $1 })
             let records = try await hubs.store.sends(turns.map(\.number)).filter { all[$0.hub] != nil }
             let found = Set(records.map(\.number))
             for turn in turns where !found.contains(turn.number) {
-                desk.state.withLock { $0.turns.end(turn.number, restingUntil: now.adding(milliseconds: Self.rest)) }
+                runState.state.withLock { $0.turns.end(turn.number, restingUntil: now.adding(milliseconds: Self.rest)) }
             }
             return Begun(sends: records, hubs: all, at: now)
         } catch {
-            for turn in turns { desk.state.withLock { $0.turns.end(turn.number) } }
+            for turn in turns { runState.state.withLock { $0.turns.end(turn.number) } }
             throw error
         }
     }
 
-    private func note(_ fault: any Error, _ desk: Desk) {
-        desk.state.withLock { if $0.fault == nil { $0.fault = fault } }
+    private func note(_ fault: any Error, _ runState: RunState) {
+        runState.state.withLock { if $0.fault == nil { $0.fault = fault } }
     }
 
     /// Runs one step of a send. A send that cannot continue rests a while, and delays no other.
-    private func work(_ record: SendRecord, _ all: [Int64: HubRecord], _ desk: Desk) async {
-        guard let hub = all[record.hub] else { return desk.state.withLock { $0.turns.end(record.number) } }
+    private func work(_ record: SendRecord, _ all: [Int64: HubRecord], _ runState: RunState) async {
+        guard let hub = all[record.hub] else { return runState.state.withLock { $0.turns.end(record.number) } }
         var rest: Timestamp?
         do {
             do {
@@ -159,15 +159,15 @@ package struct SendRunner: Sendable {
             }
         } catch {
             rest = hubs.now.adding(milliseconds: Self.rest)
-            note(error, desk)
+            note(error, runState)
             if !Task.isCancelled { logger.error("the send \(record.id) rests five seconds: \(error)") }
         }
-        desk.state.withLock { $0.turns.end(record.number, restingUntil: rest) }
+        runState.state.withLock { $0.turns.end(record.number, restingUntil: rest) }
     }
 
-    private func sweepsNow(_ desk: Desk) -> Bool {
+    private func sweepsNow(_ runState: RunState) -> Bool {
         let now = hubs.now
-        return desk.state.withLock { state in
+        return runState.state.withLock { state in
             guard !state.isSweeping, state.sweptAt.map({ now.milliseconds(since: $0) >= Self.sweepPeriod }) ?? true
             else { return false }
             (state.isSweeping, state.sweptAt) = (true, now)
@@ -175,11 +175,11 @@ package struct SendRunner: Sendable {
         }
     }
 
-    private func sweep(_ desk: Desk) async {
+    private func sweep(_ runState: RunState) async {
         do { try await hubs.deleteExpired() } catch {
             if !Task.isCancelled { logger.error("what expired in the hubs is deleted later: \(error)") }
         }
-        desk.state.withLock { $0.isSweeping = false }
+        runState.state.withLock { $0.isSweeping = false }
     }
 
     /// Gives up a send that cannot be read any more, so that it delays no other.
@@ -247,12 +247,12 @@ package struct SendRunner: Sendable {
     }
 
     /// Opens a wave, or submits its next slice.
-    private func step(_ wave: SendWave, _ slice: SendSlice) async throws {
+    private func step(_ wave: SendBatch, _ slice: SendSlice) async throws {
         let record = slice.record
         guard wave.dueAt <= hubs.now else { return try await hubs.store.rest(record.number, until: wave.dueAt) }
         guard !hubs.isToBeOpened(wave, record.request.plan) else {
             // A cap counts the waves of the hub's other campaigns, so waves are opened one after another.
-            return try await hubs.doors.pass(slice.hub.number) {
+            return try await hubs.mutexes.pass(slice.hub.number) {
                 for other in try await hubs.open(wave, of: record, slice.hub) {
                     logger.error(
                         "it cannot be read whom the send \(other) reached: all whom it meant count for the cap of \(record.id)"

@@ -153,10 +153,10 @@ struct SendSlice: Sendable {
                     row.firstAt = row.firstAt.adding(milliseconds: end.milliseconds(since: now))
                     row.retryAt = end
                 } else {
-                    (row.end, row.reason, row.retryAt) = (.ineligible, LeftOut.quiet.rawValue, nil)
+                    (row.end, row.reason, row.retryAt) = (.ineligible, ExclusionReason.quiet.rawValue, nil)
                 }
             } else {
-                (row.end, row.reason, row.retryAt) = (.ineligible, LeftOut.unknownZone.rawValue, nil)
+                (row.end, row.reason, row.retryAt) = (.ineligible, ExclusionReason.unknownZone.rawValue, nil)
             }
             held.append(row)
             return true

@@ -70,12 +70,12 @@ enum CampaignDocument {
         do {
             read = try CampaignContent(content)
             // Variants' contents are checked below.
-            if variants.isEmpty { try ContentDoor.check(content) }
+            if variants.isEmpty { try CampaignContentValidator.check(content) }
         } catch {
             throw InstallationFault("/content\(error.path)", error.message)
         }
         for (place, variant) in variants.enumerated() {
-            do { try ContentDoor.check(variant.document) } catch {
+            do { try CampaignContentValidator.check(variant.document) } catch {
                 throw InstallationFault("/experiment/variants/\(place)/content\(error.path)", error.message)
             }
         }

@@ -16,7 +16,7 @@ extension NotificationHubs {
         /// The installation has no template.
         case noTemplate
         /// The installation matches, and is left out.
-        case leftOut(LeftOut)
+        case leftOut(ExclusionReason)
 
         /// The reason's name in responses.
         package var word: String {

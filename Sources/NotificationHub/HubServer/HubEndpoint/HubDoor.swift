@@ -5,7 +5,7 @@ import PushCore
 extension NotificationHubs {
     /// Refuses an installation's unusable values.
     func checkDoor(_ installation: Installation) throws(InstallationFault) {
-        try InstallationDoor.check(installation) { zones($0) != nil }
+        try InstallationValidator.check(installation) { zones($0) != nil }
     }
 
     /// Refuses such values where a document changes them; earlier values stay as they are.
@@ -13,11 +13,13 @@ extension NotificationHubs {
         _ changed: JSONTree, insteadOf document: JSONTree, id: String
     ) throws(InstallationFault) {
         let before = try InstallationJSON.read(document, id: id)
-        try InstallationDoor.check(try InstallationJSON.read(changed, id: id), insteadOf: before) { zones($0) != nil }
+        try InstallationValidator.check(try InstallationJSON.read(changed, id: id), insteadOf: before) {
+            zones($0) != nil
+        }
     }
 
     /// The maximum age of the instant of a send, in milliseconds: a minute, for clocks that differ.
-    static let instantPatience: Int64 = 60_000
+    static let instantTimeout: Int64 = 60_000
 
     /// Refuses an instant that has passed, since the send would begin now. A repetition of an accepted request is not
     /// checked again.
@@ -25,7 +27,7 @@ extension NotificationHubs {
     /// - Parameter place: The place of the instant in the request.
     func checkInstant(of request: SendRequest, _ hub: HubRecord, at place: String) async throws {
         guard let dueAt = request.dueAt, request.plan.local == nil,
-            now.milliseconds(since: dueAt) > Self.instantPatience
+            now.milliseconds(since: dueAt) > Self.instantTimeout
         else { return }
         if let key = request.idempotencyKey, try await store.send(ofKey: key, hub: hub.number) != nil { return }
         throw HubFault.document(

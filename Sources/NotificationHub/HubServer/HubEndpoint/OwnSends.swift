@@ -110,7 +110,9 @@ extension OwnRoutes {
         tree.set(
             "leftOut",
             .object(
-                LeftOut.allCases.compactMap { why in leftOut[why].map { .init(why.rawValue, .number(String($0))) } }))
+                ExclusionReason.allCases.compactMap { why in
+                    leftOut[why].map { .init(why.rawValue, .number(String($0))) }
+                }))
         if let experiment = record.request.plan.experiment {
             let counts = try await hubs.store.variants(of: record.number)
             tree.set(

@@ -12,7 +12,7 @@ package final class HubLists: RecipientLists {
     private let store: any HubStore
     private let sealer: DeviceTokenSealer
     private let clock: @Sendable () -> Timestamp
-    private let known = Mutex(KnownOwners())
+    private let known = Mutex(CachedOwners())
 
     /// Creates the lists of a store.
     package init(store: any HubStore, sealer: DeviceTokenSealer, clock: @escaping @Sendable () -> Timestamp) {
@@ -70,7 +70,7 @@ package final class HubLists: RecipientLists {
 }
 
 /// The cached owners of registrations: a value. Registrations without an owner are not cached.
-private struct KnownOwners {
+private struct CachedOwners {
     private struct OfHub {
         var generation: Int64
         var owners: [TokenSubject: [TokenOwner]] = [:]

@@ -80,7 +80,7 @@ package final class HubPresence: SessionListener {
                 told += slice.count
             }
         } catch {
-            state.withLock { $0.putBack(seen[told...]) }
+            state.withLock { $0.restore(seen[told...]) }
             throw error
         }
         return seen.count == Self.mostAtOnce
@@ -99,7 +99,7 @@ extension HubPresence.State {
         return seen
     }
 
-    fileprivate mutating func putBack(_ devices: ArraySlice<DeviceID>) {
+    fileprivate mutating func restore(_ devices: ArraySlice<DeviceID>) {
         for device in devices {
             if present[device] == nil { gone.insert(device) } else { present[device] = .some(nil) }
         }

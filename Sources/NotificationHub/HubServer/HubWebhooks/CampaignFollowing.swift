@@ -19,7 +19,7 @@ struct CampaignFollowing {
     }
 
     static let pause: Int64 = 60_000
-    private static let patience: Int64 = 3_600_000
+    private static let timeout: Int64 = 3_600_000
     /// The maximum number of followed campaigns of a hub, the newest.
     static let mostOfHub = 20
 
@@ -36,7 +36,7 @@ struct CampaignFollowing {
         nextAt = now.adding(milliseconds: Self.pause)
         let running = Set(running)
         campaigns = campaigns.filter { campaign, told in
-            running.contains(campaign) || told.endedAt.map { now.milliseconds(since: $0) < Self.patience } ?? false
+            running.contains(campaign) || told.endedAt.map { now.milliseconds(since: $0) < Self.timeout } ?? false
         }
         for campaign in running where campaigns[campaign] == nil { campaigns[campaign] = Told() }
     }

@@ -132,7 +132,7 @@ extension HubDatabase {
     }
 
     /// Pairs the rows of deleted members, which have the reason `Gone`, with the rows of copies without an owner.
-    package func joinGone(_ count: Int, of part: SendPart) async throws {
+    package func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws {
         let ofPart = "FROM send_recipient WHERE send = ? AND list = ? AND"
         try await pool.write { database in
             let gone = try Int64.fetchAll(

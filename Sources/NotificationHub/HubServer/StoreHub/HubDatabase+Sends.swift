@@ -223,7 +223,7 @@ extension HubDatabase {
                 try Self.complete(send, at: progress.at, database)
             }
             // The send may have been paused and resumed while the slice was under way.
-            try Self.hurryForClosedParts(ofSend: send, database)
+            try Self.scheduleClosedSegmentsNow(ofSend: send, database)
             for count in progress.counts {
                 try database.execute(
                     sql: """
@@ -239,7 +239,7 @@ extension HubDatabase {
                         send, Int64(fault.installation), fault.name, fault.outcome.rawValue, fault.at.rawValue,
                     ])
             }
-            for dead in progress.deadChannels { try Self.bury(dead, hub: hub, database, &changes) }
+            for dead in progress.deadChannels { try Self.markChannelDead(dead, hub: hub, database, &changes) }
         }
     }
 
@@ -254,7 +254,7 @@ extension HubDatabase {
     }
 
     /// Marks a dead channel, unless it was registered again after its death.
-    private static func bury(
+    private static func markChannelDead(
         _ dead: DeadChannel, hub: Int64, _ database: Database, _ changes: inout [AudienceChange]
     ) throws {
         guard

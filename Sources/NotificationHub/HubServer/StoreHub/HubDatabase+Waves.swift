@@ -75,7 +75,7 @@ extension HubDatabase {
     }
 
     /// Reads the index of waves.
-    package func nextWave(ofSend send: Int64) async throws -> SendWave? {
+    package func nextWave(ofSend send: Int64) async throws -> SendBatch? {
         try await pool.read { database in
             try Row.fetchOne(
                 database,
@@ -83,7 +83,7 @@ extension HubDatabase {
                     SELECT due_at, opened_at FROM send_wave WHERE send = ? AND ended_at IS NULL ORDER BY due_at LIMIT 1
                     """, arguments: [send]
             ).map { row in
-                SendWave(
+                SendBatch(
                     send: send, dueAt: Timestamp(rawValue: row["due_at"]),
                     openedAt: (row["opened_at"] as Int64?).map { Timestamp(rawValue: $0) })
             }
@@ -91,7 +91,7 @@ extension HubDatabase {
     }
 
     /// Reads the wave's audience; those of recently run sends are cached.
-    package func audience(of wave: SendWave) async throws -> Bitmap {
+    package func audience(of wave: SendBatch) async throws -> Bitmap {
         if let known = waveAudiences.withLock({ $0[wave.send] }), known.wave == wave { return known.audience }
         let audience = try await pool.read { database in
             let blob = try Data.fetchOne(
@@ -119,7 +119,7 @@ extension HubDatabase {
 
     /// Updates the wave and adds the later ones.
     package func open(
-        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+        _ wave: SendBatch, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws {
         let blob = Data(audience.portable)
         waveAudiences.withLock { $0[wave.send] = nil }
@@ -136,7 +136,7 @@ extension HubDatabase {
     }
 
     /// Ends a wave after its last slice: the send waits for the next one, or ends.
-    static func end(_ wave: SendWave, nextAt: Timestamp?, at now: Timestamp, _ database: Database) throws {
+    static func end(_ wave: SendBatch, nextAt: Timestamp?, at now: Timestamp, _ database: Database) throws {
         try database.execute(
             sql: "UPDATE send_wave SET ended_at = ? WHERE send = ? AND due_at = ?",
             arguments: [now.rawValue, wave.send, wave.dueAt.rawValue])
@@ -160,7 +160,7 @@ extension HubDatabase {
     /// Ends a send of which nothing is left. A paused send ends when it is resumed, and a resumed one when the members
     /// without a copy have been submitted.
     static func complete(_ send: Int64, at now: Timestamp, _ database: Database) throws {
-        guard try !hasClosedParts(send, database) else { return try hurryForClosedParts(ofSend: send, database) }
+        guard try !hasClosedParts(send, database) else { return try scheduleClosedSegmentsNow(ofSend: send, database) }
         try database.execute(
             sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL AND state <> ?",
             arguments: [SendState.completed.rawValue, now.rawValue, send, SendState.paused.rawValue])
@@ -174,7 +174,7 @@ extension HubDatabase {
             guard hasWaves != nil else { return false }
             if let next = try Self.nextTurn(of: send, database) {
                 try database.execute(sql: "UPDATE send SET next_at = ? WHERE number = ?", arguments: [next, send])
-                try Self.hurryForClosedParts(ofSend: send, database)
+                try Self.scheduleClosedSegmentsNow(ofSend: send, database)
             } else {
                 try Self.complete(send, at: now, database)
             }
@@ -188,7 +188,7 @@ extension HubDatabase {
             try database.execute(
                 sql: "UPDATE send SET next_at = ? WHERE number = ? AND ended_at IS NULL",
                 arguments: [min(instant.rawValue, try Self.nextRetry(of: send, database) ?? .max), send])
-            try Self.hurryForClosedParts(ofSend: send, database)
+            try Self.scheduleClosedSegmentsNow(ofSend: send, database)
         }
     }
 
@@ -262,21 +262,21 @@ extension HubDatabase {
     }
 
     /// Reads the counts of members that are left out.
-    package func leftOut(of send: Int64) async throws -> [LeftOut: Int] {
+    package func leftOut(of send: Int64) async throws -> [ExclusionReason: Int] {
         Dictionary(
             try await counts(of: send, prefix: "left ").compactMap { name, count in
-                LeftOut(rawValue: name).map { ($0, count) }
+                ExclusionReason(rawValue: name).map { ($0, count) }
             }, uniquingKeysWith: +)
     }
 
     /// Reads the audiences of the members that are left out.
-    package func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap] {
+    package func audiencesLeftOut(ofSend send: Int64) async throws -> [ExclusionReason: Bitmap] {
         try await pool.read { database in
-            var found: [LeftOut: Bitmap] = [:]
+            var found: [ExclusionReason: Bitmap] = [:]
             for row in try Row.fetchAll(
                 database, sql: "SELECT why, audience FROM send_left_out WHERE send = ?", arguments: [send])
             {
-                guard let why = LeftOut(rawValue: row["why"]) else { continue }
+                guard let why = ExclusionReason(rawValue: row["why"]) else { continue }
                 found[why] = try Bitmap(stored: row["audience"], of: "those left out")
             }
             return found

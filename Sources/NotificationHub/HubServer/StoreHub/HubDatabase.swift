@@ -11,7 +11,7 @@ package final class HubDatabase: HubStore {
     /// Reads who is in lists, for the writer of mailboxes: it waits for no report.
     let listReader: WatchedDatabase<DatabaseQueue>
     /// The audiences of the waves of sends that had a turn lately, by the sends' numbers.
-    let waveAudiences = Mutex<[Int64: (wave: SendWave, audience: Bitmap)]>([:])
+    let waveAudiences = Mutex<[Int64: (wave: SendBatch, audience: Bitmap)]>([:])
     static let mostWaveAudiences = 16
     /// The cached audiences of recently used parts, with their counts, by the parts' numbers.
     let partAudiences = Mutex<[Int64: (count: Int?, audience: Bitmap)]>([:])

@@ -119,7 +119,7 @@ enum HubSchema {
         END;
         """
 
-    /// `send_left_out.why` is ``LeftOut``. Those whom an experiment gives nothing are meant from now on: they are in the counts.
+    /// `send_left_out.why` is ``ExclusionReason``. Those whom an experiment gives nothing are meant from now on: they are in the counts.
     private static let variants = """
         ALTER TABLE send_recipient ADD COLUMN variant TEXT;
         ALTER TABLE installation ADD COLUMN seen_at INTEGER;

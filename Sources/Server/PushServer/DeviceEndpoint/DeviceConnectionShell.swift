@@ -6,7 +6,7 @@ import Networking
 import PushCore
 
 /// The state and services that all connections of an endpoint share.
-final class DeviceConnectionSurroundings: Sendable {
+final class DeviceConnectionContext: Sendable {
     let gateway: any DeviceGateway
     let upstream: UpstreamRegistry
     let web: any WebRegistrationSource
@@ -19,7 +19,7 @@ final class DeviceConnectionSurroundings: Sendable {
     let metrics: DeviceEndpointMetrics
     let logger: Logger
     let doubts = UpstreamDoubts()
-    let heldRoom = HeldRoom()
+    let pendingBytes = PendingBytesBudget()
     let logins: LoginGate
 
     init(
@@ -52,7 +52,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
         case flow(DeliveryFlow.Directive)
     }
 
-    private let surroundings: DeviceConnectionSurroundings
+    private let surroundings: DeviceConnectionContext
     private let port: DeviceConnectionPort
     private var session: MCSServerSession
     private var flow: DeliveryFlow
@@ -82,15 +82,15 @@ final class DeviceConnectionShell: MCSChannelPeer {
     /// the ids in its login itself. Other clients (microG) send the ids of all notifications of the last session,
     /// acknowledged or not. So only as many are written as a login may contain, and once they are acknowledged the
     /// device must reconnect.
-    private var foreignRoom: Int?
+    private var foreignCapacity: Int?
     private static let foreignSessionLimit = MCSClientConfiguration().loginIDLimit
 
-    init(_ surroundings: DeviceConnectionSurroundings, port: DeviceConnectionPort) {
+    init(_ surroundings: DeviceConnectionContext, port: DeviceConnectionPort) {
         self.surroundings = surroundings
         self.port = port
         session = MCSServerSession(configuration: surroundings.configuration, at: .now())
-        flow = DeliveryFlow(room: surroundings.configuration.windowLimit)
-        heldFrames = HeldFrames(room: surroundings.heldRoom)
+        flow = DeliveryFlow(capacity: surroundings.configuration.windowLimit)
+        heldFrames = HeldFrames(capacity: surroundings.pendingBytes)
     }
 
     // MARK: Calls from the gateway, through the port
@@ -238,7 +238,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
 
     func received(_ packet: MCSPacket) {
         if sessionID == nil, case .login(let login) = packet, login.id != MCSLoginRequest.agentID {
-            foreignRoom = Self.foreignSessionLimit
+            foreignCapacity = Self.foreignSessionLimit
         }
         perform(session.received(packet, at: .now()))
     }
@@ -329,7 +329,7 @@ extension DeviceConnectionShell {
                 channel?.send(notification, lastStreamID: lastStreamID, now: now)
             }
         case .authenticate(let login): authenticate(login)
-        case .began: perform(flow.roomChanged(room) + flow.start())
+        case .began: perform(flow.capacityChanged(capacity) + flow.start())
         case .acknowledged(let stream, let ids): acknowledged(ids, stream: stream)
         case .attemptsAcknowledged(let ids): attemptsAcknowledged(ids)
         case .upstream(let stream, let message): receive(message, stream: stream)
@@ -394,7 +394,7 @@ extension DeviceConnectionShell {
     }
 
     private func authenticate(_ login: MCSLogin) {
-        channel?.channel?.pipeline.fireUserInboundEventTriggered(ArrivalHandler.LoggedIn())
+        channel?.channel?.pipeline.fireUserInboundEventTriggered(HandshakeCountHandler.LoggedIn())
         if let pause = surroundings.logins.admit(at: SessionTime.now().uptime) {
             surroundings.metrics.login(.busy(retryAfter: pause))
             return perform(session.loginAnswered(.busy(retryAfter: pause), at: .now()))
@@ -419,7 +419,7 @@ extension DeviceConnectionShell {
     private func attemptsAcknowledged(_ ids: [NotificationID]) {
         surroundings.metrics.acknowledged.increment(by: ids.count)
         surroundings.gateway.attempts(ids, became: .acknowledged)
-        roomChanged()
+        capacityChanged()
     }
 
     private func acknowledged(_ ids: [NotificationID], stream: Int32) {
@@ -428,25 +428,26 @@ extension DeviceConnectionShell {
         surroundings.gateway.acknowledged(sessionID, ids) { [port] durable in
             port.onLoop { $0.recorded(stream: stream, durable: durable) }
         }
-        roomChanged()
+        capacityChanged()
     }
 
     /// The number of notifications that may be written now.
-    private var room: Int { min(session.room, foreignRoom ?? .max) }
+    private var capacity: Int { min(session.capacity, foreignCapacity ?? .max) }
 
-    private func roomChanged() {
-        perform(flow.roomChanged(room))
+    private func capacityChanged() {
+        perform(flow.capacityChanged(capacity))
         endIfServed()
     }
 
     private func noteWritten(_ count: Int) {
-        foreignRoom = foreignRoom.map { $0 - count }
+        foreignCapacity = foreignCapacity.map { $0 - count }
         endIfServed()
     }
 
     /// Ends a session that has reached its maximum of notifications, once all are acknowledged.
     private func endIfServed() {
-        guard let foreignRoom, foreignRoom <= 0, session.room == surroundings.configuration.windowLimit else { return }
+        guard let foreignCapacity, foreignCapacity <= 0, session.capacity == surroundings.configuration.windowLimit
+        else { return }
         perform(session.end(.stopping))
     }
 

@@ -32,7 +32,7 @@ package actor DeviceEndpoint {
     private let configuration: DeviceEndpointConfiguration
     private let tls: @Sendable () -> NIOSSLContext
     private let group: any EventLoopGroup
-    private let surroundings: DeviceConnectionSurroundings
+    private let surroundings: DeviceConnectionContext
     private var state = State.new
 
     /// Creates an endpoint that does not listen yet; ``start()`` begins.
@@ -53,7 +53,7 @@ package actor DeviceEndpoint {
         self.tls = tls
         self.group = group
         let metrics = DeviceEndpointMetrics()
-        surroundings = DeviceConnectionSurroundings(
+        surroundings = DeviceConnectionContext(
             gateway: gateway,
             upstream: upstream.adding(
                 ReceiptReceiver(gateway: gateway, metrics: metrics), for: MCSUpstream.receiptsCategory),
@@ -113,7 +113,7 @@ package actor DeviceEndpoint {
 
     private static func bootstrap(
         _ loop: any EventLoop, tls: @escaping @Sendable () -> NIOSSLContext,
-        _ surroundings: DeviceConnectionSurroundings
+        _ surroundings: DeviceConnectionContext
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
             .serverChannelInitializer { channel in
@@ -134,12 +134,12 @@ package actor DeviceEndpoint {
 
     /// Adds the handlers of a new connection; throws, which closes it, when it is not admitted.
     private static func admit(
-        _ channel: any Channel, tls: () -> NIOSSLContext, _ surroundings: DeviceConnectionSurroundings
+        _ channel: any Channel, tls: () -> NIOSSLContext, _ surroundings: DeviceConnectionContext
     ) throws {
         guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
-        if let pause = surroundings.logins.turnAway(at: SessionTime.now().uptime) {
-            surroundings.limiter.turnedAway()
-            return try channel.pipeline.syncOperations.addHandler(TurnAwayHandler(retryAfter: pause))
+        if let pause = surroundings.logins.reject(at: SessionTime.now().uptime) {
+            surroundings.limiter.rejected()
+            return try channel.pipeline.syncOperations.addHandler(RejectBeforeTLSHandler(retryAfter: pause))
         }
         let port = DeviceConnectionPort(
             calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway,
@@ -148,7 +148,7 @@ package actor DeviceEndpoint {
         let shell = DeviceConnectionShell(surroundings, port: port)
         port.attach(shell)
         do {
-            let arrival = ArrivalHandler(surroundings.logins, sentAway: surroundings.limiter.turnedAway)
+            let arrival = HandshakeCountHandler(surroundings.logins, sentAway: surroundings.limiter.rejected)
             try channel.pipeline.syncOperations.addHandlers([
                 arrival, NIOSSLServerHandler(context: tls()), MCSChannelHandler(peer: shell),
             ])

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The number of bytes that are buffered for all connections of an endpoint together. Thread-safe.
-final class HeldRoom: Sendable {
+final class PendingBytesBudget: Sendable {
     /// The maximum number of bytes.
     static let limit = 512 << 20
 
@@ -60,27 +60,27 @@ struct HeldFrames {
         }
     }
 
-    private let room: HeldRoom
+    private let capacity: PendingBytesBudget
     private var messages = Queue(limit: limit)
     private var pieces = Queue(limit: bulkLimit)
 
-    /// - Parameter room: The limit that is shared with other connections.
-    init(room: HeldRoom) { self.room = room }
+    /// - Parameter capacity: The limit that is shared with other connections.
+    init(capacity: PendingBytesBudget) { self.capacity = capacity }
 
     var isEmpty: Bool { messages.isEmpty && pieces.isEmpty }
 
     /// - Returns: `false` when the limit would be exceeded.
     mutating func hold(_ frame: [UInt8], isBulk: Bool) -> Bool {
-        guard room.take(frame.count) else { return false }
+        guard capacity.take(frame.count) else { return false }
         if isBulk ? pieces.add(frame) : messages.add(frame) { return true }
-        room.give(frame.count)
+        capacity.give(frame.count)
         return false
     }
 
     /// Removes the oldest frame.
     mutating func next() -> [UInt8]? {
         guard let frame = messages.next() ?? pieces.next() else { return nil }
-        room.give(frame.count)
+        capacity.give(frame.count)
         return frame
     }
 

@@ -7,8 +7,8 @@ final class LoginGate: Sendable {
         var rate: LoginRate
         var waiting = 0
 
-        mutating func turnAway(at uptime: Int64) -> Int64? {
-            rate.turnAway(at: uptime, waiting: waiting, random: .random(in: 0...UInt64.max))
+        mutating func reject(at uptime: Int64) -> Int64? {
+            rate.reject(at: uptime, waiting: waiting, random: .random(in: 0...UInt64.max))
         }
     }
 
@@ -17,13 +17,13 @@ final class LoginGate: Sendable {
     /// Creates a gate without waiting connections.
     init(_ rate: LoginRate) { state = Mutex(State(rate: rate)) }
 
-    /// Checks a connection that has sent nothing yet, as for ``LoginRate/turnAway(at:waiting:random:)``.
-    func turnAway(at uptime: Int64) -> Int64? { state.withLock { $0.turnAway(at: uptime) } }
+    /// Checks a connection that has sent nothing yet, as for ``LoginRate/reject(at:waiting:random:)``.
+    func reject(at uptime: Int64) -> Int64? { state.withLock { $0.reject(at: uptime) } }
 
     /// Checks a connection at its first bytes, and counts it if it may continue, until ``left()``.
     func arrived(at uptime: Int64) -> Int64? {
         state.withLock { state in
-            let pause = state.turnAway(at: uptime)
+            let pause = state.reject(at: uptime)
             if pause == nil { state.waiting += 1 }
             return pause
         }

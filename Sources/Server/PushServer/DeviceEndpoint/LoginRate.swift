@@ -47,7 +47,7 @@ struct LoginRate: Sendable {
     ///   but one of the burst. So connections that never finish their handshake keep no device out while the rate is
     ///   free.
     /// - Returns: `nil` when it may continue; otherwise the milliseconds after which the device must reconnect.
-    mutating func turnAway(at uptime: Int64, waiting: Int, random: UInt64) -> Int64? {
+    mutating func reject(at uptime: Int64, waiting: Int, random: UInt64) -> Int64? {
         let now = Self.microseconds(uptime)
         let (ahead, isTooMany) = interval.multipliedReportingOverflow(by: Int64(max(0, waiting)))
         let taken = min(isTooMany ? .max : ahead, tolerance - interval)

@@ -86,7 +86,7 @@ struct AppQueue: Sendable {
     }
 
     /// Nothing is in flight any more.
-    mutating func landAll() {
+    mutating func clearInFlight() {
         for index in slots.indices where slots[index].isInFlight { slots[index].isInFlight = false }
     }
 

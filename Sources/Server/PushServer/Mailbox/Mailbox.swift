@@ -45,7 +45,7 @@ package struct Mailbox: Sendable {
         case removeRecall(NotificationID)
     }
 
-    var shelves: [AppQueue] = []
+    var queues: [AppQueue] = []
     /// The records of cleared notifications that are to be sent to the device.
     package private(set) var tombstones: [Tombstone]
     /// The recalls of withdrawn notifications that are to be sent to the device, in order.
@@ -62,34 +62,34 @@ package struct Mailbox: Sendable {
         self.tombstones = Array(tombstones)
         self.recalls = Array(recalls)
         for entry in entries {
-            let place = shelf(of: entry)
-            if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
-                shelves[place].update(earlier) { $0.isOvertaken = true }
+            let place = queue(of: entry)
+            if let collapseID = entry.collapseID, let earlier = queues[place].id(collapsing: collapseID) {
+                queues[place].update(earlier) { $0.isOvertaken = true }
             }
-            shelves[place].append(entry)
+            queues[place].append(entry)
         }
     }
 
     /// How many notifications wait, those in flight included.
-    package var count: Int { shelves.reduce(0) { $0 + $1.count } }
+    package var count: Int { queues.reduce(0) { $0 + $1.count } }
 
     /// How many wait for one app and environment in one lane.
     package func count(app: AppID, environment: PushEnvironment, lane: Lane) -> Int {
         let name = AppQueue.Name(app: app, environment: environment, lane: lane)
-        return shelves.first { $0.name == name }?.count ?? 0
+        return queues.first { $0.name == name }?.count ?? 0
     }
 
     /// Whether an id waits.
-    package func contains(_ id: NotificationID) -> Bool { shelves.contains { $0.contains(id) } }
+    package func contains(_ id: NotificationID) -> Bool { queues.contains { $0.contains(id) } }
 
     /// The ids that wait, in order, over all apps.
-    package var ids: [NotificationID] { shelves.flatMap(\.ids).sorted() }
+    package var ids: [NotificationID] { queues.flatMap(\.ids).sorted() }
 
-    private mutating func shelf(of entry: Entry) -> Int {
+    private mutating func queue(of entry: Entry) -> Int {
         let name = AppQueue.Name(app: entry.app, environment: entry.environment, lane: entry.lane)
-        if let index = shelves.firstIndex(where: { $0.name == name }) { return index }
-        shelves.append(AppQueue(name: name))
-        return shelves.count - 1
+        if let index = queues.firstIndex(where: { $0.name == name }) { return index }
+        queues.append(AppQueue(name: name))
+        return queues.count - 1
     }
 
     // MARK: Events
@@ -104,19 +104,19 @@ package struct Mailbox: Sendable {
     package mutating func appended(
         _ entry: Entry, policy: MailboxPolicy, tombstoneID: NotificationID? = nil, now: Timestamp
     ) -> [Directive] {
-        let place = shelf(of: entry)
+        let place = queue(of: entry)
         var directives: [Directive] = []
-        if let collapseID = entry.collapseID, let earlier = shelves[place].id(collapsing: collapseID) {
-            if shelves[place].isInFlight(earlier) {
-                shelves[place].update(earlier) { $0.isOvertaken = true }
+        if let collapseID = entry.collapseID, let earlier = queues[place].id(collapsing: collapseID) {
+            if queues[place].isInFlight(earlier) {
+                queues[place].update(earlier) { $0.isOvertaken = true }
             } else {
                 remove(earlier, from: place, .replaced, &directives)
             }
         }
         switch policy.overflow {
         case .dropOldest:
-            if shelves[place].count >= policy.limit { expire(place, now: now, &directives) }
-            while shelves[place].count >= policy.limit, let oldest = shelves[place].oldest {
+            if queues[place].count >= policy.limit { expire(place, now: now, &directives) }
+            while queues[place].count >= policy.limit, let oldest = queues[place].oldest {
                 remove(oldest, from: place, .dropped(.overflow), &directives)
             }
         case .clear:
@@ -127,11 +127,11 @@ package struct Mailbox: Sendable {
                 clear(place, policy, tombstoneID, now: now, &directives)
             }
         case .keepNewest:
-            for id in shelves[place].ids where !shelves[place].isInFlight(id) {
+            for id in queues[place].ids where !queues[place].isInFlight(id) {
                 remove(id, from: place, .replaced, &directives)
             }
         }
-        shelves[place].append(entry)
+        queues[place].append(entry)
         return directives
     }
 
@@ -141,7 +141,7 @@ package struct Mailbox: Sendable {
         _ directives: inout [Directive]
     ) {
         func isFull() -> Bool {
-            (policy.collapseLimit == nil ? shelves[place].count : shelves[place].plainCount) >= policy.limit
+            (policy.collapseLimit == nil ? queues[place].count : queues[place].plainCount) >= policy.limit
         }
         guard isFull() else { return }
         expire(place, now: now, &directives)
@@ -154,9 +154,9 @@ package struct Mailbox: Sendable {
         _ place: Int, _ reason: NotificationState.DropReason, _ tombstoneID: NotificationID, now: Timestamp,
         _ directives: inout [Directive]
     ) {
-        let ids = shelves[place].ids
+        let ids = queues[place].ids
         for id in ids { remove(id, from: place, .dropped(reason), &directives) }
-        let name = shelves[place].name
+        let name = queues[place].name
         let earlier = tombstones.firstIndex { $0.isOf(name) }.map { tombstones.remove(at: $0) }
         let tombstone = Tombstone(
             id: tombstoneID, app: name.app, environment: name.environment, lane: name.lane,
@@ -169,13 +169,13 @@ package struct Mailbox: Sendable {
     private mutating func makeRoom(
         for entry: Entry, in place: Int, _ limit: Int, now: Timestamp, _ directives: inout [Directive]
     ) {
-        guard let collapseID = entry.collapseID, shelves[place].id(collapsing: collapseID) == nil,
-            shelves[place].collapseIDCount >= limit
+        guard let collapseID = entry.collapseID, queues[place].id(collapsing: collapseID) == nil,
+            queues[place].collapseIDCount >= limit
         else { return }
         expire(place, now: now, &directives)
-        while shelves[place].collapseIDCount >= limit, let oldest = shelves[place].oldestCollapseID {
+        while queues[place].collapseIDCount >= limit, let oldest = queues[place].oldestCollapseID {
             // With what it overtook, so that it does not wait on under an earlier notification.
-            for id in shelves[place].ids(collapsing: oldest) {
+            for id in queues[place].ids(collapsing: oldest) {
                 remove(id, from: place, .dropped(.overflow), &directives)
             }
         }
@@ -184,7 +184,7 @@ package struct Mailbox: Sendable {
     /// These were written to the device's connection and are in flight from now on.
     package mutating func sent(_ ids: [NotificationID]) {
         for id in ids {
-            for place in shelves.indices where shelves[place].update(id, { $0.isInFlight = true }) { break }
+            for place in queues.indices where queues[place].update(id, { $0.isInFlight = true }) { break }
         }
     }
 
@@ -192,7 +192,7 @@ package struct Mailbox: Sendable {
     package mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
         var directives: [Directive] = []
         for id in ids {
-            for place in shelves.indices where shelves[place].contains(id) {
+            for place in queues.indices where queues[place].contains(id) {
                 remove(id, from: place, .acked, &directives)
             }
             removeTombstones(&directives) { $0.id == id }
@@ -204,9 +204,9 @@ package struct Mailbox: Sendable {
     /// The device logged in, and what it has was acknowledged; nothing is in flight any more.
     package mutating func sessionOpened(now: Timestamp) -> [Directive] {
         var directives: [Directive] = []
-        for place in shelves.indices {
-            for id in shelves[place].overtaken { remove(id, from: place, .replaced, &directives) }
-            shelves[place].landAll()
+        for place in queues.indices {
+            for id in queues[place].overtaken { remove(id, from: place, .replaced, &directives) }
+            queues[place].clearInFlight()
             expire(place, now: now, &directives)
         }
         return directives
@@ -215,23 +215,23 @@ package struct Mailbox: Sendable {
     /// Time has passed: what has expired leaves.
     package mutating func expired(now: Timestamp) -> [Directive] {
         var directives: [Directive] = []
-        for place in shelves.indices { expire(place, now: now, &directives) }
+        for place in queues.indices { expire(place, now: now, &directives) }
         return directives
     }
 
     /// An app's registration in one environment ended: all that waits for it leaves, tombstones too.
     package mutating func unregistered(app: AppID, environment: PushEnvironment) -> [Directive] {
         var directives: [Directive] = []
-        for place in shelves.indices
-        where shelves[place].name.app == app && shelves[place].name.environment == environment {
-            for id in shelves[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
+        for place in queues.indices
+        where queues[place].name.app == app && queues[place].name.environment == environment {
+            for id in queues[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
         }
         removeTombstones(&directives) { $0.app == app && $0.environment == environment }
         return directives
     }
 
     /// How many lanes have something that waits.
-    package var occupiedLanes: Int { shelves.count { $0.count > 0 } }
+    package var occupiedLanes: Int { queues.count { $0.count > 0 } }
 
     /// The device was away for too long: every lane is cleared, as a full one is.
     ///
@@ -239,9 +239,9 @@ package struct Mailbox: Sendable {
     package mutating func deviceInactive(tombstoneIDs: [NotificationID], now: Timestamp) -> [Directive] {
         var directives: [Directive] = []
         var ids = tombstoneIDs[...]
-        for place in shelves.indices {
+        for place in queues.indices {
             expire(place, now: now, &directives)
-            guard shelves[place].count > 0, let id = ids.popFirst() else { continue }
+            guard queues[place].count > 0, let id = ids.popFirst() else { continue }
             clear(place, .inactive, id, now: now, &directives)
         }
         return directives
@@ -256,12 +256,12 @@ package struct Mailbox: Sendable {
     }
 
     private mutating func expire(_ place: Int, now: Timestamp, _ directives: inout [Directive]) {
-        for id in shelves[place].expired(at: now) { remove(id, from: place, .expired, &directives) }
+        for id in queues[place].expired(at: now) { remove(id, from: place, .expired, &directives) }
     }
 
     mutating func remove(
         _ id: NotificationID, from place: Int, _ state: NotificationState, _ directives: inout [Directive]
     ) {
-        if shelves[place].remove(id) { directives.append(.remove(id, state)) }
+        if queues[place].remove(id) { directives.append(.remove(id, state)) }
     }
 }

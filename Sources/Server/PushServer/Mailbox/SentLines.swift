@@ -3,10 +3,10 @@ import PushCore
 /// The timelines' `sent` lines that are not written yet: a value.
 ///
 /// A device acknowledges most notifications within milliseconds. So a line waits for its notification's next change and
-/// is written with that, in one transaction; what nothing happens to is due after ``patience``.
+/// is written with that, in one transaction; what nothing happens to is due after ``timeout``.
 package struct SentLines: Sendable {
     /// How long a line waits for a change of its notification at most.
-    package static let patience = Duration.seconds(1)
+    package static let timeout = Duration.seconds(1)
 
     private var lines: [NotificationID: Timestamp] = [:]
     /// The ids in the order of their lines; those that were written since are passed over.
@@ -33,11 +33,11 @@ package struct SentLines: Sendable {
         return TimelineEntry(at: at, state: .sent, source: .server)
     }
 
-    /// The notifications whose line has been queued for ``patience``.
+    /// The notifications whose line has been queued for ``timeout``.
     package mutating func due(at now: Timestamp) -> [NotificationID] {
         var due: [NotificationID] = []
         // A clock that was set back makes everything due: a line is worth more than the wait for company.
-        while head < order.count, !(.zero..<Self.patience).contains(now.duration(since: order[head].at)) {
+        while head < order.count, !(.zero..<Self.timeout).contains(now.duration(since: order[head].at)) {
             if lines[order[head].id] != nil { due.append(order[head].id) }
             head += 1
         }

@@ -20,7 +20,7 @@ extension Mailbox {
     package mutating func withdrawn(_ ids: [NotificationID]) -> Withdrawal {
         var withdrawal = Withdrawal()
         for id in ids {
-            if let place = shelves.firstIndex(where: { $0.contains(id) }) {
+            if let place = queues.firstIndex(where: { $0.contains(id) }) {
                 withdraw(id, from: place, &withdrawal)
             } else {
                 withdrawal.absent.append(id)
@@ -35,13 +35,13 @@ extension Mailbox {
     ) -> Withdrawal {
         var withdrawal = Withdrawal()
         let name = AppQueue.Name(app: app, environment: environment, lane: lane)
-        guard let place = shelves.firstIndex(where: { $0.name == name }) else { return withdrawal }
-        for id in shelves[place].ids(collapsing: collapseID) { withdraw(id, from: place, &withdrawal) }
+        guard let place = queues.firstIndex(where: { $0.name == name }) else { return withdrawal }
+        for id in queues[place].ids(collapsing: collapseID) { withdraw(id, from: place, &withdrawal) }
         return withdrawal
     }
 
     private mutating func withdraw(_ id: NotificationID, from place: Int, _ withdrawal: inout Withdrawal) {
-        if shelves[place].isInFlight(id) { withdrawal.inFlight.append(id) }
+        if queues[place].isInFlight(id) { withdrawal.inFlight.append(id) }
         remove(id, from: place, .withdrawn, &withdrawal.directives)
     }
 }

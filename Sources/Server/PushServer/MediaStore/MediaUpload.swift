@@ -30,7 +30,7 @@ package final class MediaUpload: Sendable {
     }
 
     /// The maximum time for an upload, in milliseconds.
-    static let patience: Int64 = 600_000
+    static let timeout: Int64 = 600_000
 
     init(_ store: MediaStore, name: MediaName, team: TeamID?, at now: Timestamp) throws {
         self.store = store
@@ -51,7 +51,7 @@ package final class MediaUpload: Sendable {
     ///
     /// - Throws: ``MediaRefusal``, which is reported to the provider, or the system's error.
     package func take(_ bytes: UnsafeRawBufferPointer) throws {
-        guard store.now.milliseconds(since: began) <= Self.patience else { throw MediaRefusal.slow }
+        guard store.now.milliseconds(since: began) <= Self.timeout else { throw MediaRefusal.slow }
         try state.withLock { state in
             try state.intake.take(bytes)
             try store.reserve(Int64(bytes.count), for: team)

@@ -14,14 +14,14 @@ package protocol FCMRegister: Sendable {
     ///
     /// - Returns: `false` where it has changed meanwhile or ended; nothing is kept then.
     func changeWebRegistration(
-        _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
+        _ kept: StoredWebRegistration, to registration: WebRegistration, at now: Timestamp
     ) async throws -> Bool
 
     /// The browsers' registrations of a device.
-    func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration]
+    func webRegistrations(of device: DeviceID) async throws -> [StoredWebRegistration]
 
     /// The browser registrations whose keys an installation set.
-    func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration]
+    func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [StoredWebRegistration]
 
     /// The devices that have browser registrations, in no order.
     func devicesWithWebRegistrations() async throws -> [DeviceID]
@@ -41,7 +41,7 @@ package protocol FCMRegister: Sendable {
 }
 
 /// A browser's registration, with its device, app and environment.
-package struct KeptWebRegistration: Hashable, Sendable {
+package struct StoredWebRegistration: Hashable, Sendable {
     /// The device.
     package var device: DeviceID
     /// The app.

@@ -28,7 +28,7 @@ extension MailboxService: BroadcastDelivery {
         loop.execute {
             self.assumeIsolated { service in
                 service.live.published(topics)
-                service.visitNext()
+                service.deliverNext()
             }
         }
     }
@@ -78,9 +78,9 @@ extension MailboxService: BroadcastDelivery {
     // MARK: Processing of connected devices
 
     /// Processes the next devices that are due, unless a slice is under way. While the store fails, they wait.
-    func visitNext() {
+    func deliverNext() {
         guard !isVisiting, !isStopped, live.hasDue else { return }
-        guard health.failure == nil, !isUnsureOfLists else { return visitLater() }
+        guard health.failure == nil, !isUnsureOfLists else { return deliverLater() }
         let devices = live.next(settings.visitLimit).filter { sessions[$0] != nil }
         isVisiting = true
         _ = submit(
@@ -88,7 +88,7 @@ extension MailboxService: BroadcastDelivery {
                 self.assumeIsolated { service in
                     service.isVisiting = false
                     // The next slice is queued after the commands that were queued meanwhile.
-                    service.visitNext()
+                    service.deliverNext()
                 }
             })
     }
@@ -107,20 +107,20 @@ extension MailboxService: BroadcastDelivery {
     }
 
     /// The command could not be committed: the devices stay due.
-    func visitFailed(_ devices: [DeviceID]) {
+    func deliveryFailed(_ devices: [DeviceID]) {
         for device in devices { known.forget(device) }
         live.due(devices.filter { sessions[$0] != nil })
-        visitLater()
+        deliverLater()
     }
 
-    private func visitLater() {
+    private func deliverLater() {
         guard !isVisitScheduled, !isStopped else { return }
         isVisitScheduled = true
         loop.scheduleTask(in: settings.retryPause) {
             self.assumeIsolated { service in
                 service.isVisitScheduled = false
                 service.isUnsureOfLists = false
-                service.visitNext()
+                service.deliverNext()
             }
         }
     }

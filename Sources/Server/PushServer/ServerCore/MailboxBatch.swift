@@ -22,7 +22,7 @@ struct MailboxBatch {
     private var apps: [AppID: RegisteredApp] = [:]
 
     /// Adds the rows that were read before the first change.
-    mutating func learn(_ prefetched: Prefetched) {
+    mutating func prefetch(_ prefetched: Prefetched) {
         identities.merge(prefetched.identities) { $1 }
         facts.merge(prefetched.notifications) { $1 }
         secretHashes.merge(prefetched.secretHashes) { $1 }
@@ -51,7 +51,7 @@ struct MailboxBatch {
     }
 
     /// Adds the members of each list; `nil` where they could not be read.
-    mutating func learn(lists: [Int64: Set<DeviceID>]?) {
+    mutating func prefetch(lists: [Int64: Set<DeviceID>]?) {
         guard let lists else {
             for device in audiences.keys { audiences[device]?.lists = nil }
             return

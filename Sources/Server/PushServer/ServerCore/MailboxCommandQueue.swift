@@ -240,12 +240,12 @@ final class MailboxCommandQueue: Sendable {
 
     /// Returns notes that were taken and could not be written to the front of the queue, or, where it is full, adds
     /// them to the counts. The caller ensures that they are taken again.
-    func putBack(_ notes: [QueuedNote], _ unrecorded: [TeamID: Unrecorded] = [:]) {
+    func restore(_ notes: [QueuedNote], _ unrecorded: [TeamID: Unrecorded] = [:]) {
         state.withLock { state in
-            let room = max(0, Self.noteLimit - state.notes.count)
-            for note in notes.prefix(room).reversed() { state.notes.prepend(note) }
-            state.firstNote -= UInt64(min(room, notes.count))
-            for note in notes.dropFirst(room) {
+            let capacity = max(0, Self.noteLimit - state.notes.count)
+            for note in notes.prefix(capacity).reversed() { state.notes.prepend(note) }
+            state.firstNote -= UInt64(min(capacity, notes.count))
+            for note in notes.dropFirst(capacity) {
                 state.uncommitted.remove(note.id)
                 state.openAttempts[note.id] = nil
                 state.count(note.id, of: note.team)
@@ -268,8 +268,8 @@ extension MailboxCommandQueue {
         // The commands are made before the lock is taken, so that single acceptances do not wait for them.
         let commands = acceptances.prefix(Self.bulkChunk).map { MailboxCommand.accept(QueuedAcceptance($0, sink)) }
         return state.withLock { state in
-            let room = state.isBulkEnded ? 0 : bulkLimit - state.bulk.count
-            let taken = commands.prefix(max(0, room))
+            let capacity = state.isBulkEnded ? 0 : bulkLimit - state.bulk.count
+            let taken = commands.prefix(max(0, capacity))
             guard !taken.isEmpty else { return (0, .full) }
             state.bulk.append(contentsOf: taken)
             guard !state.isDraining else { return (taken.count, .queued) }
@@ -281,7 +281,7 @@ extension MailboxCommandQueue {
     /// Waits until the bulk lane may have space; the first caller to push takes it.
     ///
     /// - Returns: `false` when the task was cancelled, or the lane was ended.
-    func waitForRoom() async -> Bool {
+    func waitForCapacity() async -> Bool {
         let number = state.withLock { state -> UInt64? in
             guard !state.isBulkEnded, state.bulk.count >= bulkLimit else { return nil }
             state.nextWaiter += 1

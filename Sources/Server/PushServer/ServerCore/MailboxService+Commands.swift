@@ -57,7 +57,7 @@ extension MailboxService {
     /// Writes lines that have waited long enough, again and again while any wait.
     private func writeSentSoon() {
         guard !isStopped else { return }
-        loop.scheduleTask(in: TimeAmount(SentLines.patience)) {
+        loop.scheduleTask(in: TimeAmount(SentLines.timeout)) {
             self.assumeIsolated { service in
                 let due = service.sentLines.due(at: service.clock())
                 if !due.isEmpty { _ = service.submit(.writeSent(due)) }

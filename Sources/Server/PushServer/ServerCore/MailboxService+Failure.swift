@@ -46,7 +46,7 @@ extension MailboxService {
             switch command {
             case .sent(let session, let ids, let at): sent(session, ids, at)
             case .close(let session): enter(.closed(session))
-            case .visit(let devices, _): visitFailed(devices)
+            case .visit(let devices, _): deliveryFailed(devices)
             default: break
             }
             Self.refuse(command)
@@ -55,9 +55,9 @@ extension MailboxService {
     }
 
     private func keep(_ commands: [MailboxCommand]) {
-        let room = max(0, settings.deferredLimit - deferred.count)
-        deferred += commands.prefix(room)
-        let lost = max(0, commands.count - room)
+        let capacity = max(0, settings.deferredLimit - deferred.count)
+        deferred += commands.prefix(capacity)
+        let lost = max(0, commands.count - capacity)
         if lost > 0 {
             messages.lostLines.log(adding: lost, to: logger)
             Counter(label: "aldaba_commands_lost_total").increment(by: lost)

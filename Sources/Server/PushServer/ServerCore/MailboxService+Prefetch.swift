@@ -3,7 +3,7 @@ import PushCore
 /// The prefetch of a batch before it is decided: the rows that its commands concern and memory does not hold.
 extension MailboxService {
     /// Reads the state that the commands need. A device is authenticated before anything is read for it.
-    func learn(_ commands: [MailboxCommand], _ batch: inout MailboxBatch) throws {
+    func prefetch(_ commands: [MailboxCommand], _ batch: inout MailboxBatch) throws {
         let since = clock() - settings.identityWindow
         var logins = PrefetchRequest(acceptedSince: since)
         for case .open(let login, _, _) in commands { logins.secretHashes.insert(login.device) }
@@ -61,14 +61,14 @@ extension MailboxService {
     private func read(_ request: PrefetchRequest, _ batch: inout MailboxBatch) throws {
         guard !request.isEmpty else { return }
         let found = try store.prefetch(request)
-        batch.learn(found)
+        batch.prefetch(found)
         // A change that began meanwhile may have been durable when the broadcasts were read.
         let changed = changing.among(request.known.keys)
         if !changed.isEmpty {
             for device in changed { known.forget(device) }
             var again = PrefetchRequest(acceptedSince: request.acceptedSince)
             again.audiences = changed
-            batch.learn(try store.prefetch(again))
+            batch.prefetch(try store.prefetch(again))
         }
         for device in request.mailboxes {
             let resident = mailboxes[device] ?? ResidentMailbox(device)

@@ -259,14 +259,14 @@ package actor MailboxService {
         do {
             try noting {
                 try ids.renew()
-                try learn(commands, &batch)
+                try prefetch(commands, &batch)
                 for queued in notes { batch.write(queued) }
                 for command in commands { decide(command, &batch) }
                 // Commands that change only memory need no commit, and no caller waits for one.
                 if !batch.changes.isEmpty { try metrics.committing { try store.apply(batch.changes) } }
             }
         } catch {
-            queue.putBack(notes)
+            queue.restore(notes)
             sentLines.failed()
             endBatch { $0.failed() }
             throw error
@@ -278,7 +278,7 @@ package actor MailboxService {
         batch.effects.release()
         metrics.accepted(commands)
         for (line, app) in batch.extended { extensionCounts.count(line, of: app.flatMap { apps?.lastKnown($0) }) }
-        visitNext()
+        deliverNext()
         if batch.prunes { prune() }
     }
 
@@ -304,7 +304,7 @@ package actor MailboxService {
         } catch {
             failures += 1
             logger.error("timelines could not be written yet", metadata: [LogKey.error: "\(error)"])
-            queue.putBack(notes, unrecorded)
+            queue.restore(notes, unrecorded)
             pause = settings.retryPause
         }
         guard !isStopped else { return }

@@ -57,7 +57,7 @@ extension MailboxService: NotificationAcceptor {
     /// Queues as many as fit into the bulk lane, ``Settings/bulkLimit`` at most; makes 512 attempts at a time.
     nonisolated package func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int {
         var taken = 0
-        while taken < acceptances.count, await queue.waitForRoom() {
+        while taken < acceptances.count, await queue.waitForCapacity() {
             taken += take(acceptances[taken...], sink: sink) { stored in
                 let (count, push) = queue.push(bulk: stored, sink: sink)
                 wake(push)

@@ -26,15 +26,15 @@ extension MailboxService {
         }
         guard !asked.isEmpty else { return }
         do {
-            batch.learn(lists: try lists?.members(asked) ?? [:])
+            batch.prefetch(lists: try lists?.members(asked) ?? [:])
         } catch let failure as any StoreFailure where failure.isDamage {
             // Whoever keeps the lists tells of that. Nothing is lost: the devices' turns end before these broadcasts.
             areListsDamaged = true
-            batch.learn(lists: nil)
+            batch.prefetch(lists: nil)
         } catch {
             messages.lists.log(error, to: logger)
             isUnsureOfLists = true
-            batch.learn(lists: nil)
+            batch.prefetch(lists: nil)
         }
     }
 }

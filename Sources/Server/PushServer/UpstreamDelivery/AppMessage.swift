@@ -70,7 +70,7 @@ package enum MessageEnd: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The outcome of storing a message.
-package enum MessageKeeping: Hashable, Sendable {
+package enum MessageInsertion: Hashable, Sendable {
     /// The message is queued.
     case kept
     /// The message was stored before, whatever its state is now.

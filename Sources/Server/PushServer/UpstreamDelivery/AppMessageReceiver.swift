@@ -24,7 +24,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
 
     private let store: any AppMessageStore
     private let apps: AppDirectory
-    private let bell: MessageBell
+    private let bell: MessageArrivalSignal
     private let rules: AppMessageRules
     private let limits: MessageLimits
     private let clock: @Sendable () -> Timestamp
@@ -38,7 +38,8 @@ package final class AppMessageReceiver: UpstreamReceiver {
 
     /// Creates a receiver over a store; it signals `bell` when it has stored messages.
     package init(
-        store: any AppMessageStore, apps: AppDirectory, bell: MessageBell, rules: AppMessageRules = AppMessageRules(),
+        store: any AppMessageStore, apps: AppDirectory, bell: MessageArrivalSignal,
+        rules: AppMessageRules = AppMessageRules(),
         limits: MessageLimits = MessageLimits(), clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
         self.store = store
@@ -115,7 +116,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
         }
     }
 
-    private static func outcome(of keeping: MessageKeeping) -> UpstreamOutcome {
+    private static func outcome(of keeping: MessageInsertion) -> UpstreamOutcome {
         switch keeping {
         case .kept, .known: .durable()
         case .notRegistered:

@@ -9,7 +9,7 @@ package struct MessageFeed: Sendable {
     private let cell: UInt16
     private let clock: @Sendable () -> Timestamp
     /// Signals that messages were stored.
-    package let bell: MessageBell
+    package let bell: MessageArrivalSignal
 
     /// The number of messages that are read or ended at a time.
     static let pageLimit = 100
@@ -19,7 +19,8 @@ package struct MessageFeed: Sendable {
     ///
     /// - Parameter cell: The cell number in device tokens.
     package init(
-        store: any AppMessageStore, apps: AppDirectory, sealer: DeviceTokenSealer, cell: UInt16, bell: MessageBell,
+        store: any AppMessageStore, apps: AppDirectory, sealer: DeviceTokenSealer, cell: UInt16,
+        bell: MessageArrivalSignal,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store

@@ -59,7 +59,7 @@ private struct Wakes {
     private let heartbeat = Heartbeat()
     private let tasks: [Task<Void, Never>]
 
-    init(_ bell: MessageBell, every pause: Duration) {
+    init(_ bell: MessageArrivalSignal, every pause: Duration) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.stream = stream
         let rings = bell.listen()

@@ -7,7 +7,7 @@ extension SQLiteStore: AppMessageStore {
     /// Stores the messages in one transaction of the writer's.
     package func keep(
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
-    ) async throws -> [MessageKeeping] {
+    ) async throws -> [MessageInsertion] {
         try await pool.write { database in
             try messages.map { try Self.keep($0, limits, now, database) }
         }
@@ -15,7 +15,7 @@ extension SQLiteStore: AppMessageStore {
 
     private static func keep(
         _ message: AppMessage, _ limits: MessageLimits, _ now: Timestamp, _ database: Database
-    ) throws -> MessageKeeping {
+    ) throws -> MessageInsertion {
         let known = try Int.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM app_message WHERE app = ? AND message_id = ? AND device = ?"),
             arguments: [message.app.column, message.messageID, message.device.column])

@@ -33,7 +33,7 @@ extension SQLiteStore: FCMRegister {
 
     /// Compares and keeps in one statement.
     package func changeWebRegistration(
-        _ kept: KeptWebRegistration, to registration: WebRegistration, at now: Timestamp
+        _ kept: StoredWebRegistration, to registration: WebRegistration, at now: Timestamp
     ) async throws -> Bool {
         let before = kept.registration
         return try await pool.write { database in
@@ -58,7 +58,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// The registrations of a device, in the order of their apps.
-    package func webRegistrations(of device: DeviceID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(of device: DeviceID) async throws -> [StoredWebRegistration] {
         try await pool.read { database in
             try Row.fetchAll(
                 database.cachedStatement(sql: "SELECT * FROM web_registration WHERE device = ? ORDER BY app"),
@@ -68,7 +68,7 @@ extension SQLiteStore: FCMRegister {
     }
 
     /// The registrations of the team's apps whose keys the installation set.
-    package func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [KeptWebRegistration] {
+    package func webRegistrations(ofInstallation id: String, team: TeamID) async throws -> [StoredWebRegistration] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,
@@ -80,13 +80,13 @@ extension SQLiteStore: FCMRegister {
         }
     }
 
-    private static func webRegistration(_ row: Row) throws -> KeptWebRegistration? {
+    private static func webRegistration(_ row: Row) throws -> StoredWebRegistration? {
         guard let device = DeviceID(column: row["device"]) else { return nil }
         let point = (row["point"] as Data?).map { Array($0) }
         let secret = (row["authentication_secret"] as Data?).map { Array($0) }
         var key: RecipientPublicKey?
         if let point, let secret { key = try RecipientPublicKey(point: point, authenticationSecret: secret) }
-        return KeptWebRegistration(
+        return StoredWebRegistration(
             device: device, app: AppID(column: row["app"]), environment: PushEnvironment(column: row["environment"]),
             registration: WebRegistration(
                 category: row["category"], subtype: row["subtype"], sender: row["sender"], key: key,

@@ -50,7 +50,7 @@ private struct Talk {
             note("hello")
             roles = roles.filter { $0.value != hello.sender }
             roles[speaker.name] = hello.sender
-            return .admitted(AskedRequests(run: "run", done: isAsked))
+            return .admitted(CompletedRequests(run: "run", done: isAsked))
         case .perform(let message, _): if case .ready = message { note("ready") } else { note("performs") }
         case .performForExtension: note("performs for the extension")
         case .manage: note("manages")

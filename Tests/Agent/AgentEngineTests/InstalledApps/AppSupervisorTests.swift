@@ -32,18 +32,18 @@ import Testing
         #expect(handle(.launched(process: 7)) == [])
         #expect(handle(.responded(.opened, activationToken: "tap")) == [.handResponses])
         supervisor.run.connect("it")
-        supervisor.enterFirst(byFocus: nil)
+        supervisor.setInitialState(byFocus: nil)
         #expect(supervisor.state == .active)
     }
 
     @Test mutating func `an app that is started for a button stays in the background, and is elsewhere by the focus`() {
         _ = handle(.responded(.none, activationToken: nil))
         supervisor.run.connect("it")
-        supervisor.enterFirst(byFocus: nil)
+        supervisor.setInitialState(byFocus: nil)
         #expect(supervisor.state == .background)
-        supervisor.enterFirst(byFocus: nil)
+        supervisor.setInitialState(byFocus: nil)
         #expect(supervisor.state == .active, "it was started for that once")
-        supervisor.enterFirst(byFocus: .background)
+        supervisor.setInitialState(byFocus: .background)
         #expect(supervisor.state == .background)
     }
 

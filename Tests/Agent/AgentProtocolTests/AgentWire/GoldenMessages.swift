@@ -128,7 +128,7 @@ enum GoldenMessages {
             "manage-pending-after",
             .manage(
                 request: 9,
-                .pending(app: "com.example.todo", after: PendingTurn(deadline: 1_800_000_000_000, key: 7)))
+                .pending(app: "com.example.todo", after: PendingOrder(deadline: 1_800_000_000_000, key: 7)))
         ),
         ("manage-cancel", .manage(request: 10, .cancel(app: "com.example.todo", identifiers: ["tea"]))),
         ("manage-show", .manage(request: 9, .show(notification: -4))),
@@ -215,7 +215,7 @@ enum GoldenMessages {
         ),
         (
             "managed-pending-next",
-            .managed(request: 9, .pending([], next: PendingTurn(deadline: nil, key: 7)))
+            .managed(request: 9, .pending([], next: PendingOrder(deadline: nil, key: 7)))
         ),
         (
             "managed-settings",

@@ -39,7 +39,7 @@ struct FirebasePathTests {
         _ = await session.acknowledged.next()
         let host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: harness.configuration.socketPath, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: harness.configuration.socketPath, launchTimeout: .seconds(60)))
         defer { host.stop() }
         let app = ReceivingApp()
         let messaging = Messaging(host: host, settings: FirebaseSettings(), delegates: { (nil, app) })
@@ -62,7 +62,7 @@ struct FirebasePathTests {
         try await harness.start()
         let host = AppHost(
             configuration: AppHostConfiguration(
-                app: "com.example.todo", socketPath: harness.configuration.socketPath, launchPatience: .seconds(60)))
+                app: "com.example.todo", socketPath: harness.configuration.socketPath, launchTimeout: .seconds(60)))
         defer { host.stop() }
         let app = ReceivingApp()
         let messaging = Messaging(host: host, settings: FirebaseSettings(), delegates: { (nil, app) })

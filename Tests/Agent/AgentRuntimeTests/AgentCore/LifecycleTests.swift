@@ -280,7 +280,7 @@ import Testing
 
         harness.desktop.firstWord.withLock { $0 = nil }
         var timing = AgentTiming()
-        timing.lockPatience = .seconds(3600)
+        timing.lockTimeout = .seconds(3600)
         try await harness.begin(timing: timing)
         // The first time was that of the agent before.
         for _ in 1...2 { _ = await harness.desktop.started.next() }

@@ -123,7 +123,7 @@ struct ScheduleTerminalTests: WaitingRequests {
             }
         }
         var all: [PendingNotification] = []
-        var last: PendingTurn?
+        var last: PendingOrder?
         var pages = 0
         repeat {
             let answer = try await agent.waitingForTests(name, after: last)

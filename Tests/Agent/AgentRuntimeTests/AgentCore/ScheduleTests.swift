@@ -141,7 +141,7 @@ struct ScheduleTests: WaitingRequests {
         #expect(rename(manifest, manifest + ".aside") == 0)
         // The app is not removed at a second look, however slow the machine is.
         var timing = AgentTiming()
-        timing.removalPatience = .seconds(600)
+        timing.removalTimeout = .seconds(600)
         try await harness.start(timing: timing)
         #expect(await harness.clock.armed.next { $0 == due } != nil)
         harness.clock.pass(60)

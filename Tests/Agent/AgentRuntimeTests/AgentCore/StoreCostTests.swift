@@ -50,7 +50,7 @@ import Testing
         timing.limits = AgentLimits(kept: .max, waiting: .max)
         timing.returnLimit = .zero
         let never = Duration.seconds(86_400)
-        (timing.removalPatience, timing.answerPatience, timing.launchLimit) = (never, never, never)
+        (timing.removalTimeout, timing.answerTimeout, timing.launchLimit) = (never, never, never)
         return timing
     }
 

@@ -16,7 +16,7 @@ import Testing
         var timing = AgentTiming()
         timing.storePause = .milliseconds(10)
         // The app's manifest comes back while its tables are hidden, however long that takes.
-        timing.removalPatience = .seconds(600)
+        timing.removalTimeout = .seconds(600)
         return timing
     }
 

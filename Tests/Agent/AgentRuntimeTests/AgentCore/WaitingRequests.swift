@@ -54,7 +54,7 @@ extension Agent {
         return try store.read { try $0.pending() }
     }
 
-    func waitingForTests(_ app: BundleID?, after last: PendingTurn?) throws -> ManagementAnswer {
+    func waitingForTests(_ app: BundleID?, after last: PendingOrder?) throws -> ManagementAnswer {
         flush()
         guard case .answer(let answer)? = try desk.take(.pending(app: app, after: last)) else { return .done }
         return answer

@@ -6,7 +6,7 @@ import Testing
 /// Servers and buses that end while something is on its way.
 extension BoardTests {
     /// A server begins: the ticket by which it is asked what it can do.
-    func begin(_ owner: String = ":1.9", on board: inout Board) throws -> UInt64 {
+    func begin(_ owner: String = ":1.9", on board: inout DesktopNotificationState) throws -> UInt64 {
         let tickets = board.handle(.ownerChanged(owner)).compactMap {
             if case .askFeatures(let ticket) = $0 { ticket } else { nil }
         }
@@ -41,7 +41,7 @@ extension BoardTests {
     }
 
     @Test func `a question that could not be asked is not asked when a server comes`() throws {
-        var board = Board()
+        var board = DesktopNotificationState()
         var question = presentation(1)
         question.isQuestion = true
         #expect(board.handle(.present(question)) == [.askFeatures(ticket: 1)])

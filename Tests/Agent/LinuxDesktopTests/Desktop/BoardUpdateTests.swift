@@ -21,7 +21,7 @@ extension BoardTests {
     }
 
     /// The notifications that a server is given.
-    private func messages(_ directives: [Board.Directive]) -> [NotifyMessage] {
+    private func messages(_ directives: [DesktopNotificationState.Directive]) -> [NotifyMessage] {
         directives.compactMap { if case .notify(let message, _) = $0 { message } else { nil } }
     }
 
@@ -39,7 +39,7 @@ extension BoardTests {
         try show(1, as: 7, on: &board)
         _ = board.handle(.closed(serverID: 7, reason: 2))
         #expect(board.handle(.update(withStill(1))) == [])
-        var unknown = Board()
+        var unknown = DesktopNotificationState()
         #expect(unknown.handle(.update(withStill(1))) == [])
     }
 
@@ -93,7 +93,7 @@ extension BoardTests {
     }
 
     @Test func `what waits for its turn is shown in its new look, with its sound`() throws {
-        var board = Board()
+        var board = DesktopNotificationState()
         var loud = presentation(1)
         (loud.sound, loud.volume) = (.standard, 0.5)
         #expect(board.handle(.present(loud)) == [.askFeatures(ticket: 1)])
@@ -104,7 +104,7 @@ extension BoardTests {
     }
 
     @Test func `an update is not heard`() throws {
-        var board = Board()
+        var board = DesktopNotificationState()
         _ = board.handle(.present(presentation(1)))
         _ = board.handle(.features(ServerFeatures(name: "x", capabilities: ["sound"]), ticket: 1))
         _ = board.handle(.notified(ticket: 2, serverID: 7))
@@ -114,7 +114,7 @@ extension BoardTests {
     }
 
     @Test func `what was missed is shown in its new look when a server comes`() throws {
-        var board = Board()
+        var board = DesktopNotificationState()
         _ = board.handle(.present(presentation(1)))
         _ = board.handle(.featuresFailed(ticket: 1, reason: "none"))
         #expect(board.handle(.update(hidden(1))) == [])
@@ -144,7 +144,9 @@ extension BoardTests {
     func `what an earlier run showed gets its new look, in its place where the same server runs`(
         server: (owner: String, replaces: UInt32), isKnown: Bool
     ) throws {
-        var board = Board(inherited: [ShownPresentation(presentation: presentation(1), handle: ":1.5 7")])
+        var board = DesktopNotificationState(inherited: [
+            ShownPresentation(presentation: presentation(1), handle: ":1.5 7")
+        ])
         // Before or after it is known which server runs.
         if !isKnown { #expect(board.handle(.update(hidden(1))) == []) }
         var directives = board.handle(.ownerChanged(server.owner))
@@ -156,7 +158,7 @@ extension BoardTests {
 
     @Test func `updates keep no notification from being shown`() throws {
         var board = board()
-        for number in 1...UInt32(Board.waitingLimit) {
+        for number in 1...UInt32(DesktopNotificationState.waitingLimit) {
             try show(Int64(number), as: number, on: &board)
             for _ in 0..<3 { _ = board.handle(.update(hidden(Int64(number)))) }
         }
@@ -164,13 +166,13 @@ extension BoardTests {
     }
 
     /// What takes a notification away while its still is on its way.
-    static let ends: [Board.Event] = [
+    static let ends: [DesktopNotificationState.Event] = [
         .closed(serverID: 7, reason: 2), .actionInvoked(serverID: 7, key: "default"),
         .withdraw(NotificationID(rawValue: 1)),
     ]
 
     @Test(arguments: ends)
-    func `what goes while its still is on its way is closed again`(end: Board.Event) throws {
+    func `what goes while its still is on its way is closed again`(end: DesktopNotificationState.Event) throws {
         var board = board()
         try show(1, as: 7, on: &board)
         let call = try #require(calls(board.handle(.update(withStill(1)))).first)

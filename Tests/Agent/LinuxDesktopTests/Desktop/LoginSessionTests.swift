@@ -105,12 +105,12 @@ struct LoginSessionTests {
 
     @Test func `the screen is locked as long as one of those who say so does`() {
         var lock = LockState()
-        lock.heard(true, from: .saver(.gnome))
-        lock.heard(true, from: .login)
-        lock.heard(false, from: .saver(.gnome))
+        lock.receive(true, from: .saver(.gnome))
+        lock.receive(true, from: .login)
+        lock.receive(false, from: .saver(.gnome))
         #expect(lock.isLocked)
-        lock.heard(true, from: .saver(.xfce))
-        lock.heard(false, from: .login)
+        lock.receive(true, from: .saver(.xfce))
+        lock.receive(false, from: .login)
         #expect(lock.isLocked)
         lock.lostSavers()
         #expect(!lock.isLocked)
@@ -118,12 +118,12 @@ struct LoginSessionTests {
 
     @Test func `what a screen saver said ends with its successor's word, or with its silence`() {
         var lock = LockState()
-        lock.heard(true, from: .saver(.gnome))
+        lock.receive(true, from: .saver(.gnome))
         lock.wasSilent(.gnome)
         #expect(lock.isLocked, "it said so itself")
         lock.changedHands(.gnome)
         #expect(lock.isLocked, "the successor has not been heard")
-        lock.heard(true, from: .saver(.gnome))
+        lock.receive(true, from: .saver(.gnome))
         lock.wasSilent(.gnome)
         #expect(lock.isLocked, "the successor has said so")
         lock.changedHands(.gnome)

@@ -33,8 +33,8 @@ struct BusConnectionTests {
     func `values come as they were sent`(values: [BusValue]) throws {
         let bus = try PrivateBus()
         let (one, other) = (
-            try BusConnection(address: bus.address, patience: .seconds(20)),
-            try BusConnection(address: bus.address, patience: .seconds(20))
+            try BusConnection(address: bus.address, timeout: .seconds(20)),
+            try BusConnection(address: bus.address, timeout: .seconds(20))
         )
         other.subscribe("type='signal',interface='\(Self.interface)'")
         other.transfer()
@@ -74,7 +74,7 @@ struct BusConnectionTests {
 
     @Test func `a variant is read as what it holds`() throws {
         let bus = try PrivateBus()
-        let connection = try BusConnection(address: bus.address, patience: .seconds(20))
+        let connection = try BusConnection(address: bus.address, timeout: .seconds(20))
         connection.subscribe("type='signal',interface='\(Self.interface)'")
         #expect(ask(connection) != nil)
         #expect(say([.variant(.uint32(8))], on: connection))
@@ -83,7 +83,7 @@ struct BusConnectionTests {
 
     @Test func `a bus that ends is no longer connected`() throws {
         let bus = try PrivateBus()
-        let connection = try BusConnection(address: bus.address, patience: .seconds(20))
+        let connection = try BusConnection(address: bus.address, timeout: .seconds(20))
         bus.end()
         #expect(hear("Said", on: connection) { _ in () } == nil)
         #expect(!connection.isConnected)

@@ -19,7 +19,7 @@ struct BusWatchTests {
         private let connection: BusConnection
 
         init(_ name: String, on bus: PrivateBus) throws {
-            connection = try BusConnection(address: bus.address, patience: .seconds(20))
+            connection = try BusConnection(address: bus.address, timeout: .seconds(20))
             try #require(call("RequestName", [.string(name), .uint32(4)]))
         }
 

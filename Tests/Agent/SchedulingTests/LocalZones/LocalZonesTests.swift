@@ -39,7 +39,7 @@ struct LocalZonesTests {
             let environment = way == "TZ" ? ["TZ": ":" + link] : [:]
             let zones = LocalZones(environment: environment, folder: path + "/zones", localtime: link)
             let hasty = LocalZones(
-                environment: environment, folder: path + "/zones", localtime: link, patience: .zero)
+                environment: environment, folder: path + "/zones", localtime: link, timeout: .zero)
             #expect(zones.current().name == "UTC" && zones.rules(for: .floating)?.name == "UTC")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "zones/Area/Five")
             for each in [zones, hasty] { #expect(offset(each.current().rules) == 5) }

@@ -4,15 +4,15 @@ import Testing
 
 @Suite struct DeliveryFlowTests {
     /// A flow that has read an empty mailbox.
-    private func live(room: Int = 100) -> DeliveryFlow {
-        var flow = DeliveryFlow(room: room)
+    private func live(capacity: Int = 100) -> DeliveryFlow {
+        var flow = DeliveryFlow(capacity: capacity)
         _ = flow.start()
         _ = flow.pageRead([])
         return flow
     }
 
     @Test func `it begins with the first page and goes on while pages are full`() {
-        var flow = DeliveryFlow(room: 1000)
+        var flow = DeliveryFlow(capacity: 1000)
         #expect(flow.start() == [.page(after: nil, limit: 100)])
         let first = notifications(1...100)
         #expect(flow.pageRead(first) == [.write(first), .page(after: id(100), limit: 100)])
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `where nothing waits no page is read, and what comes is written`() {
-        var flow = DeliveryFlow(room: 1000)
+        var flow = DeliveryFlow(capacity: 1000)
         flow.nothingWaits()
         #expect(flow.start() == [])
         #expect(flow.isLive)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `what comes before the session is live is read from the mailbox`() {
-        var flow = DeliveryFlow(room: 1000)
+        var flow = DeliveryFlow(capacity: 1000)
         flow.nothingWaits()
         let isTaken = flow.takesAtOnce(notification(1))
         #expect(!isTaken)
@@ -45,14 +45,14 @@ import Testing
     }
 
     @Test func `what was written from a page is not written again`() {
-        var flow = DeliveryFlow(room: 100)
+        var flow = DeliveryFlow(capacity: 100)
         _ = flow.start()
         _ = flow.pageRead(notifications(1...3))
         #expect(flow.deliver(notifications(2...4)) == [.write([notification(4)])])
     }
 
     @Test func `a delivery while a page is read makes it read again`() {
-        var flow = DeliveryFlow(room: 100)
+        var flow = DeliveryFlow(capacity: 100)
         _ = flow.start()
         #expect(flow.deliver(notifications(5...6)) == [])
         #expect(flow.pageRead(notifications(1...4)) == [.write(notifications(1...4)), .page(after: id(4), limit: 96)])
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `what waits and is not delivered is read before what comes later`() {
-        var flow = DeliveryFlow(room: 100)
+        var flow = DeliveryFlow(capacity: 100)
         #expect(flow.waitingChanged() == [])
         #expect(flow.start() == [.page(after: nil, limit: 100)])
         #expect(flow.pageRead(notifications(1...2)) == [.write(notifications(1...2))])
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `a connection that chokes while a page is read gets that page later`() {
-        var flow = DeliveryFlow(room: 100)
+        var flow = DeliveryFlow(capacity: 100)
         _ = flow.start()
         _ = flow.deliver([notification(9, stored: false)])
         _ = flow.writabilityChanged(false)
@@ -90,16 +90,16 @@ import Testing
     }
 
     @Test func `a full window stops it, and acknowledgements let it go on`() {
-        var flow = live(room: 3)
+        var flow = live(capacity: 3)
         #expect(flow.deliver(notifications(1...5)) == [.write(notifications(1...3))])
-        #expect(flow.roomChanged(2) == [.page(after: id(3), limit: 2)])
+        #expect(flow.capacityChanged(2) == [.page(after: id(3), limit: 2)])
         #expect(flow.pageRead(notifications(4...5)) == [.write(notifications(4...5))])
-        #expect(flow.roomChanged(5) == [.page(after: id(5), limit: 5)])
+        #expect(flow.capacityChanged(5) == [.page(after: id(5), limit: 5)])
         #expect(flow.pageRead([]) == [] && flow.isLive)
     }
 
     @Test func `one attempt keeps its place among stored ones while a page is read`() {
-        var flow = DeliveryFlow(room: 100)
+        var flow = DeliveryFlow(capacity: 100)
         _ = flow.start()
         #expect(flow.deliver([notification(3, stored: false)]) == [])
         let page = [notification(1), notification(2), notification(4)]
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `one attempt after a full page waits for the page it belongs to`() {
-        var flow = DeliveryFlow(room: 1000)
+        var flow = DeliveryFlow(capacity: 1000)
         _ = flow.start()
         _ = flow.deliver([notification(150, stored: false)])
         _ = flow.pageRead(notifications(1...100))
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `no more than a bounded number is held`() {
-        var flow = DeliveryFlow(room: 1000)
+        var flow = DeliveryFlow(capacity: 1000)
         _ = flow.start()
         let directives = flow.deliver(notifications(1...130, stored: false))
         #expect(directives == [.notSent((101...130).map(id))])
@@ -131,14 +131,14 @@ import Testing
     }
 
     @Test func `nothing is read or written before the session is live`() {
-        var flow = DeliveryFlow(room: 100)
-        #expect(flow.writabilityChanged(true) == [] && flow.roomChanged(50) == [])
+        var flow = DeliveryFlow(capacity: 100)
+        #expect(flow.writabilityChanged(true) == [] && flow.capacityChanged(50) == [])
         #expect(flow.deliver([notification(1), notification(2, stored: false)]) == [.notSent([id(2)])])
         #expect(flow.start() == [.page(after: nil, limit: 50)])
     }
 
     @Test func `a page that cannot be read ends the session and gives back what was held`() {
-        var flow = DeliveryFlow(room: 100)
+        var flow = DeliveryFlow(capacity: 100)
         _ = flow.start()
         _ = flow.deliver([notification(1, stored: false)])
         #expect(flow.pageFailed() == [.notSent([id(1)]), .fail])

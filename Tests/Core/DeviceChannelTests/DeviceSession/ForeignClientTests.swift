@@ -141,7 +141,7 @@ import Testing
         var session = live()
         _ = session.send(notifications(1...3), at: at(1))
         #expect(acknowledged(session.received(ping(last: 3), at: at(2))) == [1, 2])
-        #expect(session.room == MCSServerConfiguration().windowLimit - 1)
+        #expect(session.capacity == MCSServerConfiguration().windowLimit - 1)
     }
 
     @Test func `iOS: its own version, a ping at once, and a goodbye`() {

@@ -120,9 +120,9 @@ import Testing
         _ = session.send(notifications(1...4), at: at(1))
         let iq = MCSPacket.iq(MCSIqStanza(.selective(["3", "77", "nonsense"])))
         #expect(session.received(iq, at: at(2)) == [.acknowledged(stream: 2, [id(3), id(77)])])
-        #expect(session.room == 4096 - 3)
+        #expect(session.capacity == 4096 - 3)
         #expect(session.received(streamAck(5), at: at(3)).first == .acknowledged(stream: 3, [id(1), id(2), id(4)]))
-        #expect(session.room == 4096)
+        #expect(session.capacity == 4096)
     }
 
     @Test(arguments: [Int32(-1), 2, .max])

@@ -29,7 +29,7 @@ private struct Simulation {
     // What a connection has.
     var server: MCSServerSession?
     var client: MCSClientSession?
-    var flow = DeliveryFlow(room: 0)
+    var flow = DeliveryFlow(capacity: 0)
     var toServer: [UInt8] = []
     var toClient: [UInt8] = []
     var serverDecoder = MCSFrameDecoder()
@@ -53,7 +53,7 @@ private struct Simulation {
         var configuration = MCSServerConfiguration()
         configuration.windowLimit = Int.random(in: 2...40, using: &random)
         server = MCSServerSession(configuration: configuration, at: at(now))
-        flow = DeliveryFlow(room: configuration.windowLimit)
+        flow = DeliveryFlow(capacity: configuration.windowLimit)
         client = MCSClientSession(at: at(now))
         let credentials = MCSCredentials(device: DeviceID(1)!, secret: 1, received: Array(unconfirmed))
         perform(client?.start(credentials) ?? [])
@@ -71,14 +71,14 @@ private struct Simulation {
             case .send(let packet): try? packet.encode(into: &toClient)
             case .deliver(let notification, let lastStreamID, let now):
                 try? notification.encodePacket(into: &toClient, lastStreamID: lastStreamID, now: now)
-            case .attemptsAcknowledged: perform(flow.roomChanged(server?.room ?? 0))
+            case .attemptsAcknowledged: perform(flow.capacityChanged(server?.capacity ?? 0))
             case .authenticate(let login):
                 mailbox.removeAll { login.received.contains($0.id) }
                 perform(server?.loginAnswered(.welcome, at: at(now)) ?? [])
             case .began: perform(flow.start())
             case .acknowledged(let stream, let ids):
                 toDelete.append((stream, ids))
-                perform(flow.roomChanged(server?.room ?? 0))
+                perform(flow.capacityChanged(server?.capacity ?? 0))
             case .upstream(let stream, let message):
                 if message.category == MCSUpstream.receiptsCategory {
                     let reading = MCSReceiptReading(batch: message.raw)

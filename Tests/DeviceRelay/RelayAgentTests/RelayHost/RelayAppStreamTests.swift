@@ -77,11 +77,11 @@ import Testing
         begin(size: 3, deadline: 3_600_000)
         say(.stream(id, .pull(offset: 0, length: 3, prefix: [])), 1)
         say(.stream(id, .piece(offset: 0, isAsked ? [1, 2] : [1, 2, 3])), 0)
-        let patience = isAsked ? Host.giverPatience : Host.takerPatience
-        #expect(hosts[1].nextStreamMoment == patience)
-        follow(hosts[1].due(at: patience - 1), 1)
+        let timeout = isAsked ? Host.giverTimeout : Host.takerTimeout
+        #expect(hosts[1].nextStreamMoment == timeout)
+        follow(hosts[1].due(at: timeout - 1), 1)
         #expect(!steps(1).contains(.lost) && outcome == nil)
-        follow(hosts[1].due(at: patience), 1)
+        follow(hosts[1].due(at: timeout), 1)
         #expect(steps(1).last == .lost)
         #expect(outcome == .failed)
         #expect(hosts[0].appStreams.isEmpty && hosts[1].appStreams.isEmpty)

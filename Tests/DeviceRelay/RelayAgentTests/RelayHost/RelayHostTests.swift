@@ -45,7 +45,7 @@ import Testing
         .command(request: 5, id: id, device: "9", deadline: 500, .call(app: "x", service: "s", message: message))
     }
 
-    private func heard(_ directives: [Host.Directive]) -> [RelayNotice] {
+    private func receive(_ directives: [Host.Directive]) -> [RelayNotice] {
         directives.compactMap { if case .tell(7, let notice) = $0 { notice } else { nil } }
     }
 
@@ -58,17 +58,17 @@ import Testing
         var there = Self.there
         let again = host.received(
             .welcome(device: "1", revision: 4, devices: [here, other, there], undescribed: ["5", "9"]), at: 0)
-        #expect(heard(again).isEmpty)
+        #expect(receive(again).isEmpty)
         there.apps = [RelayApp(id: "a.b", name: "A")]
-        #expect(heard(host.received(.changed(revision: 4, there), at: 0)) == [.updated(Self.reached(there))])
+        #expect(receive(host.received(.changed(revision: 4, there), at: 0)) == [.updated(Self.reached(there))])
         _ = host.sessionClosed(at: 0)
         _ = host.sessionOpened(at: 0)
         let anew = host.received(
             .welcome(device: "1", revision: 4, devices: [here, other, Self.there], undescribed: ["5"]), at: 0)
-        #expect(heard(anew) == [.updated(Self.reached(Self.there))])
+        #expect(receive(anew) == [.updated(Self.reached(Self.there))])
         other.apps = there.apps
         #expect(
-            heard(host.received(.changed(revision: 4, other), at: 0))
+            receive(host.received(.changed(revision: 4, other), at: 0))
                 == [.added(Self.reached(other)), .enumerationCompleted])
     }
 
@@ -82,16 +82,16 @@ import Testing
         var televisions = RelayDeviceFilter()
         televisions.narrow(kinds: ["tv"])
         connect()
-        let first = heard(ask(.watch(request: 1, filters: [phones, televisions]), client: 7))
+        let first = receive(ask(.watch(request: 1, filters: [phones, televisions]), client: 7))
         #expect(first.dropFirst() == [.added(Self.reached(Self.there)), .enumerationCompleted])
         let other = RelayDevice(id: "5", name: "other", kind: "desktop")
-        #expect(heard(host.received(.changed(revision: 2, other), at: 0)).isEmpty)
+        #expect(receive(host.received(.changed(revision: 2, other), at: 0)).isEmpty)
         var there = Self.there
         there.presence = .offline
-        #expect(heard(host.received(.changed(revision: 3, there), at: 0)) == [.removed(device: "9")])
-        #expect(heard(host.received(.changed(revision: 4, Self.there), at: 0)) == [.added(Self.reached(Self.there))])
-        #expect(heard(host.received(.removed(revision: 5, device: "5"), at: 0)).isEmpty)
-        let all = heard(ask(.watch(request: 2), client: 7))
+        #expect(receive(host.received(.changed(revision: 3, there), at: 0)) == [.removed(device: "9")])
+        #expect(receive(host.received(.changed(revision: 4, Self.there), at: 0)) == [.added(Self.reached(Self.there))])
+        #expect(receive(host.received(.removed(revision: 5, device: "5"), at: 0)).isEmpty)
+        let all = receive(ask(.watch(request: 2), client: 7))
         #expect(all.dropFirst() == [.added(Self.reached(Self.there)), .enumerationCompleted])
     }
 

@@ -177,7 +177,7 @@ import Testing
 
     @Test("A watcher is told what kind of obstacle there is")
     mutating func obstacles() {
-        func told(_ directives: [Host.Directive]) -> RelayObstacle? {
+        func told(_ directives: [Host.Directive]) -> DiscoveryFailure? {
             directives.lazy.compactMap { if case .tell(_, .watchFailed(let kind, _)) = $0 { kind } else { nil } }.first
         }
         #expect(told(ask(.watch(request: 1))) == .notConnected)
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test("A person who says nothing refuses all that waits; the deadline of what is allowed is the caller's own")
-    mutating func patience() throws {
+    mutating func timeout() throws {
         publishGranted()
         _ = try arrive(Self.call, id: UUID(), deadline: 300_000)
         _ = try arrive(Self.call, id: UUID(), deadline: 300_000, at: 1_000)

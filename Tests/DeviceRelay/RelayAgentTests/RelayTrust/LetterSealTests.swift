@@ -3,7 +3,7 @@ import RelayAgent
 import RelayProtocol
 import Testing
 
-@Suite struct LetterSealTests {
+@Suite struct QueuedMessageSealTests {
     private let account = AccountKey()
 
     /// Seals of a device and what the server is told of it.
@@ -22,19 +22,23 @@ import Testing
         _ = seals.incoming(.welcome(device: "", revision: 1, devices: devices), at: 0)
     }
 
-    private func open(_ letter: RelayLetter, by seals: inout RelaySeals) -> [UInt8]? {
-        if case .letter(let opened)? = seals.incoming(.letter(letter), at: 0).frame { opened.body } else { nil }
+    private func open(_ queuedMessage: QueuedMessage, by seals: inout RelaySeals) -> [UInt8]? {
+        if case .queuedMessage(let opened)? = seals.incoming(.queuedMessage(queuedMessage), at: 0).frame {
+            opened.body
+        } else {
+            nil
+        }
     }
 
-    @Test("A letter is read by a device that began anew, also by the list alone; the server sees none of it")
+    @Test("A queued message is read by a device that began anew, also by the list alone; the server sees none of it")
     func anew() throws {
         let (keyA, keyB) = (RelaySeals.newKey(), RelaySeals.newKey())
         var (a, toldA) = try #require(device("1", key: keyA))
         var (_, toldB) = try #require(device("2", key: keyB))
         toldB.presence = .offline
         welcome(&a, [toldA, toldB])
-        let letter = RelayLetter(peer: "2", id: UUID(), deadline: 77, body: Array("a secret".utf8))
-        guard case .send(.letter(var sent)) = a.outgoing(.letter(letter), at: 0) else {
+        let queuedMessage = QueuedMessage(peer: "2", id: UUID(), deadline: 77, body: Array("a secret".utf8))
+        guard case .send(.queuedMessage(var sent)) = a.outgoing(.queuedMessage(queuedMessage), at: 0) else {
             Issue.record("it was not sealed")
             return
         }
@@ -60,14 +64,14 @@ import Testing
         let (_, toldC) = try #require(device("3", key: RelaySeals.newKey()))
         welcome(&a, [toldA, toldB])
         welcome(&b, [toldA, toldB, toldC])
-        let letter = RelayLetter(peer: "2", id: UUID(), deadline: 77, body: [1, 2, 3])
-        guard case .send(.letter(var sent)) = a.outgoing(.letter(letter), at: 0) else {
+        let queuedMessage = QueuedMessage(peer: "2", id: UUID(), deadline: 77, body: [1, 2, 3])
+        guard case .send(.queuedMessage(var sent)) = a.outgoing(.queuedMessage(queuedMessage), at: 0) else {
             Issue.record("it was not sealed")
             return
         }
         sent.peer = "1"
         #expect(open(sent, by: &b) == [1, 2, 3])
-        for change: (inout RelayLetter) -> Void in [
+        for change: (inout QueuedMessage) -> Void in [
             { $0.peer = "3" }, { $0.id = UUID() }, { $0.deadline = 78 }, { $0.body[40] ^= 1 }, { $0.body = [] },
             { $0.body = Array($0.body.prefix(20)) },
         ] {
@@ -79,8 +83,9 @@ import Testing
         var (_, stranger) = try #require(device("9", key: RelaySeals.newKey(), account: AccountKey()))
         stranger.presence = .online
         welcome(&a, [toldA, stranger])
-        let posted = RelayLetter(peer: "9", id: letter.id, deadline: 77, body: [1])
-        guard case .refused(.undelivered(letter.id, .untrusted)) = a.outgoing(.letter(posted), at: 0) else {
+        let posted = QueuedMessage(peer: "9", id: queuedMessage.id, deadline: 77, body: [1])
+        guard case .refused(.undelivered(queuedMessage.id, .untrusted)) = a.outgoing(.queuedMessage(posted), at: 0)
+        else {
             Issue.record("it was sealed for a stranger")
             return
         }

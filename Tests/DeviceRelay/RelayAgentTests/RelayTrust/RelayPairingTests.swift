@@ -25,7 +25,7 @@ import Testing
                 switch step {
                 case .say(let message):
                     let heard = between(message)
-                    let answer = ofGiver ? taker.heard(heard) : giver.heard(heard)
+                    let answer = ofGiver ? taker.receive(heard) : giver.receive(heard)
                     follow(answer, ofGiver: !ofGiver, between: between)
                 case .compare(let shown): digits.append(shown)
                 case .join(let key): taken = key
@@ -40,7 +40,7 @@ import Testing
         "Both show the same six digits, and the account's key goes over after a word on both", arguments: [true, false])
     func pairing(_ giverFirst: Bool) {
         var pair = Pair()
-        pair.follow(pair.giver.met(), ofGiver: true)
+        pair.follow(pair.giver.peerJoined(), ofGiver: true)
         #expect(pair.digits.count == 2 && pair.digits[0] == pair.digits[1] && pair.digits[0].count == 6)
         for ofGiver in [giverFirst, !giverFirst] {
             #expect(pair.taken == nil)
@@ -63,9 +63,9 @@ import Testing
         func shown(_ steps: [RelayPairing.Step]) -> String? {
             steps.compactMap { if case .compare(let digits) = $0 { digits } else { nil } }.first
         }
-        let leftSteps = left.heard(said(toLeft.heard(said(left.met()))))
-        let rightAnswer = right.heard(said(toRight.met()))
-        let rightSteps = right.heard(said(toRight.heard(said(rightAnswer))))
+        let leftSteps = left.receive(said(toLeft.receive(said(left.peerJoined()))))
+        let rightAnswer = right.receive(said(toRight.peerJoined()))
+        let rightSteps = right.receive(said(toRight.receive(said(rightAnswer))))
         #expect(shown(leftSteps) != nil && shown(leftSteps) != shown(rightSteps))
     }
 
@@ -79,7 +79,7 @@ import Testing
                 changed[changed.count - 1] ^= 1
                 return changed
             }
-            pair.follow(pair.giver.met(), ofGiver: true, between: between)
+            pair.follow(pair.giver.peerJoined(), ofGiver: true, between: between)
             pair.follow(pair.giver.answered(areSame: true), ofGiver: true, between: between)
             pair.follow(pair.taker.answered(areSame: true), ofGiver: false, between: between)
             let isSeen = pair.digits.count == 2 && pair.digits[0] != pair.digits[1]
@@ -93,7 +93,7 @@ import Testing
         for ofGiver in [true, false] {
             for isLast in [true, false] {
                 var pair = Pair()
-                pair.follow(pair.giver.met(), ofGiver: true)
+                pair.follow(pair.giver.peerJoined(), ofGiver: true)
                 for saysNo in [!isLast, isLast] {
                     let isGiver = saysNo == ofGiver
                     let steps =
@@ -109,10 +109,10 @@ import Testing
     @Test("The key does not go over before the other device's own word, whatever somebody between says")
     func forgedAgreement() {
         var pair = Pair()
-        pair.follow(pair.giver.met(), ofGiver: true)
+        pair.follow(pair.giver.peerJoined(), ofGiver: true)
         pair.follow(pair.giver.answered(areSame: true), ofGiver: true)
         #expect(!pair.isGiven)
-        pair.follow(pair.giver.heard([6] + [UInt8](repeating: 0, count: 28)), ofGiver: true)
+        pair.follow(pair.giver.receive([6] + [UInt8](repeating: 0, count: 28)), ofGiver: true)
         #expect(!pair.isGiven && pair.failures.count == 2)
     }
 
@@ -120,8 +120,8 @@ import Testing
     func outOfTurn(_ kind: UInt8) {
         for length in [0, 1, 31, 32, 47, 48, 100] {
             var pair = Pair()
-            _ = pair.giver.heard([kind] + [UInt8](repeating: 7, count: length))
-            _ = pair.taker.heard([kind] + [UInt8](repeating: 7, count: length))
+            _ = pair.giver.receive([kind] + [UInt8](repeating: 7, count: length))
+            _ = pair.taker.receive([kind] + [UInt8](repeating: 7, count: length))
             #expect(pair.taker.answered(areSame: true).allSatisfy { if case .join = $0 { false } else { true } })
         }
     }

@@ -32,7 +32,7 @@ import Testing
         return documents.takeDirectives()
     }
 
-    private func asks(_ directives: [Documents.Directive]) -> [(id: UUID, ask: RelayDocumentAsk)] {
+    private func asks(_ directives: [Documents.Directive]) -> [(id: UUID, ask: RelayDocumentRequest)] {
         directives.compactMap { if case .ask(let id, let ask) = $0 { (id, ask) } else { nil } }
     }
 
@@ -40,7 +40,7 @@ import Testing
         directives.compactMap { if case .answer(_, _, let outcome) = $0 { outcome } else { nil } }
     }
 
-    private func put(_ ask: RelayDocumentAsk?) throws -> (document: RelaySealedDocument, over: Int64) {
+    private func put(_ ask: RelayDocumentRequest?) throws -> (document: RelaySealedDocument, over: Int64) {
         var found: (document: RelaySealedDocument, over: Int64)?
         if case .put(let document, let over)? = ask { found = (document, over) }
         return try #require(found)

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test("What is taken back while it waits leaves no gap, and nothing of it is kept")
-    mutating func takenBack() {
+    mutating func commandCancelled() {
         let running = enter(count: 64).map(\.id)
         let waiting = enter(count: 3).map(\.id)
         queue.leave(waiting[0])

@@ -48,8 +48,8 @@ import Testing
         arguments: [
             (.success, .completed), (.expired, .expired), (.cancelled, .cancelled), (.outcomeUnknown, .failed),
             (.notDelivered, .failed),
-        ] as [(RelayStatus, RelayLife)])
-    func ends(_ status: RelayStatus, _ life: RelayLife) {
+        ] as [(RelayStatus, CommandState)])
+    func ends(_ status: RelayStatus, _ life: CommandState) {
         var ledger = CommandLedger()
         let id = UUID()
         _ = ledger.begin(id, Self.command(1))

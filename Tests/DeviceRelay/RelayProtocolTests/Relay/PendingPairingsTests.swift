@@ -52,7 +52,8 @@ import Testing
         #expect(!directives.contains { if case .send(_, Self.session("a")) = $0 { true } else { false } })
         #expect(
             pairings.add(Self.session("b"), at: [2], from: "198.51.100.1", now: 2) == [
-                .send(.met(device: "b"), to: Self.session("a")), .send(.met(device: "a"), to: Self.session("b")),
+                .send(.peerJoined(device: "b"), to: Self.session("a")),
+                .send(.peerJoined(device: "a"), to: Self.session("b")),
             ])
     }
 

@@ -203,7 +203,7 @@ import Testing
         away.presence = .offline
         var again = RelayDirectory()
         #expect(!again.knows(Self.mine))
-        let devices = (Array(kept.values) + [away]).map { KeptDevice(device: $0, seen: 1) }
+        let devices = (Array(kept.values) + [away]).map { StoredDevice(device: $0, seen: 1) }
         #expect(again.load(Self.mine, devices, at: 100) == [.wake(at: 5_100)])
         directory = again
         guard case .welcome(_, _, let all, _)? = told(Self.session("a", 2), join("a", epoch: 2, at: 200)).first else {
@@ -252,7 +252,8 @@ import Testing
         #expect(directory.pair(Self.session("x"), at: [8], from: nil, now: 0).isEmpty)
         #expect(
             directory.pair(Self.session("b"), at: [7], from: nil, now: 1) == [
-                .send(.met(device: "b"), to: Self.session("a")), .send(.met(device: "a"), to: Self.session("b")),
+                .send(.peerJoined(device: "b"), to: Self.session("a")),
+                .send(.peerJoined(device: "a"), to: Self.session("b")),
             ])
         #expect(directory.pair(Self.session("c"), at: [7], from: nil, now: 1).isEmpty)
         let route = Self.route("a")

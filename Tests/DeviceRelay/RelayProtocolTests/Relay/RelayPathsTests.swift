@@ -76,7 +76,7 @@ import Testing
             guard !directly[side].isEmpty else { return }
             let (connection, message) = directly[side].removeFirst()
             guard connection == open else { return }
-            follow(paths[side].heard(message, over: connection, at: now), side)
+            follow(paths[side].receive(message, over: connection, at: now), side)
         }
 
         mutating func connect() {
@@ -159,7 +159,7 @@ import Testing
         pair.settle()
         pair.say(1, 0)
         pair.directly = [[], []]
-        pair.now = RelayPaths.patience - 1
+        pair.now = RelayPaths.timeout - 1
         pair.follow(pair.paths[0].due(at: pair.now), 0)
         #expect(pair.byServer[1].isEmpty)
         pair.now += 1
@@ -173,7 +173,7 @@ import Testing
         pair.follow(pair.paths[0].due(at: pair.now), 0)
         #expect(pair.directly[1].map(\.message) == [.probe(number: 1)])
         pair.settle()
-        pair.now += RelayPaths.patience
+        pair.now += RelayPaths.timeout
         pair.follow(pair.paths[0].due(at: pair.now), 0)
         #expect(pair.paths[0].isDirect("b"))
     }
@@ -201,7 +201,7 @@ import Testing
         pair.say(1, 0)
         for side in [0, 1] { while !pair.byServer[side].isEmpty { pair.hearByServer(side) } }
         pair.directly = [[], []]
-        pair.now = RelayPaths.readyPatience
+        pair.now = RelayPaths.readyTimeout
         pair.follow(pair.paths[0].due(at: pair.now), 0)
         pair.settle()
         #expect(pair.came[1] == [1])
@@ -269,7 +269,7 @@ import Testing
         pair.now = 100
         pair.closeSession(1)
         pair.directly = [[], []]
-        pair.now += RelayPaths.patience
+        pair.now += RelayPaths.timeout
         pair.follow(pair.paths[0].due(at: pair.now), 0)
         #expect(pair.lost == [1, 0] && !pair.paths[0].isConnected("b"))
     }

@@ -130,7 +130,7 @@ import Testing
         kept.presence = .wakeable
         var again = RelayDirectory()
         again.canWake = canWake
-        _ = again.load(Self.mine, [KeptDevice(device: kept, seen: 1, wake: Self.channel)], at: 0)
+        _ = again.load(Self.mine, [StoredDevice(device: kept, seen: 1, wake: Self.channel)], at: 0)
         let told = again.hello(Self.caller, account: Self.mine, Self.device("a"), at: 0)
         let all = told.compactMap { if case .send(.welcome(_, _, let devices, _), _) = $0 { devices } else { nil } }
             .first

@@ -7,7 +7,7 @@ import Testing
     static let account: [UInt8] = [1]
     var directory = RelayDirectory(epoch: 40)
     /// What each device knows, as it would itself.
-    var told: [String: ToldDevices] = [:]
+    var told: [String: AnnouncedDevices] = [:]
     var bytes: [String: Int] = [:]
 
     static func device(_ name: String, apps: Int = 0, text: String = "v") -> RelayDevice {
@@ -35,9 +35,9 @@ import Testing
     mutating func hello(
         _ described: RelayDevice, epoch: UInt64 = 1, isOld: Bool = false, at now: Int64
     ) throws -> [String: [RelayFrame]] {
-        var known: RelayKnown?
+        var known: DirectoryRevision?
         if !isOld {
-            let hello = told[described.id, default: ToldDevices()].outgoing(.hello(token: [1], described))
+            let hello = told[described.id, default: AnnouncedDevices()].outgoing(.hello(token: [1], described))
             if case .hello(_, _, _, let state) = hello { known = state }
         }
         return try follow(
@@ -80,7 +80,7 @@ import Testing
         try hello(Self.device("b"), epoch: 2, at: 2000)
         let back = directory.hello(
             RelaySession(device: "a", epoch: 2), account: Self.account, Self.device("a"),
-            knows: RelayKnown(epoch: 41, revision: 2), at: 3000)
+            knows: DirectoryRevision(epoch: 41, revision: 2), at: 3000)
         let answers = back.compactMap {
             if case .send(.changes(let changes), _) = $0, changes.device == "a" { changes } else { nil }
         }
@@ -91,7 +91,7 @@ import Testing
             _ = try follow(directory.goodbye(RelaySession(device: "x\(number)", epoch: 1)))
         }
         for (state, isAll) in [(changes.revision, true), (changes.revision + 140, false)] {
-            let known = RelayKnown(epoch: changes.epoch, revision: state)
+            let known = DirectoryRevision(epoch: changes.epoch, revision: state)
             let told = directory.hello(
                 RelaySession(device: "a", epoch: UInt64(state) + 9), account: Self.account, Self.device("a"),
                 knows: known, at: 9000)
@@ -162,8 +162,8 @@ import Testing
 
     @Test("A device of which a change was lost says that it knows nothing")
     func holes() {
-        var told = ToldDevices()
-        func state() -> RelayKnown? {
+        var told = AnnouncedDevices()
+        func state() -> DirectoryRevision? {
             var copy = told
             guard case .hello(_, _, _, let known) = copy.outgoing(.hello(token: [1], Self.device("a"))) else {
                 return nil
@@ -173,23 +173,23 @@ import Testing
         _ = told.outgoing(.hello(token: [1], Self.device("a")))
         _ = told.incoming(
             .changes(RelayChanges(device: "a", epoch: 3, since: nil, revision: 5, devices: [Self.device("b")])))
-        #expect(state() == RelayKnown(epoch: 3, revision: 5))
+        #expect(state() == DirectoryRevision(epoch: 3, revision: 5))
         _ = told.incoming(.changes(RelayChanges(epoch: 3, since: 5, revision: 6, devices: [Self.device("c")])))
-        #expect(state() == RelayKnown(epoch: 3, revision: 6))
+        #expect(state() == DirectoryRevision(epoch: 3, revision: 6))
         _ = told.incoming(.changes(RelayChanges(epoch: 3, since: 7, revision: 8, devices: [Self.device("c")])))
-        #expect(state() == RelayKnown())
+        #expect(state() == DirectoryRevision())
         _ = told.incoming(
             .changes(
                 RelayChanges(
                     device: "a", epoch: 3, since: nil, revision: 8, devices: [Self.device("b")], undescribed: ["b"])))
-        #expect(state() == RelayKnown())
+        #expect(state() == DirectoryRevision())
         _ = told.incoming(.changed(revision: 8, Self.device("b")))
-        #expect(state() == RelayKnown(epoch: 3, revision: 8))
+        #expect(state() == DirectoryRevision(epoch: 3, revision: 8))
         // An older server counts nothing.
         _ = told.incoming(.welcome(device: "a", revision: 9, devices: [Self.device("b")]))
-        #expect(state() == RelayKnown())
+        #expect(state() == DirectoryRevision())
         _ = told.outgoing(.hello(token: [2], Self.device("a")))
-        #expect(state() == RelayKnown())
+        #expect(state() == DirectoryRevision())
     }
 
     @Test("Whatever devices do, and however often one is away, it knows in the end what the others are")

@@ -129,7 +129,7 @@ import Testing
                 wake: RelayWakeChannel(service: .apns, token: "aa", environment: .sandbox)),
             .hello(
                 token: [UInt8](repeating: 7, count: 32), device, wake: RelayWakeChannel(service: .fcm, token: "t")),
-            .hello(token: [UInt8](repeating: 7, count: 32), device, known: RelayKnown(epoch: -5, revision: 9)),
+            .hello(token: [UInt8](repeating: 7, count: 32), device, known: DirectoryRevision(epoch: -5, revision: 9)),
             .changes(RelayChanges(epoch: 2, since: 3, revision: 4, devices: [device], removed: ["8"])),
             .changes(
                 RelayChanges(device: "7", epoch: 2, since: nil, revision: 4, devices: [device], undescribed: ["7"])),
@@ -139,7 +139,7 @@ import Testing
             .removed(revision: 5, device: "7"), .interrupted(device: "7"),
             .route(RelayRoute(peer: "8", id: id, deadline: 9, body: [1])), .undelivered(id: id, .overloaded),
             .route(RelayRoute(peer: "8", id: id, deadline: nil, body: [1], isBulk: true, waits: true)),
-            .dismiss(device: "7"), .meet(place: [UInt8](repeating: 7, count: 32)), .met(device: "7"),
+            .dismiss(device: "7"), .meet(place: [UInt8](repeating: 7, count: 32)), .peerJoined(device: "7"),
             .refused("why"), .unknown("later"),
         ]
         for frame in frames { #expect(try RelayFrame(frame.encoded()) == frame) }

@@ -156,7 +156,7 @@ struct FCMWorld {
     ) async throws -> Answer {
         let route = MessageRoute(
             access: access,
-            gate: MessageGate(
+            gate: MessageTargetValidator(
                 apps: services.apps, tokens: services.tokens, groups: services.groups, register: register),
             quotas: SendQuotas(perMinute: services.messagesPerMinute), throttles: throttles, acceptor: acceptor,
             audiences: services.audiences, metrics: FCMMetrics())
@@ -179,7 +179,8 @@ struct FCMWorld {
 
     private var groups: DeviceGroupRoute {
         DeviceGroupRoute(
-            access: access, gate: MessageGate(apps: services.apps, tokens: services.tokens, groups: services.groups),
+            access: access,
+            gate: MessageTargetValidator(apps: services.apps, tokens: services.tokens, groups: services.groups),
             groups: services.groups, acceptor: acceptor)
     }
 

@@ -14,7 +14,7 @@ import Testing
         _ key: RecipientPublicKey = RecipientPrivateKey().publicKey, from installation: String, owner: String?,
         after milliseconds: Int64 = 0
     ) throws -> WebEnrolment.KeyOutcome? {
-        let kept = KeptWebRegistration(
+        let kept = StoredWebRegistration(
             device: try #require(DeviceID(5)), app: AppID(rawValue: 1), environment: .production,
             registration: WebRegistration(
                 category: "c", subtype: "wp:a#1", sender: "s", key: owner == nil ? nil : Self.told, installation: owner),

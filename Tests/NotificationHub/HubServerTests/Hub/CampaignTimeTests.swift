@@ -43,11 +43,11 @@ private func arrivals(_ world: HubWorld) async throws -> [String: String] {
 
 @Test(arguments: [
     ("now", ["b": "2026-06-01T10:00:00Z", "e": "2026-06-01T13:00:00Z"], [:]),
-    ("skip", ["e": "2026-06-01T13:00:00Z"], [LeftOut.past: 1]),
+    ("skip", ["e": "2026-06-01T13:00:00Z"], [ExclusionReason.past: 1]),
     ("next-day", ["b": "2026-06-02T07:00:00Z", "e": "2026-06-01T13:00:00Z"], [:]),
 ])
 func `what is over when a campaign is accepted is done as was said`(
-    past: String, expected: [String: String], leftOut: [LeftOut: Int]
+    past: String, expected: [String: String], leftOut: [ExclusionReason: Int]
 ) async throws {
     let world = try await HubWorld()
     try world.set("2026-06-01T10:00:00Z")

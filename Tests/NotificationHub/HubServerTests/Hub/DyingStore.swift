@@ -62,25 +62,25 @@ final class DyingStore: HubStore {
         }
     }
     func open(
-        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+        _ wave: SendBatch, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws {
         try await write { try await store.open(wave, audience: audience, change, parts: parts, at: now) }
     }
-    func note(_ broadcast: TakenBroadcast, of part: SendPart) async throws {
+    func note(_ broadcast: TakenBroadcast, of part: SendSegment) async throws {
         try await write { try await store.note(broadcast, of: part) }
     }
-    func divide(_ part: SendPart, leaving rest: Bitmap) async throws {
+    func divide(_ part: SendSegment, leaving rest: Bitmap) async throws {
         try await write { try await store.divide(part, leaving: rest) }
     }
-    func drop(_ part: SendPart) async throws { try await write { try await store.drop(part) } }
-    func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws {
+    func drop(_ part: SendSegment) async throws { try await write { try await store.drop(part) } }
+    func noteWithdrawn(_ part: SendSegment, at now: Timestamp) async throws {
         try await write { try await store.noteWithdrawn(part, at: now) }
     }
-    func note(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws {
+    func note(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws {
         try await write { try await store.note(recipients, of: part, upTo: copy) }
     }
-    func joinGone(_ count: Int, of part: SendPart) async throws {
-        try await write { try await store.joinGone(count, of: part) }
+    func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws {
+        try await write { try await store.matchDeletedRecipients(count, of: part) }
     }
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
         try await write { try await store.endWaves(ofSend: send, at: now) }
@@ -135,7 +135,7 @@ final class DyingStore: HubStore {
     func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
         try await store.openRecipients(for: installation)
     }
-    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart] {
+    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendSegment] {
         try await store.openParts(with: installation, hub: hub, at: now)
     }
     func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation] {
@@ -180,19 +180,19 @@ final class DyingStore: HubStore {
     }
     func nextDue(after now: Timestamp) async throws -> Timestamp? { try await store.nextDue(after: now) }
     func audience(ofSend send: Int64) async throws -> Bitmap { try await store.audience(ofSend: send) }
-    func nextWave(ofSend send: Int64) async throws -> SendWave? { try await store.nextWave(ofSend: send) }
+    func nextWave(ofSend send: Int64) async throws -> SendBatch? { try await store.nextWave(ofSend: send) }
     func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap {
         try await store.audienceOfWaves(ofSend: send)
     }
-    func audience(of wave: SendWave) async throws -> Bitmap { try await store.audience(of: wave) }
+    func audience(of wave: SendBatch) async throws -> Bitmap { try await store.audience(of: wave) }
     func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await store.reached(hub: hub, since: instant, but: send)
     }
     func see(_ tokens: [String], at now: Timestamp) async throws -> [Int64: [UInt32]] {
         try await write { try await store.see(tokens, at: now) }
     }
-    func leftOut(of send: Int64) async throws -> [LeftOut: Int] { try await store.leftOut(of: send) }
-    func audiencesLeftOut(ofSend send: Int64) async throws -> [LeftOut: Bitmap] {
+    func leftOut(of send: Int64) async throws -> [ExclusionReason: Int] { try await store.leftOut(of: send) }
+    func audiencesLeftOut(ofSend send: Int64) async throws -> [ExclusionReason: Bitmap] {
         try await store.audiencesLeftOut(ofSend: send)
     }
     func variants(of send: Int64) async throws -> [String: Int] { try await store.variants(of: send) }
@@ -213,10 +213,10 @@ final class DyingStore: HubStore {
     ) async throws -> [SendRecipient] {
         try await store.openRecipients(of: send, lookedUpBefore: instant, limit: limit)
     }
-    func nextPart(ofSend send: Int64) async throws -> SendPart? { try await store.nextPart(ofSend: send) }
-    func parts(ofSend send: Int64) async throws -> [SendPart] { try await store.parts(ofSend: send) }
-    func remaining(of part: SendPart) async throws -> Bitmap { try await store.remaining(of: part) }
-    func audience(of part: SendPart) async throws -> Bitmap { try await store.audience(of: part) }
+    func nextPart(ofSend send: Int64) async throws -> SendSegment? { try await store.nextPart(ofSend: send) }
+    func parts(ofSend send: Int64) async throws -> [SendSegment] { try await store.parts(ofSend: send) }
+    func remaining(of part: SendSegment) async throws -> Bitmap { try await store.remaining(of: part) }
+    func audience(of part: SendSegment) async throws -> Bitmap { try await store.audience(of: part) }
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation] {
         try await store.owners(tokens, hub: hub)
     }

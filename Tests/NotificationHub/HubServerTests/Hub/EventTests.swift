@@ -24,8 +24,8 @@ private final class RecordingReceiver: WebhookSender {
     }
 }
 
-private func courier(_ world: HubWorld, _ receiver: RecordingReceiver) -> HubWebhookCourier {
-    HubWebhookCourier(
+private func courier(_ world: HubWorld, _ receiver: RecordingReceiver) -> HubWebhookDispatcher {
+    HubWebhookDispatcher(
         store: world.database, sender: receiver,
         reports: { [hubs = world.hubs] in try await hubs.report($0, of: $1, by: NoTimelines()).members },
         clock: world.clock.function,
@@ -137,7 +137,7 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     let world = try await HubWorld()
     let receiver = RecordingReceiver()
     let opened = Mutex(false)
-    let courier = HubWebhookCourier(
+    let courier = HubWebhookDispatcher(
         store: world.database, sender: receiver,
         reports: { [hubs = world.hubs] id, hub in
             var report = try await hubs.report(id, of: hub, by: NoTimelines())
@@ -212,7 +212,7 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     let world = try await HubWorld()
     let receiver = RecordingReceiver()
     let unreadable = Mutex("")
-    let courier = HubWebhookCourier(
+    let courier = HubWebhookDispatcher(
         store: world.database, sender: receiver,
         reports: { [hubs = world.hubs] id, hub in
             if id == unreadable.withLock({ $0 }) { throw UnreadableSend("part") }
@@ -239,7 +239,7 @@ private func funnel(_ event: JSONTree?) -> [String: Int64] {
     let world = try await HubWorld()
     let receiver = RecordingReceiver()
     let asked = Mutex<[String]>([])
-    let courier = HubWebhookCourier(
+    let courier = HubWebhookDispatcher(
         store: world.database, sender: receiver,
         reports: { id, _ in
             asked.withLock { $0.append(id) }

@@ -42,7 +42,7 @@ import Testing
     @Test func `a webhook that does not answer holds up no other hub's events`() async throws {
         let world = try await HubWorld()
         let receiver = HangingReceiver()
-        let courier = HubWebhookCourier(
+        let courier = HubWebhookDispatcher(
             store: world.database, sender: receiver, reports: { _, _ in [] }, clock: world.clock.function,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let hanging = try await addHub("hanging", host: "hanging.example", in: world)

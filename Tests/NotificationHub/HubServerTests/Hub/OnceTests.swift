@@ -18,7 +18,7 @@ extension HubWorld {
     }
 
     /// Runs what is to be run, whenever it is due.
-    fileprivate func runToTheEnd() async throws {
+    fileprivate func runCommand() async throws {
         while let due = try await runner.runAll() { clock.advance(milliseconds: due.milliseconds(since: clock.now)) }
     }
 }
@@ -36,7 +36,7 @@ extension HubWorld {
     try await world.register("meant", channel: "x")
     let record = try await world.hubs.accept(
         SendRequest(format: .native(.apns), body: Array("{}".utf8), target: .audience(nil), rate: 1), for: world.hub)
-    try await world.runToTheEnd()
+    try await world.runCommand()
     #expect(world.sender.channels == ["shared", "token of other", "token", "own", "x"])
     let rows = try await world.database.recipients(of: record.number, after: nil, limit: 10)
     #expect(rows.filter { $0.end == .ineligible }.map(\.name) == ["second", "before"])
@@ -55,7 +55,7 @@ extension HubWorld {
     }
     _ = try await world.campaign(
         #"{"local":{"time":"2026-06-02T09:00:00","past":"now","gap":"end","overlap":"first","unknownZone":"UTC"}}"#)
-    try await world.runToTheEnd()
+    try await world.runCommand()
     #expect(world.sender.channels == ["shared"])
 }
 

@@ -107,18 +107,18 @@ private func sends(_ numbers: some Sequence<Int64>, of hub: Int64) -> [RunnableS
 private let now = Timestamp(seconds: 1_800_000_000)
 
 @Test func `a hub with a thousand sends leaves the first turn to a hub with one`() {
-    var turns = SendTurns()
+    var turns = SendScheduler()
     let runnable = sends(1...1000, of: 1) + sends([1001], of: 2)
     let first = turns.next(runnable, now: now)
     #expect(first.contains(RunnableSend(number: 1001, hub: 2)))
-    #expect(first.filter { $0.hub == 1 }.count == SendTurns.ofOneHub)
+    #expect(first.filter { $0.hub == 1 }.count == SendScheduler.ofOneHub)
     // All are under way: nobody else has a turn.
     #expect(turns.next(runnable, now: now).isEmpty)
     #expect(!turns.isIdle)
 }
 
 @Test func `every send of a hub has its turn before one has a second`() {
-    var turns = SendTurns()
+    var turns = SendScheduler()
     let runnable = sends(1...100, of: 1)
     var order: [Int64] = []
     while order.count < 200 {
@@ -132,21 +132,21 @@ private let now = Timestamp(seconds: 1_800_000_000)
 }
 
 @Test func `many hubs with slow sends leave room for hubs that have nothing under way`() {
-    var turns = SendTurns()
+    var turns = SendScheduler()
     var runnable: [RunnableSend] = []
     for hub in 1...10 { runnable += sends((0..<20).map { Int64(hub * 100 + $0) }, of: Int64(hub)) }
     let first = turns.next(runnable, now: now)
-    #expect(first.count == SendTurns.abreast / 2)
+    #expect(first.count == SendScheduler.abreast / 2)
     runnable += sends([5000], of: 50)
     #expect(turns.next(runnable, now: now) == sends([5000], of: 50))
     // However many hubs come, what is under way is bounded.
     for hub in 100..<200 { runnable += sends([Int64(hub) * 100], of: Int64(hub)) }
     let more = turns.next(runnable, now: now)
-    #expect(first.count + 1 + more.count == SendTurns.abreast)
+    #expect(first.count + 1 + more.count == SendScheduler.abreast)
 }
 
 @Test func `a send that could not go on rests, and others go on`() {
-    var turns = SendTurns()
+    var turns = SendScheduler()
     let runnable = sends([1, 2], of: 1)
     #expect(turns.next(runnable, now: now) == runnable)
     let rest = now.adding(milliseconds: 5000)

@@ -57,7 +57,7 @@ private final class Connection {
         self.web = web
         gateway.enrol(device, secret: 7)
         let metrics = DeviceEndpointMetrics()
-        let surroundings = DeviceConnectionSurroundings(
+        let surroundings = DeviceConnectionContext(
             gateway: gateway, upstream: UpstreamRegistry(), web: web ?? NoWebRegistrations(),
             refusals: UpstreamRefusalReport(logger: Logger(label: "test")), configuration: MCSServerConfiguration(),
             registry: DeviceConnectionRegistry(metrics: metrics),
@@ -174,7 +174,7 @@ private final class Connection {
         #expect(connection.gateway.state.value.acknowledged.contains(NotificationID(rawValue: 600)))
     }
 
-    @Test func `an agent of ours is sent as much as the window has room for`() throws {
+    @Test func `an agent of ours is sent as much as the window has capacity for`() throws {
         let connection = try Connection()
         try connection.logIn(isAgent: true)
         for number in 1...Int64(700) { connection.accept(notification(number)) }

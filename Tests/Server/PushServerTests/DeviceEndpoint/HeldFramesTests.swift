@@ -5,7 +5,7 @@ import Testing
 @Suite struct HeldFramesTests {
     @Test("What is no piece of something large comes first, and each kind in its order")
     func order() {
-        var held = HeldFrames(room: HeldRoom())
+        var held = HeldFrames(capacity: PendingBytesBudget())
         for (frame, isBulk) in [(1, true), (2, false), (3, true), (4, false)] as [(UInt8, Bool)] {
             let isTaken = held.hold([frame], isBulk: isBulk)
             #expect(isTaken)
@@ -16,9 +16,9 @@ import Testing
         #expect(held.isEmpty)
     }
 
-    @Test("Pieces that fill their room leave that of messages free")
-    func room() {
-        var held = HeldFrames(room: HeldRoom())
+    @Test("Pieces that fill their capacity leave that of messages free")
+    func capacity() {
+        var held = HeldFrames(capacity: PendingBytesBudget())
         let large = [UInt8](repeating: 0, count: HeldFrames.bulkLimit)
         let taken = [(large, true), ([1], true), ([2], false)].map { held.hold($0.0, isBulk: $0.1) }
         #expect(taken == [true, false, true])
@@ -28,18 +28,18 @@ import Testing
         #expect(isTaken)
     }
 
-    @Test("All connections together hold no more than their room, and give it back")
+    @Test("All connections together hold no more than their capacity, and give it back")
     func sharedRoom() {
-        let room = HeldRoom()
-        #expect(room.take(HeldRoom.limit - 2))
-        var (one, other) = (HeldFrames(room: room), HeldFrames(room: room))
+        let capacity = PendingBytesBudget()
+        #expect(capacity.take(PendingBytesBudget.limit - 2))
+        var (one, other) = (HeldFrames(capacity: capacity), HeldFrames(capacity: capacity))
         let taken = [one.hold([1], isBulk: false), other.hold([1, 2], isBulk: true), other.hold([3], isBulk: true)]
         #expect(taken == [true, false, true])
         other.drop()
         let isTaken = one.hold([4], isBulk: true)
         #expect(isTaken)
         one.drop()
-        #expect(room.count == HeldRoom.limit - 2)
-        room.give(HeldRoom.limit - 2)
+        #expect(capacity.count == PendingBytesBudget.limit - 2)
+        capacity.give(PendingBytesBudget.limit - 2)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         let first = (0..<8).map { _ in rate.admit(at: 1000, random: 0) }
         #expect(first.prefix(5).allSatisfy { $0 == nil })
         #expect(first.dropFirst(5).allSatisfy { $0 != nil })
-        // A tenth of a second later there is room for one.
+        // A tenth of a second later there is capacity for one.
         #expect(rate.admit(at: 1100, random: 0) == nil)
         #expect(rate.admit(at: 1100, random: 0) != nil)
         #expect((0..<5).allSatisfy { _ in rate.admit(at: 60_000, random: 0) == nil })
@@ -44,21 +44,21 @@ import Testing
 
     @Test func `connections are sent away before their handshake as soon as no login would be let in`() {
         var rate = LoginRate(.init(perSecond: 10, burst: 5))
-        #expect(rate.turnAway(at: 1000, waiting: 0, random: 0) == nil)
+        #expect(rate.reject(at: 1000, waiting: 0, random: 0) == nil)
         for _ in 0..<5 { #expect(rate.admit(at: 1000, random: 0) == nil) }
-        let pauses = (0..<20).compactMap { _ in rate.turnAway(at: 1000, waiting: 0, random: 0) }
+        let pauses = (0..<20).compactMap { _ in rate.reject(at: 1000, waiting: 0, random: 0) }
         #expect(pauses.count == 20 && Set(pauses.filter { $0 > LoginRate.shortestPause }).count == 10)
-        #expect(rate.turnAway(at: 1100, waiting: 0, random: 0) == nil, "there is room for one")
-        #expect(rate.turnAway(at: 1100, waiting: 1, random: 0) != nil, "it is another's")
+        #expect(rate.reject(at: 1100, waiting: 0, random: 0) == nil, "there is capacity for one")
+        #expect(rate.reject(at: 1100, waiting: 1, random: 0) != nil, "it is another's")
         #expect(rate.admit(at: 1100, random: 0) == nil, "nothing was counted for those")
         for waiting in [0, 3, 4, 1_000_000, .max, -1] {
-            #expect(rate.turnAway(at: 60_000, waiting: waiting, random: 0) == nil, "silence keeps nobody out")
+            #expect(rate.reject(at: 60_000, waiting: waiting, random: 0) == nil, "silence keeps nobody out")
         }
     }
 
     /// A connection without a socket, at whose beginning stands a gate.
     private func arriving(_ gate: LoginGate, at uptime: Int64) throws -> EmbeddedChannel {
-        let channel = EmbeddedChannel(handler: ArrivalHandler(gate, uptime: { uptime }, sentAway: {}))
+        let channel = EmbeddedChannel(handler: HandshakeCountHandler(gate, uptime: { uptime }, sentAway: {}))
         channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 1), promise: nil)
         return channel
     }
@@ -68,32 +68,32 @@ import Testing
         let gate = LoginGate(LoginRate(.init(perSecond: 1, burst: 2)))
         #expect(gate.admit(at: 1000) == nil)
         let silent = try (0..<1000).map { _ in try arriving(gate, at: 1000) }
-        #expect(gate.turnAway(at: 1000) == nil, "silence has no place")
+        #expect(gate.reject(at: 1000) == nil, "silence has no place")
         let first = try arriving(gate, at: 1000)
         try first.writeInbound(ByteBuffer(string: "\u{16}"))
         try first.writeInbound(ByteBuffer(string: "\u{3}"))
         #expect(try first.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "\u{16}"))
         #expect(try first.readInbound(as: ByteBuffer.self) == ByteBuffer(string: "\u{3}"))
-        #expect(gate.turnAway(at: 1000) != nil, "it has the last place")
+        #expect(gate.reject(at: 1000) != nil, "it has the last place")
 
         let second = try arriving(gate, at: 1000)
         try second.writeInbound(ByteBuffer(string: "\u{16}"))
         try second.writeInbound(ByteBuffer(string: "\u{3}"))
         #expect(try second.readInbound(as: ByteBuffer.self) == nil)
         let words = try #require(try second.readOutbound(as: ByteBuffer.self))
-        guard case .retryAfter = MCSTurnAway.read(words.readableBytesView) else {
+        guard case .retryAfter = MCSRejection.read(words.readableBytesView) else {
             Issue.record("the connection does not hear when to come again: \(words)")
             return
         }
 
-        first.pipeline.fireUserInboundEventTriggered(ArrivalHandler.LoggedIn())
-        #expect(gate.turnAway(at: 1000) == nil, "the login was judged, and who was sent away has no place")
+        first.pipeline.fireUserInboundEventTriggered(HandshakeCountHandler.LoggedIn())
+        #expect(gate.reject(at: 1000) == nil, "the login was judged, and who was sent away has no place")
         let third = try arriving(gate, at: 1000)
         try third.writeInbound(ByteBuffer(string: "\u{16}"))
-        #expect(gate.turnAway(at: 1000) != nil)
+        #expect(gate.reject(at: 1000) != nil)
         third.close(promise: nil)
         third.embeddedEventLoop.run()
-        #expect(gate.turnAway(at: 1000) == nil, "it is closed")
+        #expect(gate.reject(at: 1000) == nil, "it is closed")
         for channel in silent + [first, second] { _ = try channel.finish(acceptAlreadyClosed: true) }
     }
 

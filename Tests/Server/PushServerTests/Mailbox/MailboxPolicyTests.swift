@@ -71,7 +71,7 @@ import Testing
             testDescription: "an app's own limit counts everything", policy: MailboxPolicy(limit: 3, overflow: .clear),
             waiting: "a-bc", dropped: [0, 1, 2], count: 3),
         Case(
-            testDescription: "what is replaced makes room", policy: MailboxPolicy(limit: 3, overflow: .clear),
+            testDescription: "what is replaced makes capacity", policy: MailboxPolicy(limit: 3, overflow: .clear),
             waiting: "a-ba", replaced: [0]),
         Case(
             testDescription: "the oldest is dropped without a tombstone", policy: MailboxPolicy(limit: 3),
@@ -124,7 +124,7 @@ import Testing
         #expect(mailbox.tombstones.count == 2)
     }
 
-    @Test func `what has expired makes room before anything is cleared`() {
+    @Test func `what has expired makes capacity before anything is cleared`() {
         let soon = now.adding(milliseconds: 10)
         for collapse in [nil, "b"] {
             var mailbox = Mailbox()

@@ -83,7 +83,7 @@ import Testing
         #expect(directives == [.remove(id(1), .dropped(.overflow))])
     }
 
-    @Test func `what has expired makes room before anything is dropped`() {
+    @Test func `what has expired makes capacity before anything is dropped`() {
         let soon = now.adding(milliseconds: 10)
         var mailbox = mailbox([entry(1), entry(2, expiresAt: soon)], policy: MailboxPolicy(limit: 2))
         let directives = mailbox.appended(

@@ -122,7 +122,7 @@ private struct Simulation {
         }
     }
 
-    /// Whether a row may make room for an entry.
+    /// Whether a row may make capacity for an entry.
     private static func mayDrop(
         _ row: Mailbox.Entry, for entry: Mailbox.Entry, of shelf: [Mailbox.Entry], _ policy: MailboxPolicy,
         _ directives: [Mailbox.Directive], _ now: Timestamp

@@ -42,7 +42,7 @@ extension TestServer {
     }
 }
 
-/// What comes in bulk waits for room instead of being refused.
+/// What comes in bulk waits for capacity instead of being refused.
 @Suite(.timeLimit(.minutes(2))) struct BulkAcceptanceTests {
     private var small: MailboxService.Settings {
         var settings = MailboxService.Settings()
@@ -59,7 +59,7 @@ extension TestServer {
         }
     }
 
-    @Test func `no more is queued in bulk than the lane holds, and single ones have room beside it`() async throws {
+    @Test func `no more is queued in bulk than the lane holds, and single ones have capacity beside it`() async throws {
         try await withServer(settings: small) { server in
             try await whileFull(server) { sink in
                 #expect(server.service.queue.counts.commands == 256)
@@ -121,7 +121,7 @@ extension TestServer {
         }
     }
 
-    @Test func `a task that is cancelled while there is no room takes nothing more`() async throws {
+    @Test func `a task that is cancelled while there is no capacity takes nothing more`() async throws {
         try await withServer(settings: small) { server in
             let list = server.campaign(10)
             let none = CountingSink(expecting: 1)

@@ -19,7 +19,7 @@ import Testing
         var prefetched = Prefetched()
         prefetched.notifications[id] = NotificationFacts(device: device, lines: [line(.presented, at: 1)])
         var batch = MailboxBatch()
-        batch.learn(prefetched)
+        batch.prefetch(prefetched)
         for _ in 0..<2 {
             batch.append(line(.presented, at: 1), to: id)
             batch.append(line(.presented, at: 2), to: id)

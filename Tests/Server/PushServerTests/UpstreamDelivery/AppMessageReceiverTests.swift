@@ -13,7 +13,7 @@ import Testing
 struct MessageWorld {
     let store = MemoryStore()
     let apps: AppDirectory
-    let bell = MessageBell()
+    let bell = MessageArrivalSignal()
     let clock = ManualClock()
     let app: RegisteredApp
     let sealer: DeviceTokenSealer
@@ -60,7 +60,7 @@ struct FailingMessageStore: AppMessageStore {
 
     func keep(
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
-    ) async throws -> [MessageKeeping] {
+    ) async throws -> [MessageInsertion] {
         if isFailing.load() { throw Failure() }
         return try await base.keep(messages, limits: limits, at: now)
     }
@@ -177,7 +177,7 @@ struct FailingMessageStore: AppMessageStore {
             #expect(try await world.say(name, device: device) == .durable())
         }
         #expect(try await world.say("d", device: 2) == .durable())
-        let courier = WebhookCourier(
+        let courier = WebhookDispatcher(
             store: world.store, register: world.store, sealer: world.sealer, cell: 0, bell: world.bell, sender: hook,
             clock: world.clock.function, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let serving = Task { await courier.serve(webhook) }

@@ -64,7 +64,7 @@ struct WebhookScheduleTests {
         (100, .failed),
     ])
     func `statuses say what became of a message`(status: Int, outcome: WebhookSchedule.Outcome) {
-        #expect(WebhookCourier.outcome(of: status) == outcome)
+        #expect(WebhookDispatcher.outcome(of: status) == outcome)
     }
 }
 

@@ -83,7 +83,7 @@ struct DatabaseFiles {
         let relay = try RelayDatabase(path: path, logger: Logger(label: "test"))
         for number in 1...10 {
             relay.keep(
-                KeptDevice(
+                StoredDevice(
                     device: RelayDevice(id: "\(number)", name: "lamp", kind: "lamp"), seen: Int64(number)), of: [7])
         }
         try relay.close()

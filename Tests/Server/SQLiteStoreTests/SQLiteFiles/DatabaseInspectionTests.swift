@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: ServerDatabase.allCases)
     func `a byte that differs in the header, the schema or a leaf is damage`(database: ServerDatabase) async throws {
         let files = try await DatabaseFiles(database)
-        // The magic text; how many pages there are; a table's definition, of which a letter differs; a page's kind.
+        // The magic text; how many pages there are; a table's definition, of which a queued message differs; a page's kind.
         let definition = try #require(files.place(of: "CREATE TABLE \(files.table)("))
         for place in [3, 29, definition + 14, try files.page(of: files.table)] {
             try files.flip(place, bits: 0x08)

@@ -69,7 +69,7 @@ import Testing
         #expect(throws: DatabaseFault.self) { try relay.devices(of: [7]) }
         relay.forget("1")
         let wasKept = await withCheckedContinuation { told in
-            relay.remove(LetterKey(sender: "1", id: UUID()), for: "2") { told.resume(returning: $0) }
+            relay.remove(QueuedMessageKey(sender: "1", id: UUID()), for: "2") { told.resume(returning: $0) }
         }
         #expect(wasKept == nil)
         try relay.close()

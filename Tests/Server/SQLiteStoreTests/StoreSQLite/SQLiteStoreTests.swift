@@ -139,7 +139,7 @@ import Testing
         for round in 0..<20 as Range<UInt64> {
             let woken = Latch()
             // No clock ends it: without being woken it would outlast the test.
-            OwnThread.begin("waits") {
+            NamedThread.begin("waits") {
                 while waiting.current == round { waiting.wait(whileAt: round, milliseconds: .max) }
                 woken.open()
             }

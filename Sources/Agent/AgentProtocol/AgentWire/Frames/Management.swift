@@ -13,7 +13,7 @@ public enum ManagementCommand: Hashable, Sendable {
     case show(notification: Int64)
     /// The requests that wait for their trigger, of one app or of all. One answer carries a page of them; `after`
     /// is where the page before ended.
-    case pending(app: BundleID?, after: PendingTurn?)
+    case pending(app: BundleID?, after: PendingOrder?)
     /// Takes back what waits.
     case cancel(app: BundleID, identifiers: [String])
     /// Chooses an action of a notification as a person on the desktop does, with text where it asks for some.
@@ -49,7 +49,7 @@ public enum ManagementAnswer: Hashable, Sendable {
     case threads([NotificationThread])
     /// Requests that wait, the one that is due first in front; `next` is where the page ended, `nil` on the last
     /// one.
-    case pending([PendingNotification], next: PendingTurn?)
+    case pending([PendingNotification], next: PendingOrder?)
     /// Names and values, in the order in which they are to be read.
     case settings([Setting])
     /// The user's response to the notification of ``ManagementCommand/notify(_:waits:)``.
@@ -89,7 +89,7 @@ extension ManagementCommand: Codable {
         case "pending":
             self = .pending(
                 app: try members.decodeIfPresent(BundleID.self, forKey: .app),
-                after: try members.decodeIfPresent(PendingTurn.self, forKey: .after))
+                after: try members.decodeIfPresent(PendingOrder.self, forKey: .after))
         case "cancel": self = .cancel(app: try member(.app), identifiers: try member(.identifiers))
         case "act":
             self = .act(
@@ -175,7 +175,7 @@ extension ManagementAnswer: Codable {
         case "threads": self = .threads(try member(.threads))
         case "pending":
             self = .pending(
-                try member(.pending), next: try members.decodeIfPresent(PendingTurn.self, forKey: .next))
+                try member(.pending), next: try members.decodeIfPresent(PendingOrder.self, forKey: .next))
         case "settings": self = .settings(try member(.settings))
         case "answered":
             self = .answered(

@@ -35,7 +35,7 @@ public struct PendingNotification: Codable, Hashable, Sendable {
 }
 
 /// The position of a request in the order of all pending ones.
-public struct PendingTurn: Codable, Hashable, Sendable {
+public struct PendingOrder: Codable, Hashable, Sendable {
     /// When it is due, in milliseconds since 1970; `nil` for what waits for no time, which comes last.
     public var deadline: Int64?
     /// The agent's number of the request; it orders those that are due at the same time.
