@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import PushCore
 
 /// The process at the other end of a Unix socket, as the kernel reports it.
 package struct Peer: Sendable, Hashable {
@@ -61,7 +62,8 @@ package struct PeerCheck: Sendable {
             guard let expected else {
                 return "its secret is missing, or others can read it; install its manifest again"
             }
-            return Self.isSame(secret ?? "", expected) ? nil : "its secret is not the one beside its manifest"
+            return !expected.isEmpty && ConstantTime.equal((secret ?? "").utf8, expected.utf8)
+                ? nil : "its secret is not the one beside its manifest"
         }
         guard let running = executable(peer.process) else { return "its program cannot be read from /proc" }
         let program = URL(fileURLWithPath: manifest.executable).resolvingSymlinksInPath().path
@@ -72,12 +74,5 @@ package struct PeerCheck: Sendable {
                 "it ran \(peer.program ?? "what could not be read") when it connected, and its manifest says \(program)"
         }
         return nil
-    }
-
-    /// Compares in a time that depends on the lengths alone.
-    private static func isSame(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        guard one.count == other.count, !one.isEmpty else { return false }
-        return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -41,7 +41,7 @@ struct Installations: Sendable {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let id = Self.text(parts[0]), let secret = Base64URL.decode(parts[1].utf8),
             let known = try await store.installation(id, team: team),
-            Self.isSame(Array(SHA256.hash(data: secret)), known.refreshHash)
+            ConstantTime.equal(Array(SHA256.hash(data: secret)), known.refreshHash)
         else { return nil }
         return authToken(of: known)
     }
@@ -77,10 +77,5 @@ struct Installations: Sendable {
     private static func text(_ part: Substring) -> String? {
         guard part.utf8.count <= 2 * longestID else { return nil }
         return Base64URL.decode(part.utf8).flatMap { String(validating: $0, as: UTF8.self) }
-    }
-
-    /// Whether two secrets are the same. The time tells their lengths alone.
-    static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        left.count == right.count && zip(left, right).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
     }
 }

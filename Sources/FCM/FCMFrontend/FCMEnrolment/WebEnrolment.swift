@@ -130,7 +130,7 @@ package struct WebEnrolment: Sendable {
     package func keepKeys(
         _ key: RecipientPublicKey, installation: String, of token: String, team: TeamID
     ) async throws -> KeyOutcome {
-        let kept: KeptWebRegistration
+        let kept: StoredWebRegistration
         switch try await find(token, team: team) {
         case .failure(let outcome): return outcome.outcome
         case .success(let found): kept = found
@@ -148,14 +148,14 @@ package struct WebEnrolment: Sendable {
 
     /// The reason why an installation may not tell the keys of a registration; `nil` where it may.
     static func refusal(
-        of key: RecipientPublicKey, from installation: String, for kept: KeptWebRegistration, at now: Timestamp
+        of key: RecipientPublicKey, from installation: String, for kept: StoredWebRegistration, at now: Timestamp
     ) -> KeyOutcome? {
         guard let owner = kept.registration.installation else {
             return now.milliseconds(since: kept.registeredAt) <= claimTime ? nil : .unclaimed
         }
         if owner == installation { return nil }
         let known = kept.registration.key?.authenticationSecret
-        return known.map { Installations.isSame($0, key.authenticationSecret) } == true ? nil : .foreign
+        return known.map { ConstantTime.equal($0, key.authenticationSecret) } == true ? nil : .foreign
     }
 
     /// Ends the registration of a device token that an installation has.
@@ -195,7 +195,7 @@ package struct WebEnrolment: Sendable {
         var outcome: KeyOutcome
     }
 
-    private func find(_ text: String, team: TeamID) async throws -> Result<KeptWebRegistration, Unfit> {
+    private func find(_ text: String, team: TeamID) async throws -> Result<StoredWebRegistration, Unfit> {
         guard let token = DeviceToken(text: text), let subject = tokens.sealer.open(token),
             let app = try await apps.find(subject.app)
         else { return .failure(Unfit(outcome: .unknownToken)) }
@@ -217,7 +217,7 @@ package struct WebEnrolment: Sendable {
         mailboxes.registrationsChanged(of: device)
     }
 
-    private func end(_ kept: KeptWebRegistration) async throws {
+    private func end(_ kept: StoredWebRegistration) async throws {
         try await enrolment.end(device: kept.device, app: kept.app, environment: kept.environment)
         mailboxes.registrationsChanged(of: kept.device)
     }

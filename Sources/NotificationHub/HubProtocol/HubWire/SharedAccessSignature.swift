@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PushCore
 
 /// The credential of Azure's data plane: `SharedAccessSignature sr=…&sig=…&se=…&skn=…`, its fields in any order.
 ///
@@ -87,15 +88,6 @@ package struct SharedAccessSignature: Hashable, Sendable {
         let resource = encoded(resource)
         let signature = Data(digest(resource: resource, expiry: String(expiresAt), key: key)).base64EncodedString()
         return "SharedAccessSignature sr=\(resource)&sig=\(encoded(signature))&se=\(expiresAt)&skn=\(encoded(keyName))"
-    }
-}
-
-/// Comparison of secrets.
-package enum ConstantTime {
-    /// Whether two lists of bytes are the same. The time that this takes depends only on their lengths.
-    package static func equal(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 

@@ -18,16 +18,8 @@ package enum EnrolmentAccess: Sendable {
         case .key(let secret):
             let key = secret.wrappedValue
             guard let shown, !key.isEmpty else { return false }
-            return Self.isSame(shown.utf8, key.utf8)
+            return ConstantTime.equal(shown.utf8, key.utf8)
         }
-    }
-
-    /// Compares in a time that depends only on the length of the presented text.
-    private static func isSame(_ shown: some Collection<UInt8>, _ secret: some Collection<UInt8>) -> Bool {
-        let secret = Array(secret)
-        var difference: UInt8 = shown.count == secret.count ? 0 : 1
-        for (index, byte) in shown.enumerated() { difference |= byte ^ secret[index % secret.count] }
-        return difference == 0
     }
 }
 

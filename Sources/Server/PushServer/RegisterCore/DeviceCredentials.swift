@@ -26,8 +26,6 @@ extension DeviceCredentials {
 
     /// Whether the credentials match a stored hash; compares in constant time.
     package func matches(_ stored: [UInt8]) -> Bool {
-        let mine = secretHash
-        guard mine.count == stored.count else { return false }
-        return zip(mine, stored).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+        ConstantTime.equal(secretHash, stored)
     }
 }
