@@ -87,7 +87,8 @@ package struct ControlListener: Service, CustomStringConvertible {
         let boundPort = BoundPort()
         do {
             let limits = HTTP1Channel.Configuration(
-                additionalChannelHandlers: [RefusedBodyHandler(), SlowBodyHandler()], idleTimeout: .seconds(60),
+                additionalChannelHandlers: [RefusedBodyHandler(), SlowBodyHandler(), RefusalPaceHandler()],
+                idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))
             let server = HTTPServerBuilder { [interface, limiter] in

@@ -8,10 +8,13 @@ package final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHan
     package typealias InboundIn = ByteBuffer
 
     /// An event: another connection replaces this one.
-    struct GiveWay: Sendable {}
+    struct Replaced: Sendable {}
 
-    /// An event: the peer has presented a valid credential.
-    struct Proven: Sendable {}
+    /// An event: the peer has presented a valid credential. Fired through the pipeline.
+    package struct Proven: Sendable {
+        /// Creates the event.
+        package init() {}
+    }
 
     /// A request without a credential was served: the time to show one begins anew.
     struct Served: Sendable {}
@@ -42,8 +45,10 @@ package final class AdmissionHandler: ChannelInboundHandler, RemovableChannelHan
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is GiveWay: context.close(promise: nil)
-        case is Proven: context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        case is Replaced: context.close(promise: nil)
+        case is Proven:
+            context.fireUserInboundEventTriggered(event)
+            context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
         case is Served: if !isOverdue { startTimer(context) }
         default: context.fireUserInboundEventTriggered(event)
         }
