@@ -16,7 +16,7 @@ enum MediaFetchFuzz {
                 let text = String(decoding: parts[0], as: UTF8.self)
                 let location = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
                 MediaFetchFuzz.check(text, location)
-                MediaFetchFuzz.fetch(text, location, parts.count > 2 ? parts[2] : [])
+                MediaFetchFuzz.fetch(text, condition: location, arguments: parts.count > 2 ? parts[2] : [])
                 return 0
             })
     }
@@ -30,7 +30,7 @@ enum MediaFetchFuzz {
         precondition((try? MediaURL(next.description)) == next || next.description.utf8.count > MediaURL.lengthLimit)
     }
 
-    private static func fetch(_ text: String, _ location: String, _ body: ArraySlice<UInt8>) {
+    private static func fetch(_ text: String, condition location: String, arguments body: ArraySlice<UInt8>) {
         guard var fetch = try? MediaFetch(MediaRequest(url: text), rules: .init()),
             let address = try? SocketAddress(ipAddress: "93.184.216.34", port: 443)
         else { return }
@@ -46,6 +46,8 @@ enum MediaFetchFuzz {
             rest = rest.dropFirst(7)
         }
         if directive == .receive { directive = fetch.handle(.ended) }
-        if case .finish(let kind, _, _) = directive { precondition(body.count <= kind.limit, "too large") }
+        if case .finish(let kind, _, _) = directive {
+            precondition(body.count <= kind.limit, "too large")
+        }
     }
 }

@@ -70,6 +70,10 @@ enum NoiseFuzz {
     }
 
     private static func body(_ queuedMessage: QueuedMessage, _ seals: inout RelaySeals) -> [UInt8]? {
-        if case .queuedMessage(let opened)? = seals.incoming(.queuedMessage(queuedMessage), at: 0).frame { opened.body } else { nil }
+        if case .queuedMessage(let opened)? = seals.incoming(.queuedMessage(queuedMessage), at: 0).frame {
+            opened.body
+        } else {
+            nil
+        }
     }
 }

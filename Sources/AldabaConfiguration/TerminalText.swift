@@ -6,8 +6,8 @@ package enum TerminalText {
     /// of text U+FFFD.
     package static func line(_ text: String) -> String { shown(text, breaks: " ", tabs: " ") }
 
-    /// As many lines as it has: breaks become line feeds, tabs stay, other control characters and those that change the
-    /// direction of text U+FFFD.
+    /// A text of several lines, safe for a terminal: breaks become line feeds, and tabs stay. Other control characters, and
+    /// those that change the direction of text, become U+FFFD.
     package static func lines(_ text: String) -> String { shown(text, breaks: "\n", tabs: "\t") }
 
     private static func shown(_ text: String, breaks: Unicode.Scalar, tabs: Unicode.Scalar) -> String {

@@ -78,7 +78,7 @@ extension DeviceCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            try await DeviceCommand.setBlocked(device, true, location, json: json)
+            try await DeviceCommand.setBlocked(device, isBlocked: true, location: location, json: json)
         }
     }
 
@@ -90,7 +90,7 @@ extension DeviceCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            try await DeviceCommand.setBlocked(device, false, location, json: json)
+            try await DeviceCommand.setBlocked(device, isBlocked: false, location: location, json: json)
         }
     }
 
@@ -103,7 +103,7 @@ extension DeviceCommand {
     }
 
     private static func setBlocked(
-        _ device: String, _ isBlocked: Bool, _ location: FolderOption, json: Bool
+        _ device: String, isBlocked: Bool, location: FolderOption, json: Bool
     ) async throws {
         let id = try self.device(device)
         let hasChanged = try await ServerRegister.reading(location.folder) { store in

@@ -48,7 +48,7 @@ struct DeviceCommand: AsyncParsableCommand {
         @OptionGroup var signing: SigningOptions
 
         func run() async throws {
-            let answer = try await EncryptionKeyClient.fetch(token, authority: ca, location, signing)
+            let answer = try await EncryptionKeyClient.fetch(token, authority: ca, location: location, signing: signing)
             _ = try PublishedKey.read(answer, from: "the server's answer")
             print(String(decoding: answer, as: UTF8.self))
         }

@@ -32,7 +32,7 @@ enum EncryptionKeyClient {
     ///
     /// - Parameter authority: A file with the authority of the server's certificate; `nil` for the data folder's.
     static func fetch(
-        _ token: String, authority: String?, _ location: FolderOption, _ signing: SigningOptions
+        _ token: String, authority: String?, location: FolderOption, signing: SigningOptions
     ) async throws -> Data {
         let addresses = try location.addresses()
         guard let path = token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {

@@ -27,7 +27,7 @@ struct LegacyService: Service, CustomStringConvertible {
                     certificates: RegisteredCertificates(parts.certificates), apps: parts.apps, tokens: parts.tokens,
                     feedback: parts.store),
                 acceptor: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton, logger: parts.logger)
-        } catch { throw ServeCommand.cannotListen(configuration.host, port ?? feedbackPort ?? 0, error) }
+        } catch { throw ServeCommand.cannotListen(configuration.host, port: port ?? feedbackPort ?? 0, error: error) }
         endpoint.port.map(ports.legacy.known)
         endpoint.feedbackPort.map(ports.legacyFeedback.known)
         try? await gracefulShutdown()

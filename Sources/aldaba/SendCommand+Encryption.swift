@@ -11,7 +11,7 @@ extension SendCommand {
         }
         let recipient = try await recipient(token)
         let shown = EncryptedPayload.Placeholder(body: placeholder)
-        let limit = pushType.flatMap(PushType.init) == .voip ? 5120 : 4096
+        let limit = fields.pushType.flatMap(PushType.init) == .voip ? 5120 : 4096
         let largest = try EncryptedPayload.largestPayload(within: limit, to: recipient, placeholder: shown)
         guard payload.count <= largest else {
             throw CommandFailure(
@@ -34,6 +34,7 @@ extension SendCommand {
                 .usage, "--encrypt with --server needs --encryption-key: another server is not asked for keys")
         }
         return try PublishedKey.read(
-            await EncryptionKeyClient.fetch(token, authority: ca, location, signing), from: "the server's answer")
+            await EncryptionKeyClient.fetch(token, authority: ca, location: location, signing: signing),
+            from: "the server's answer")
     }
 }

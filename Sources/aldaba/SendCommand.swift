@@ -31,11 +31,7 @@ struct SendCommand: AsyncParsableCommand {
             the server that runs on the data folder is asked.
             """)
     var encryptionKey: String?
-    @Option(help: "apns-priority: 10, 5 or 1.") var priority: String?
-    @Option(help: "apns-push-type; a suffix that it asks for is added to the topic.") var pushType: String?
-    @Option(help: "apns-expiration: seconds since 1970, or 0 for one attempt.") var expiration: String?
-    @Option(help: "apns-collapse-id.") var collapseID: String?
-    @Option(help: "apns-id, a UUID.") var id: String?
+    @OptionGroup var fields: RequestFieldOptions
     @Option(help: "The server as host:port; without it the one that runs on the data folder.") var server: String?
     @Option(help: "The control API's address for --image, https://host:port; without it the data folder's server's.")
     var control: String?
@@ -148,7 +144,7 @@ struct SendCommand: AsyncParsableCommand {
     /// Refuses what a server would refuse, or a device pass over, and warns of what shows nothing.
     private func check(_ body: [UInt8]) throws {
         let source = payload == "-" ? "standard input" : payload ?? "the payload"
-        if let warning = try PayloadCheck.warning(on: body, from: source, pushType: pushType, asIs: asIs) {
+        if let warning = try PayloadCheck.warning(on: body, from: source, pushType: fields.pushType, asIs: asIs) {
             Terminal.complain("warning: \(warning)")
         }
     }
@@ -156,7 +152,7 @@ struct SendCommand: AsyncParsableCommand {
     /// The answer to `--dry-run`.
     private func showUnsent(_ body: [UInt8]) throws {
         if json {
-            let type = pushType ?? PushType.alert.rawValue
+            let type = fields.pushType ?? PushType.alert.rawValue
             return print(
                 try JSONLine.of([
                     "topic": sentTopic, "pushType": type, "payload": String(decoding: body, as: UTF8.self),
@@ -186,7 +182,8 @@ struct SendCommand: AsyncParsableCommand {
     /// The app's topic with the suffix that its push type asks for.
     private var sentTopic: String {
         let topic = topic ?? app ?? DemoApp.topic.rawValue
-        guard let suffix = pushType.flatMap(PushType.init)?.topicSuffix?.description, !topic.hasSuffix(suffix) else {
+        guard let suffix = fields.pushType.flatMap(PushType.init)?.topicSuffix?.description, !topic.hasSuffix(suffix)
+        else {
             return topic
         }
         return topic + suffix
@@ -200,10 +197,11 @@ struct SendCommand: AsyncParsableCommand {
         headers.append(":path", "/3/device/\(token)")
         if certificate == nil { headers.append("authorization", "bearer \(try signing.token(location))") }
         headers.append("apns-topic", sentTopic)
-        headers.append("apns-push-type", pushType ?? "alert")
+        headers.append("apns-push-type", fields.pushType ?? "alert")
         let optional = [
-            ("apns-priority", priority), ("apns-expiration", expiration), ("apns-collapse-id", collapseID),
-            ("apns-id", id),
+            ("apns-priority", fields.priority), ("apns-expiration", fields.expiration),
+            ("apns-collapse-id", fields.collapseID),
+            ("apns-id", fields.id),
         ]
         for (name, value) in optional { if let value { headers.append(name, value) } }
         return headers
@@ -228,7 +226,7 @@ struct SendCommand: AsyncParsableCommand {
         let sentence = answer.flatMap { APNsReason(rawValue: $0.reason) }?.sentence
         let note = await refusalNote(apnsID)
         // The probable intention, with line and column; an encrypted payload cannot be examined.
-        let meant = encrypt ? nil : PayloadDiagnosis(body, pushType: pushType.flatMap(PushType.init))
+        let meant = encrypt ? nil : PayloadDiagnosis(body, pushType: fields.pushType.flatMap(PushType.init))
         let words = [answer?.reason ?? "status \(response.status)", sentence, note, meant.map { "\($0)" }]
         throw CommandFailure(code, "the server refused: \(words.compactMap(\.self).joined(separator: ": "))")
     }

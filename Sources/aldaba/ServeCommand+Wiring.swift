@@ -53,7 +53,8 @@ extension ServeCommand {
         let status = ServerStatus(
             failure: { core.mailboxes.health.failure }, isReady: { ports.allBound.isSet },
             faults: { core.databases.faults }, version: AldabaVersion.number)
-        let control = try core.controlServices(values, media, upstream, hub.interface, status, names: names)
+        let control = try core.controlServices(
+            values, media: media, upstream: upstream, hub: hub.interface, status: status, names: names)
         var services: [any Service] = [
             CoreService(parts: core),
             HubService(parts: hub, presence: core.presence, lists: core.hubLists, logger: logger),
@@ -94,12 +95,12 @@ extension ServeCommand {
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         do { try await group.run() } catch let failure as ControlListener.Failure {
-            throw cannotListen(failure.host, failure.port, failure.underlying)
+            throw cannotListen(failure.host, port: failure.port, error: failure.underlying)
         }
     }
 
     /// Names the listener that failed; the system's own message does not.
-    static func cannotListen(_ host: String, _ port: Int, _ error: any Error) -> CommandFailure {
+    static func cannotListen(_ host: String, port: Int, error: any Error) -> CommandFailure {
         CommandFailure(.failed, "cannot listen on \(ServerAddresses.authority(host, port)): \(error)")
     }
 }
@@ -284,7 +285,7 @@ private struct ProviderService: Service, CustomStringConvertible {
                 environment: configuration.environment, credentials: parts.credentials,
                 certificates: parts.certificates, apps: parts.apps,
                 tokens: parts.tokens, acceptor: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
-        } catch { throw ServeCommand.cannotListen(configuration.host, port, error) }
+        } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }
         bound(endpoint.port)
         try? await gracefulShutdown()
         await endpoint.shutDown()
@@ -400,7 +401,7 @@ private struct DeviceService: Service, CustomStringConvertible {
             group: MultiThreadedEventLoopGroup.singleton,
             logger: parts.logger)
         do { bound(try await endpoint.start()) } catch {
-            throw ServeCommand.cannotListen(configuration.host, port, error)
+            throw ServeCommand.cannotListen(configuration.host, port: port, error: error)
         }
         try? await gracefulShutdown()
         await endpoint.stop()

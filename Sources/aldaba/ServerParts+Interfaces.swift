@@ -7,8 +7,8 @@ import PushServer
 extension ServerParts {
     /// The services of the control API's listeners: its own routes, and the interfaces of other modules.
     func controlServices(
-        _ values: ConfigurationValues, _ media: MediaServices, _ upstream: UpstreamParts, _ hub: any ControlInterface,
-        _ status: ServerStatus, names: @escaping @Sendable () -> ServerNames
+        _ values: ConfigurationValues, media: MediaServices, upstream: UpstreamParts, hub: any ControlInterface,
+        status: ServerStatus, names: @escaping @Sendable () -> ServerNames
     ) throws -> ControlServices {
         let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
         let enrolment = Enrolment(
@@ -29,7 +29,7 @@ extension ServerParts {
         services.topics = topics
         services.broadcasts = broadcasts
         let admission = EnrolmentAdmission(services.enrolmentAccess, keys: store, clock: presentTime)
-        services.interfaces = interfacesOfFCM(values, webEnrolment, admission, names: names)
+        services.interfaces = interfacesOfFCM(values, web: webEnrolment, admission: admission, names: names)
         services.interfaces += [UpstreamInterface(feed: upstream.feed, authentication: authentication), reports, hub]
         services.interfaces.append(
             InventoryInterface(
@@ -45,7 +45,7 @@ extension ServerParts {
     }
 
     private func interfacesOfFCM(
-        _ values: ConfigurationValues, _ web: WebEnrolment, _ admission: EnrolmentAdmission,
+        _ values: ConfigurationValues, web: WebEnrolment, admission: EnrolmentAdmission,
         names: @escaping @Sendable () -> ServerNames
     ) -> [any ControlInterface] {
         var services = FCMServices(

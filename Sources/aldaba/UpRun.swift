@@ -116,7 +116,7 @@ struct UpRun: Sendable {
             // A server that is started again keeps the ports that it was given.
             .compactMap { key, bound in bound.map { port(key, $0) } } + plan.configurationFlag
             + plan.values.flags(for: .serve, except: except)
-        return try child("serve", plan.executable, words) { [addresses] line in
+        return try child("serve", executable: plan.executable, arguments: words) { [addresses] line in
             if let told = ServerAddresses(line: line) { addresses.settle(.success(told)) }
         }
     }
@@ -129,7 +129,7 @@ struct UpRun: Sendable {
     }
 
     private func agentPlan() throws -> ChildProcess.Plan {
-        try child("agent", plan.executable, agentWords(plan.folder, plan.socket)) {
+        try child("agent", executable: plan.executable, arguments: agentWords(plan.folder, plan.socket)) {
             [agentListens, deviceToken, appConnected] line in
             switch AgentReport(line: line) {
             case .listening(_, let hasScreen): agentListens.settle(.success(hasScreen))
@@ -145,7 +145,7 @@ struct UpRun: Sendable {
     private func agentPlan(
         _ name: String, _ device: UpDevice, listens: @escaping @Sendable (Bool) -> Void
     ) throws -> ChildProcess.Plan {
-        try child(name, plan.executable, agentWords(device.folder, device.socket)) { line in
+        try child(name, executable: plan.executable, arguments: agentWords(device.folder, device.socket)) { line in
             if case .listening(_, let hasScreen) = AgentReport(line: line) { listens(hasScreen) }
         }
     }
@@ -166,7 +166,7 @@ struct UpRun: Sendable {
     }
 
     private func appPlan() throws -> ChildProcess.Plan {
-        var plan = try child("app", plan.appExecutable, [], line: nil)
+        var plan = try child("app", executable: plan.appExecutable, arguments: [], line: nil)
         // Settings of server and agent, above all the enrolment key, are kept from apps.
         plan.environment = plan.environment.filter {
             !$0.key.hasPrefix("ALDABA_") || $0.key == SupervisorWatch.variable
@@ -178,7 +178,7 @@ struct UpRun: Sendable {
     }
 
     private func child(
-        _ name: String, _ executable: String, _ arguments: [String], line: (@Sendable (String) -> Void)?
+        _ name: String, executable: String, arguments: [String], line: (@Sendable (String) -> Void)?
     ) throws -> ChildProcess.Plan {
         var environment = plan.environment
         environment[SupervisorWatch.variable] = "1"

@@ -19,7 +19,7 @@ struct UpSummary: Sendable {
 
     private var keyPath: String { KeyRing(folder: plan.folder.keys).path(of: plan.key) }
 
-    /// Where the demo app's hub is, as clients of Azure's take it; its address is that of the control API over TLS.
+    /// The connection string of the demo app's hub, as Azure's clients read it; its address is that of the control API.
     private var hub: String? {
         plan.hubKey.map { key in
             HubConnectionString(
@@ -33,39 +33,64 @@ struct UpSummary: Sendable {
     func json() throws -> String {
         try JSONLine.of(
             Line(
-                apns: addresses.apns, mcs: addresses.device, http: addresses.http, metrics: addresses.metrics,
-                fcm: fcm, serviceAccount: serviceAccount, registrationToken: deviceToken, legacy: addresses.legacy,
-                legacyFeedback: addresses.legacyFeedback, ca: plan.certificates.authority,
-                key: keyPath, keyId: plan.key.keyId, teamId: plan.key.teamId,
-                topic: DemoApp.topic.rawValue, deviceToken: deviceToken, data: plan.folder.root,
-                appLog: plan.folder.appLog,
-                devices: plan.devices.count < 2
-                    ? nil : plan.devices.map { Device(name: $0.name, data: $0.folder.root, socket: $0.socket) },
-                hub: hub, hubName: DemoApp.hub,
-                pids: Processes(serve: processes["serve"], agent: processes["agent"], app: processes["app"])))
+                endpoints: Endpoints(
+                    apns: addresses.apns, mcs: addresses.device, http: addresses.http, metrics: addresses.metrics,
+                    fcm: fcm,
+                    legacy: addresses.legacy, legacyFeedback: addresses.legacyFeedback, hub: hub, hubName: DemoApp.hub),
+                provider: Provider(
+                    serviceAccount: serviceAccount, ca: plan.certificates.authority, key: keyPath,
+                    keyId: plan.key.keyId, teamId: plan.key.teamId, topic: DemoApp.topic.rawValue),
+                device: FirstDevice(
+                    registrationToken: deviceToken, deviceToken: deviceToken, data: plan.folder.root,
+                    appLog: plan.folder.appLog,
+                    devices: plan.devices.count < 2
+                        ? nil : plan.devices.map { Device(name: $0.name, data: $0.folder.root, socket: $0.socket) },
+                    pids: Processes(serve: processes["serve"], agent: processes["agent"], app: processes["app"]))))
     }
 
+    /// The members of the JSON object: those of its parts, side by side.
     private struct Line: Encodable {
+        var endpoints: Endpoints
+        var provider: Provider
+        var device: FirstDevice
+
+        func encode(to encoder: any Encoder) throws {
+            try endpoints.encode(to: encoder)
+            try provider.encode(to: encoder)
+            try device.encode(to: encoder)
+        }
+    }
+
+    /// The addresses of the server.
+    private struct Endpoints: Encodable {
         var apns: String
         var mcs: String
         var http: String?
         var metrics: String
         var fcm: String
-        var serviceAccount: String
-        var registrationToken: String
         var legacy: String?
         var legacyFeedback: String?
+        var hub: String?
+        var hubName: String
+    }
+
+    /// The files and names by which a provider signs and trusts.
+    private struct Provider: Encodable {
+        var serviceAccount: String
         var ca: String
         var key: String
         var keyId: String
         var teamId: String
         var topic: String
+    }
+
+    /// The tokens of the demo app, the devices and the processes.
+    private struct FirstDevice: Encodable {
+        var registrationToken: String
         var deviceToken: String
         var data: String
         var appLog: String
         var devices: [Device]?
-        var hub: String?
-        var hubName: String
         var pids: Processes
     }
 

@@ -87,27 +87,29 @@ extension ConfigurationReader {
 
     private func readFile(into result: inout Reading) {
         guard let file else { return }
-        func fault(_ line: Int, _ what: String, _ right: String) {
+        func fault(_ line: Int, what: String, right: String) {
             result.faults.append(
                 ConfigurationFault(origin: .file(file.path, line: line), what: what, right: right))
         }
         let root: Node?
         do { root = try Yams.compose(yaml: file.text) } catch {
             let line = (error as? YamlError).flatMap(Self.line) ?? 1
-            return fault(line, "the file is not YAML", "it holds one `key: value` a line")
+            return fault(line, what: "the file is not YAML", right: "it holds one `key: value` a line")
         }
         guard let root else { return }
         guard let mapping = root.mapping else {
-            return fault(1, "the file is not a list of keys", "it holds one `key: value` a line")
+            return fault(1, what: "the file is not a list of keys", right: "it holds one `key: value` a line")
         }
         for (name, value) in mapping {
             let line = name.mark?.line ?? 1
             guard let text = name.string, let key = ConfigurationKey(rawValue: text) else {
-                fault(line, "there is no key \"\(name.string ?? "")\"", Self.suggestion(for: name.string ?? ""))
+                fault(
+                    line, what: "there is no key \"\(name.string ?? "")\"",
+                    right: Self.suggestion(for: name.string ?? ""))
                 continue
             }
             guard let scalar = value.scalar else {
-                fault(line, "\(key.rawValue) is a list or a mapping", "it takes \(key.row.type.words)")
+                fault(line, what: "\(key.rawValue) is a list or a mapping", right: "it takes \(key.row.type.words)")
                 continue
             }
             result.take(scalar.string, for: key, from: .file(file.path, line: line))
@@ -132,12 +134,12 @@ extension ConfigurationReader {
                 continue
             }
             let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            readFlag(String(parts[0]), parts.count > 1 ? String(parts[1]) : nil, &rest, into: &result)
+            readFlag(String(parts[0]), attached: parts.count > 1 ? String(parts[1]) : nil, rest: &rest, into: &result)
         }
     }
 
     private func readFlag(
-        _ name: String, _ attached: String?, _ rest: inout ArraySlice<String>, into result: inout Reading
+        _ name: String, attached: String?, rest: inout ArraySlice<String>, into result: inout Reading
     ) {
         if let key = key(named: name) {
             let isFlag = key.row.type == .flag

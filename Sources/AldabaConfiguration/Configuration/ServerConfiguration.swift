@@ -29,7 +29,7 @@ package struct ServerConfiguration: Sendable {
             faults.append(
                 ConfigurationFault(
                     origin: values.origin(.development), what: "development with host \(host)",
-                    right: "development opens doors without keys, so it goes with host 127.0.0.1 or ::1 only"))
+                    right: "development needs no credentials, so it goes with host 127.0.0.1 or ::1 only"))
         }
         let ports: [ConfigurationKey] = [
             .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .legacyPort, .legacyFeedbackPort,

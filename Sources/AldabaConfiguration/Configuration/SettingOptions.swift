@@ -94,21 +94,7 @@ package struct SharedSettings: SettingOptions {
 
 /// The settings of the server alone.
 package struct ServerSettings: SettingOptions {
-    @Option(.host) var host: String?
-    @Option(.serverNames) var serverNames: String?
-    @Option(.apnsPort) var apnsPort: String?
-    @Option(.devicePort) var devicePort: String?
-    @Option(.controlPort) var controlPort: String?
-    @Option(.httpPort) var httpPort: String?
-    @Option(.metricsPort) var metricsPort: String?
-    @Option(.metricsHost) var metricsHost: String?
-    @Option(.legacyPort) var legacyPort: String?
-    @Option(.legacyFeedbackPort) var legacyFeedbackPort: String?
-    @Option(.connectionsPerAddress) var connectionsPerAddress: String?
-    @Option(.deviceLogins) var deviceLogins: String?
-    @Option(.proxies) var proxies: String?
-    @Option(.certificate) var certificate: String?
-    @Option(.certificateKey) var certificateKey: String?
+    @OptionGroup var listeners: ListenerSettings
     @Option(.development) var development: String?
     @Flag(no: .development) var noDevelopment: Bool
     @Option(.enrolmentOpen) var enrolmentOpen: String?
@@ -129,18 +115,46 @@ package struct ServerSettings: SettingOptions {
 
     /// The argument of each option.
     package var given: [ConfigurationKey: String?] {
-        [
-            .host: host, .serverNames: serverNames, .apnsPort: apnsPort, .devicePort: devicePort,
-            .controlPort: controlPort,
-            .httpPort: httpPort, .metricsPort: metricsPort, .metricsHost: metricsHost, .legacyPort: legacyPort,
-            .legacyFeedbackPort: legacyFeedbackPort, .connectionsPerAddress: connectionsPerAddress,
-            .deviceLogins: deviceLogins, .proxies: proxies, .certificate: certificate,
-            .certificateKey: certificateKey, .development: noDevelopment ? "false" : development,
+        let own: [ConfigurationKey: String?] = [
+            .development: noDevelopment ? "false" : development,
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
             .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota,
-            .fcmDeviceQuota: fcmDeviceQuota,
-            .topicQuota: topicQuota, .webhookNetworks: webhookNetworks, .relayWakeHub: relayWakeHub,
-            .hubBroadcastMinimum: hubBroadcastMinimum,
+            .fcmDeviceQuota: fcmDeviceQuota, .topicQuota: topicQuota, .webhookNetworks: webhookNetworks,
+            .relayWakeHub: relayWakeHub, .hubBroadcastMinimum: hubBroadcastMinimum,
+        ]
+        return own.merging(listeners.given) { own, _ in own }
+    }
+}
+
+/// The settings of the server's listeners: names, ports, connections and the certificate.
+package struct ListenerSettings: SettingOptions {
+    @Option(.host) var host: String?
+    @Option(.serverNames) var serverNames: String?
+    @Option(.apnsPort) var apnsPort: String?
+    @Option(.devicePort) var devicePort: String?
+    @Option(.controlPort) var controlPort: String?
+    @Option(.httpPort) var httpPort: String?
+    @Option(.metricsPort) var metricsPort: String?
+    @Option(.metricsHost) var metricsHost: String?
+    @Option(.legacyPort) var legacyPort: String?
+    @Option(.legacyFeedbackPort) var legacyFeedbackPort: String?
+    @Option(.connectionsPerAddress) var connectionsPerAddress: String?
+    @Option(.deviceLogins) var deviceLogins: String?
+    @Option(.proxies) var proxies: String?
+    @Option(.certificate) var certificate: String?
+    @Option(.certificateKey) var certificateKey: String?
+
+    /// Made by the parser, which fills it in.
+    package init() {}
+
+    /// The argument of each option.
+    package var given: [ConfigurationKey: String?] {
+        [
+            .host: host, .serverNames: serverNames, .apnsPort: apnsPort, .devicePort: devicePort,
+            .controlPort: controlPort, .httpPort: httpPort, .metricsPort: metricsPort, .metricsHost: metricsHost,
+            .legacyPort: legacyPort, .legacyFeedbackPort: legacyFeedbackPort,
+            .connectionsPerAddress: connectionsPerAddress, .deviceLogins: deviceLogins, .proxies: proxies,
+            .certificate: certificate, .certificateKey: certificateKey,
         ]
     }
 }

@@ -137,7 +137,9 @@ package enum Diagnosis {
         let made = DevelopmentCertificates.Paths(folder: folder.certificates)
         let isOwn = values.text(.certificate) != nil || values.text(.certificateKey) != nil
         let (path, key) = (values.text(.certificate) ?? made.server, values.text(.certificateKey) ?? made.serverKey)
-        return [authority(made, now)] + [isOwn || access(path, F_OK) == 0 ? pair(path, key, isOwn, now) : none(path)]
+        return [authority(made, now)] + [
+            isOwn || access(path, F_OK) == 0 ? pair(path, key: key, isOwn: isOwn, at: now) : none(path)
+        ]
     }
 
     private static func authority(_ made: DevelopmentCertificates.Paths, _ now: Date) -> Finding {
@@ -149,7 +151,7 @@ package enum Diagnosis {
     private static func none(_ path: String) -> Finding { Finding(what: "\(path): none yet; `up` makes it") }
 
     /// The server's certificate with its key.
-    private static func pair(_ path: String, _ key: String, _ isOwn: Bool, _ now: Date) -> Finding {
+    private static func pair(_ path: String, key: String, isOwn: Bool, at now: Date) -> Finding {
         let files: CertificateFiles
         do { files = try CertificateFiles(certificate: path, key: key) } catch {
             return Finding(

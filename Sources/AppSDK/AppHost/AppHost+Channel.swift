@@ -64,7 +64,7 @@ extension AppHost {
     /// that it has not; `nil` when it cannot be asked for.
     package func endToken(answer: @escaping @Sendable (ChannelAnswer?) -> Void) {
         let request = nextRequest()
-        channelAnswers[request] = answer
+        answers.channelAnswers[request] = answer
         handle(.tokenEndAsked(request: request))
     }
 
@@ -78,7 +78,7 @@ extension AppHost {
             return answer(
                 .refused(code: ChannelFault.tooBig, message: "it does not fit into a message to the agent"))
         }
-        channelAnswers[request] = answer
+        answers.channelAnswers[request] = answer
         handle(.channelAsked(request: request, command, size: size))
     }
 

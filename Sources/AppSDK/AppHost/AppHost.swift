@@ -19,13 +19,8 @@ package final class AppHost {
     /// The connection whose thread waits to read on.
     private var heldConnection: AgentConnection?
     private var timer: Duration?
-    private var lastRequest: Int64 = 0
-    private var authorizations: [Int64: @Sendable (Bool?) -> Void] = [:]
-    private var settings: [Int64: @Sendable (NotificationSettings?) -> Void] = [:]
-    private var centers: [Int64: CenterRequest] = [:]
-    /// The callbacks that wait for answers to requests of the direct channel.
-    var channelAnswers: [Int64: @Sendable (ChannelAnswer?) -> Void] = [:]
-    private var media: [Int64: @Sendable (MediaAnswer) -> Void] = [:]
+    /// The callbacks that wait for the agent's answers, by the numbers of their requests.
+    var answers = AnswerHandlers()
     private let clock = ContinuousClock()
     private let origin = ContinuousClock.now
 
@@ -89,34 +84,34 @@ package final class AppHost {
 
     /// Asks for authorization. The answer comes on any thread; `nil` when it cannot be asked for.
     package func requestAuthorization(options: UInt, answer: @escaping @Sendable (Bool?) -> Void) {
-        lastRequest += 1
-        authorizations[lastRequest] = answer
-        handle(.authorizationRequested(request: lastRequest, options: options))
+        answers.lastRequest += 1
+        answers.authorizations[answers.lastRequest] = answer
+        handle(.authorizationRequested(request: answers.lastRequest, options: options))
     }
 
     /// Asks for the settings. The answer comes on any thread; `nil` when they cannot be asked for.
     package func requestSettings(answer: @escaping @Sendable (NotificationSettings?) -> Void) {
-        lastRequest += 1
-        settings[lastRequest] = answer
-        handle(.settingsRequested(request: lastRequest))
+        answers.lastRequest += 1
+        answers.settings[answers.lastRequest] = answer
+        handle(.settingsRequested(request: answers.lastRequest))
     }
 
     /// Has the agent fetch a file, in a service extension. The answer comes once, on any thread.
     package func requestMedia(_ request: MediaRequest, answer: @escaping @Sendable (MediaAnswer) -> Void) {
-        lastRequest += 1
-        media[lastRequest] = answer
-        handle(.mediaRequested(request: lastRequest, request))
+        answers.lastRequest += 1
+        answers.media[answers.lastRequest] = answer
+        handle(.mediaRequested(request: answers.lastRequest, request))
     }
 
     /// Asks something of the notification centre. The answer comes on any thread.
     package func requestCenter(
         _ command: CenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterFailure>) -> Void
     ) {
-        lastRequest += 1
+        answers.lastRequest += 1
         do {
-            let frame = try AgentFrame.encode(AppMessage.center(request: lastRequest, command))
-            centers[lastRequest] = CenterRequest(frame: frame, answer: answer)
-            handle(.centerRequested(request: lastRequest, command, size: frame.count))
+            let frame = try AgentFrame.encode(AppMessage.center(request: answers.lastRequest, command))
+            answers.centers[answers.lastRequest] = CenterRequest(frame: frame, answer: answer)
+            handle(.centerRequested(request: answers.lastRequest, command, size: frame.count))
         } catch {
             answer(.failure(.unsendable(error)))
         }
@@ -128,12 +123,6 @@ package final class AppHost {
         case unsendable(AgentFrameError)
         /// The app has no id, another process is the app now, or too much waits already.
         case untaken
-    }
-
-    /// A question to the notification centre that has no answer yet: written once, however often it is asked again.
-    private struct CenterRequest {
-        let frame: [UInt8]
-        let answer: @Sendable (Result<CenterAnswer, CenterFailure>) -> Void
     }
 
     /// Declares the app's state, for an app that the agent cannot observe.
@@ -150,14 +139,14 @@ package final class AppHost {
 
     /// A number for another request.
     func nextRequest() -> Int64 {
-        lastRequest += 1
-        return lastRequest
+        answers.lastRequest += 1
+        return answers.lastRequest
     }
 
     /// Gives the device token back.
     package func unregisterForRemoteNotifications() {
-        lastRequest += 1
-        handle(.unregistrationRequested(request: lastRequest))
+        answers.lastRequest += 1
+        handle(.unregistrationRequested(request: answers.lastRequest))
     }
 }
 
@@ -200,16 +189,18 @@ extension AppHost {
         case .extend(let notification): extend(notification)
         case .expire(let notification): extensionReceiver?.expire(notification)
         case .openSettings(let notification): notificationReceiver?.openSettings(for: notification)
-        case .answerAuthorization(let request, let granted): authorizations.removeValue(forKey: request)?(granted)
-        case .answerSettings(let request, let values): settings.removeValue(forKey: request)?(values)
-        case .answerMedia(let request, let answer): media.removeValue(forKey: request)?(answer)
-        case .answerCenter(let request, let answer): centers.removeValue(forKey: request)?.answer(.success(answer))
+        case .answerAuthorization(let request, let granted):
+            answers.authorizations.removeValue(forKey: request)?(granted)
+        case .answerSettings(let request, let values): answers.settings.removeValue(forKey: request)?(values)
+        case .answerMedia(let request, let answer): answers.media.removeValue(forKey: request)?(answer)
+        case .answerCenter(let request, let answer):
+            answers.centers.removeValue(forKey: request)?.answer(.success(answer))
         case .failRequest(let request):
-            centers.removeValue(forKey: request)?.answer(.failure(.untaken))
-            authorizations.removeValue(forKey: request)?(nil)
-            settings.removeValue(forKey: request)?(nil)
-            channelAnswers.removeValue(forKey: request)?(nil)
-            media.removeValue(forKey: request)?(
+            answers.centers.removeValue(forKey: request)?.answer(.failure(.untaken))
+            answers.authorizations.removeValue(forKey: request)?(nil)
+            answers.settings.removeValue(forKey: request)?(nil)
+            answers.channelAnswers.removeValue(forKey: request)?(nil)
+            answers.media.removeValue(forKey: request)?(
                 .failed(MediaFailure(.busy, "too much waits for the agent already, or this process is no app's")))
         case .announceToken(let token):
             if appAsksForToken { applicationReceiver?.registered(token: token) }
@@ -223,7 +214,7 @@ extension AppHost {
             messagingReceiver.receiveData(message)
             handle(.dataHandled(id: message.id))
         case .tellChannel(let isConnected): messagingReceiver?.channelChanged(isConnected: isConnected)
-        case .answerChannel(let request, let answer): channelAnswers.removeValue(forKey: request)?(answer)
+        case .answerChannel(let request, let answer): answers.channelAnswers.removeValue(forKey: request)?(answer)
         case .tellEnd(let end):
             guard let messagingReceiver else { break }
             messagingReceiver.upstreamEnded(end)
@@ -385,7 +376,7 @@ extension AppHost {
     }
 
     private func frame(of message: AppMessage) -> [UInt8]? {
-        if case .center(let request, _) = message, let asked = centers[request] { return asked.frame }
+        if case .center(let request, _) = message, let asked = answers.centers[request] { return asked.frame }
         return try? AgentFrame.encode(message)
     }
 }

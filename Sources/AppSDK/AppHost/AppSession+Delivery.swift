@@ -17,7 +17,8 @@ extension AppSession {
         case .settings(let request, let settings):
             if answered(request) { directives.append(.answerSettings(request: request, settings)) }
         case .registered(let request, let token): registered(request, token)
-        case .registrationFailed(let request, let code, let text): registrationFailed(request, code, text)
+        case .registrationFailed(let request, let code, let text):
+            registrationFailed(request, code: code, message: text)
         case .centerAnswered(let request, let answer):
             if self.answered(request) { directives.append(.answerCenter(request: request, answer)) }
         case .fetched(let request, let answer):
@@ -88,28 +89,28 @@ extension AppSession {
         }
     }
 
-    mutating func openingAnswered(_ id: Int64, _ isTaken: Bool, _ now: Duration) {
+    mutating func openingAnswered(_ id: Int64, isTaken: Bool, at now: Duration) {
         guard !isTaken else { return responseHandled(id, now) }
         replies.restore(id)
         pump(now)
     }
 
-    mutating func backgroundHandled(_ id: Int64, _ result: BackgroundResult, _ now: Duration) {
+    mutating func backgroundHandled(_ id: Int64, result: BackgroundResult, at now: Duration) {
         guard let delivery = deliveries.inProgress[id] else { return }
         switch (delivery.stage, delivery.kind) {
         case (.presentation, _): break
-        case (.unasked, _): handled(id, .notPresented, now)
+        case (.unasked, _): handled(id, outcome: .notPresented, at: now)
         case (.background, .foregroundAndBackground):
             deliveries.inProgress[id]?.stage = .presentation
             deliveries.inProgress[id]?.deadline = now + Self.handlerLimit
             directives.append(.askPresentation(delivery.notification))
-        case (.background, _): handled(id, .background(result), now)
+        case (.background, _): handled(id, outcome: .background(result), at: now)
         }
     }
 
-    mutating func presentationAnswered(_ id: Int64, _ options: UInt, _ now: Duration) {
+    mutating func presentationAnswered(_ id: Int64, options: UInt, at now: Duration) {
         guard let delivery = deliveries.inProgress[id], delivery.stage == .presentation else { return }
-        handled(id, options == 0 ? .notPresented : .presented(options: options), now)
+        handled(id, outcome: options == 0 ? .notPresented : .presented(options: options), at: now)
     }
 
     /// Delivers a notification to the application delegate, once, when it is remote and no receiver chooses its
@@ -117,13 +118,13 @@ extension AppSession {
     mutating func presentationUnasked(_ id: Int64, _ now: Duration) {
         guard let delivery = deliveries.inProgress[id], delivery.stage == .presentation else { return }
         guard delivery.kind == .foreground, delivery.notification.isRemote else {
-            return handled(id, .notPresented, now)
+            return handled(id, outcome: .notPresented, at: now)
         }
         deliveries.inProgress[id]?.stage = .unasked
         directives.append(.handBackground(delivery.notification))
     }
 
-    mutating func handled(_ id: Int64, _ outcome: HandledOutcome, _ now: Duration) {
+    mutating func handled(_ id: Int64, outcome: HandledOutcome, at now: Duration) {
         guard deliveries.answer(id, outcome) else { return }
         send(.handled(notification: id, outcome: outcome))
         checkConfirmations()
@@ -139,7 +140,7 @@ extension AppSession {
 
     /// An agent that confirms nothing would fill the memory. On a new connection every answer is sent again.
     mutating func checkConfirmations() {
-        guard link == .welcomed,
+        guard connection.link == .welcomed,
             deliveries.answeredCount + replies.answeredCount + channel.messages.answeredCount > Self.unconfirmedLimit
         else { return }
         report("the agent confirms nothing that this app has handled; it is called again.")
@@ -150,8 +151,8 @@ extension AppSession {
         if case .waiting(let until) = launch, until <= now { runLaunch(.active, nil) }
         for (id, delivery) in deliveries.inProgress.sorted(by: { $0.key < $1.key }) where delivery.deadline <= now {
             switch delivery.stage {
-            case .background, .unasked: backgroundHandled(id, .failed, now)
-            case .presentation: presentationAnswered(id, 0, now)
+            case .background, .unasked: backgroundHandled(id, result: .failed, at: now)
+            case .presentation: presentationAnswered(id, options: 0, at: now)
             }
         }
         for (id, reply) in replies.inProgress.sorted(by: { $0.key < $1.key }) where reply.deadline <= now {

@@ -5,7 +5,8 @@ import AgentProtocol
 extension AppSession {
     mutating func ask(_ request: Int64, _ message: AppMessage, size: Int = 0) {
         let waiting = requests.reduce(0) { $0 + $1.size }
-        guard app != nil, !isSuperseded, requests.count < Self.requestLimit, size <= Self.requestSizeLimit - waiting
+        guard app != nil, !connection.isSuperseded, requests.count < Self.requestLimit,
+            size <= Self.requestSizeLimit - waiting
         else {
             return directives.append(.failRequest(request: request))
         }
@@ -28,46 +29,46 @@ extension AppSession {
             return directives.append(
                 .announceRegistrationFailure(code: "noAppID", message: "this app has no id; set ALDABA_APP_ID"))
         }
-        guard !isSuperseded else {
+        guard !connection.isSuperseded else {
             return directives.append(
                 .announceRegistrationFailure(
                     code: AgentMessage.superseded, message: "another process of this app took its place"))
         }
-        registration = .wanted(request: request)
-        tokenIsAwaited = true
+        tokens.registration = .wanted(request: request)
+        tokens.tokenIsAwaited = true
         send(.registerForRemoteNotifications(request: request))
     }
 
     mutating func unregister(_ request: Int64) {
-        registration = .unwanted(request: request)
-        tokenIsAwaited = false
-        token = nil
+        tokens.registration = .unwanted(request: request)
+        tokens.tokenIsAwaited = false
+        tokens.token = nil
         send(.unregisterForRemoteNotifications(request: request))
     }
 
     mutating func endToken(_ request: Int64) {
-        registration = .untouched
-        tokenIsAwaited = false
-        token = nil
+        tokens.registration = .untouched
+        tokens.tokenIsAwaited = false
+        tokens.token = nil
         ask(request, .unregisterForRemoteNotifications(request: request))
     }
 
     /// The token could not be ended yet: the wish is repeated on later connections, unless another one took its place.
     mutating func endIsDelayed(_ request: Int64) {
-        if case .untouched = registration { registration = .unwanted(request: request) }
+        if case .untouched = tokens.registration { tokens.registration = .unwanted(request: request) }
     }
 
     mutating func registered(_ request: Int64?, _ token: String) {
-        guard case .wanted(let wanted) = registration, request == nil || request == wanted else { return }
-        guard tokenIsAwaited || token != self.token else { return }
-        tokenIsAwaited = false
-        self.token = token
+        guard case .wanted(let wanted) = tokens.registration, request == nil || request == wanted else { return }
+        guard tokens.tokenIsAwaited || token != tokens.token else { return }
+        tokens.tokenIsAwaited = false
+        tokens.token = token
         directives.append(.announceToken(token))
     }
 
-    mutating func registrationFailed(_ request: Int64, _ code: String, _ message: String) {
-        guard tokenIsAwaited, case .wanted(request) = registration else { return }
-        tokenIsAwaited = false
+    mutating func registrationFailed(_ request: Int64, code: String, message: String) {
+        guard tokens.tokenIsAwaited, case .wanted(request) = tokens.registration else { return }
+        tokens.tokenIsAwaited = false
         directives.append(.announceRegistrationFailure(code: code, message: message))
     }
 }

@@ -61,20 +61,15 @@ package struct AppSession: Sendable {
     let run: String
     let place: String
     let launchTimeout: Duration
-    var link = Link.closed
-    var backOff = BackOff(base: .milliseconds(50), cap: longestBackOff)
-    var isSlow = false
-    /// Whether another process of this app took its place: then nothing is ever connected again.
-    var isSuperseded = false
-    var reports: Set<String> = []
+    /// The connection to the agent.
+    var connection = AppConnectionState()
+    /// The device token, and what the app asked about it.
+    var tokens = DeviceTokenState()
     var launch = Launch.notBegun
     var state = AppState.active
     /// The notification whose opening started the app, until its launch is reported.
     var launchNotification: DeliveredNotification?
     var respondentExists = false
-    var registration = Registration.untouched
-    var tokenIsAwaited = false
-    var token: String?
     var requests: [(request: Int64, message: AppMessage, size: Int)] = []
     /// The request to see the app's own settings, until a receiver takes it; of several the last.
     var settingsWish: SettingsWish?
@@ -141,11 +136,11 @@ package struct AppSession: Sendable {
         case .registrationRequested(let request): register(request)
         case .unregistrationRequested(let request): unregister(request)
         case .tokenEndAsked(let request): endToken(request)
-        case .backgroundHandled(let id, let result): backgroundHandled(id, result, now)
-        case .presentationAnswered(let id, let options): presentationAnswered(id, options, now)
+        case .backgroundHandled(let id, let result): backgroundHandled(id, result: result, at: now)
+        case .presentationAnswered(let id, let options): presentationAnswered(id, options: options, at: now)
         case .presentationUnasked(let id): presentationUnasked(id, now)
         case .responseHandled(let id): responseHandled(id, now)
-        case .openingAnswered(let id, let isTaken): openingAnswered(id, isTaken, now)
+        case .openingAnswered(let id, let isTaken): openingAnswered(id, isTaken: isTaken, at: now)
         case .deletionTaken(let id): deletionTaken(id)
         case .extensionAnswered(let message): send(message)
         case .channelWanted(let isWanted): wantChannel(isWanted, now)
@@ -159,11 +154,11 @@ package struct AppSession: Sendable {
     }
 
     mutating func send(_ message: AppMessage) {
-        if link == .welcomed { directives.append(.send(message)) }
+        if connection.link == .welcomed { directives.append(.send(message)) }
     }
 
     mutating func report(_ text: String) {
-        if reports.count < 100, reports.insert(text).inserted { directives.append(.report(text)) }
+        if connection.reports.count < 100, connection.reports.insert(text).inserted { directives.append(.report(text)) }
     }
 }
 
@@ -179,26 +174,26 @@ extension AppSession {
 
     mutating func connected() {
         guard let app else { return }
-        link = .opened
+        connection.link = .opened
         directives.append(.send(.hello(version: AgentFrame.version, app: app, secret: nil, run: run, role: role)))
     }
 
     mutating func disconnected(_ reason: String?, _ jitter: Double) {
-        link = .closed
+        connection.link = .closed
         channelIs(connected: false)
         channel.endsBeingTold = []
         if let reason { report(reason) }
-        let longest = Duration.milliseconds(backOff.next())
-        if backOff.attempts == Self.quietFailures {
+        let longest = Duration.milliseconds(connection.backOff.next())
+        if connection.backOff.attempts == Self.quietFailures {
             report("no agent answers at \(place); start one with `aldaba agent` or `aldaba up`. It is tried for ever.")
         }
-        let delay = isSlow ? Self.longestBackOff : longest * (0.5 + jitter / 2)
-        isSlow = false
-        if !isSuperseded { directives.append(.connect(after: delay)) }
+        let delay = connection.isSlow ? Self.longestBackOff : longest * (0.5 + jitter / 2)
+        connection.isSlow = false
+        if !connection.isSuperseded { directives.append(.connect(after: delay)) }
     }
 
     mutating func received(_ message: AgentMessage, _ now: Duration) {
-        switch (message, link) {
+        switch (message, connection.link) {
         case (_, .closed): break
         case (.refused(_, AgentMessage.superseded, let text), _): superseded(text)
         case (.refused(_, let code, let text), _):
@@ -215,20 +210,20 @@ extension AppSession {
     /// Connecting again would take the app from the process that has it, which would then take it back, without
     /// end.
     mutating func superseded(_ text: String) {
-        isSuperseded = true
+        connection.isSuperseded = true
         report("another process of this app took its place: \(text). End one of the two.")
         leave(slowly: false)
         for (request, _, _) in requests { directives.append(.failRequest(request: request)) }
         requests = []
-        if tokenIsAwaited, case .wanted = registration {
-            tokenIsAwaited = false
+        if tokens.tokenIsAwaited, case .wanted = tokens.registration {
+            tokens.tokenIsAwaited = false
             directives.append(.announceRegistrationFailure(code: AgentMessage.superseded, message: text))
         }
     }
 
     mutating func leave(slowly: Bool) {
-        link = .closed
-        isSlow = slowly
+        connection.link = .closed
+        connection.isSlow = slowly
         directives.append(.disconnect)
     }
 
@@ -239,8 +234,8 @@ extension AppSession {
                     + "\(AgentFrame.version): build both from one release.")
             return leave(slowly: true)
         }
-        link = .welcomed
-        backOff.reset()
+        connection.link = .welcomed
+        connection.backOff.reset()
         sendEverythingAgain()
         switch launch {
         case .notBegun:
@@ -259,7 +254,7 @@ extension AppSession {
         for (id, _) in channel.messages.unconfirmed { send(.channel(.taken(message: id))) }
         // A token that is wanted after one that ends is another one: so the end is asked for first.
         for (_, message, _) in requests where message.endsToken { send(message) }
-        switch registration {
+        switch tokens.registration {
         case .untouched: break
         case .wanted(let request): send(.registerForRemoteNotifications(request: request))
         case .unwanted(let request): send(.unregisterForRemoteNotifications(request: request))
@@ -280,7 +275,7 @@ extension AppSession {
 extension AppSession {
     mutating func beginLaunch(_ now: Duration) {
         guard case .notBegun = launch else { return }
-        if app == nil || link == .welcomed {
+        if app == nil || connection.link == .welcomed {
             runLaunch(state, launchNotification)
             launchNotification = nil
         } else {

@@ -66,7 +66,9 @@ struct ProgramSymbols {
     /// A symbol as people read it.
     static func demangled(_ symbol: String) -> String? {
         let name = Array(symbol.utf8CString)
-        guard let text = swift_demangle(name, name.count - 1, nil, nil, 0) else { return nil }
+        guard let text = swift_demangle(name, length: name.count - 1, buffer: nil, size: nil, flags: 0) else {
+            return nil
+        }
         defer { free(text) }
         return String(cString: text)
     }
@@ -75,6 +77,6 @@ struct ProgramSymbols {
 /// The runtime's own demangler; it allocates the text that it answers.
 @_silgen_name("swift_demangle")
 private func swift_demangle(
-    _ name: UnsafePointer<CChar>?, _ length: Int, _ buffer: UnsafeMutablePointer<CChar>?,
-    _ size: UnsafeMutablePointer<Int>?, _ flags: UInt32
+    _ name: UnsafePointer<CChar>?, length: Int, buffer: UnsafeMutablePointer<CChar>?,
+    size: UnsafeMutablePointer<Int>?, flags: UInt32
 ) -> UnsafeMutablePointer<CChar>?

@@ -270,7 +270,7 @@ public final class RemoteSystemAppRegistration: Sendable {
             // A caller that keeps no connection is notified of its end as well.
             connections.close(id, by: reason)
         case .notice(.asked(let call, let id, let device, _, let asked)) where asked.connection == nil:
-            answer(asked, id, call, device, client)
+            answer(asked, id: id, call: call, device: device, client: client)
         case .notice(.offered(let id, let device, let offer)):
             let stream = IncomingStream(id, offer, from: device, client: client)
             guard let provider = offer.service.flatMap({ provider(of: $0) }) else {
@@ -287,7 +287,7 @@ public final class RemoteSystemAppRegistration: Sendable {
     }
 
     /// A question by itself has a connection of its own for as long as it is taken.
-    private func answer(_ asked: RelayCall, _ id: UUID, _ call: Int64, _ device: String, _ client: RelayClient) {
+    private func answer(_ asked: RelayCall, id: UUID, call: Int64, device: String, client: RelayClient) {
         guard let provider = provider(of: asked.service) else {
             return client.say(.answer(call: call, RelayOutcome(.serviceUnavailable)))
         }

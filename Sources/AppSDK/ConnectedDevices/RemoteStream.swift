@@ -117,7 +117,7 @@ final class StreamSender: Sendable {
     func receive(_ step: RelayStreamStep) {
         guard case .pull(let offset, let length, let prefix) = step else { return }
         queue.async { [self] in
-            do { try give(offset, length, prefix) } catch {
+            do { try give(offset, length: length, prefix: prefix) } catch {
                 state.withLock { $0.hasFailed = true }
                 fail()
             }
@@ -126,7 +126,7 @@ final class StreamSender: Sendable {
 
     private struct Ended: Error {}
 
-    private func give(_ offset: Int64, _ length: Int64, _ prefix: [UInt8]) throws {
+    private func give(_ offset: Int64, length: Int64, prefix: [UInt8]) throws {
         guard !hasFailed, offset >= 0, offset <= source.size, length >= 0 else { return }
         var (reached, position) = state.withLock { ($0.reached, $0.position) }
         if reached != offset {

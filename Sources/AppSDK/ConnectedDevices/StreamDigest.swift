@@ -103,7 +103,7 @@ struct StreamDigest: Sendable {
     private mutating func mix(_ block: UnsafeBufferPointer<UInt8>) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { words in
             Self.expand(block, into: words)
-            Self.constants.withUnsafeBufferPointer { Self.mix(&state, words, $0) }
+            Self.constants.withUnsafeBufferPointer { Self.mix(&state, words: words, constants: $0) }
         }
     }
 
@@ -124,20 +124,20 @@ struct StreamDigest: Sendable {
     }
 
     private static func mix(
-        _ state: inout [UInt32], _ words: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>
+        _ state: inout [UInt32], words: UnsafeMutableBufferPointer<UInt32>, constants: UnsafeBufferPointer<UInt32>
     ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         // After eight rounds every variable has its own role again, so none has to be moved.
         for index in stride(from: 0, to: 64, by: 8) {
-            turn(a, b, c, &d, e, f, g, &h, constants[index] &+ words[index])
-            turn(h, a, b, &c, d, e, f, &g, constants[index + 1] &+ words[index + 1])
-            turn(g, h, a, &b, c, d, e, &f, constants[index + 2] &+ words[index + 2])
-            turn(f, g, h, &a, b, c, d, &e, constants[index + 3] &+ words[index + 3])
-            turn(e, f, g, &h, a, b, c, &d, constants[index + 4] &+ words[index + 4])
-            turn(d, e, f, &g, h, a, b, &c, constants[index + 5] &+ words[index + 5])
-            turn(c, d, e, &f, g, h, a, &b, constants[index + 6] &+ words[index + 6])
-            turn(b, c, d, &e, f, g, h, &a, constants[index + 7] &+ words[index + 7])
+            turn(a, b: b, c: c, d: &d, e: e, f: f, g: g, h: &h, word: constants[index] &+ words[index])
+            turn(h, b: a, c: b, d: &c, e: d, f: e, g: f, h: &g, word: constants[index + 1] &+ words[index + 1])
+            turn(g, b: h, c: a, d: &b, e: c, f: d, g: e, h: &f, word: constants[index + 2] &+ words[index + 2])
+            turn(f, b: g, c: h, d: &a, e: b, f: c, g: d, h: &e, word: constants[index + 3] &+ words[index + 3])
+            turn(e, b: f, c: g, d: &h, e: a, f: b, g: c, h: &d, word: constants[index + 4] &+ words[index + 4])
+            turn(d, b: e, c: f, d: &g, e: h, f: a, g: b, h: &c, word: constants[index + 5] &+ words[index + 5])
+            turn(c, b: d, c: e, d: &f, e: g, f: h, g: a, h: &b, word: constants[index + 6] &+ words[index + 6])
+            turn(b, b: c, c: d, d: &e, e: f, f: g, g: h, h: &a, word: constants[index + 7] &+ words[index + 7])
         }
         let mixed = [a, b, c, d, e, f, g, h]
         for index in 0..<8 { state[index] &+= mixed[index] }
@@ -145,8 +145,8 @@ struct StreamDigest: Sendable {
 
     /// Performs a round of SHA-256 in place: only `d` and `h` get new values.
     @inline(__always) private static func turn(
-        _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32, _ e: UInt32, _ f: UInt32, _ g: UInt32,
-        _ h: inout UInt32, _ word: UInt32
+        _ a: UInt32, b: UInt32, c: UInt32, d: inout UInt32, e: UInt32, f: UInt32, g: UInt32,
+        h: inout UInt32, word: UInt32
     ) {
         let first = h &+ (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) &+ (g ^ (e & (f ^ g))) &+ word
         d &+= first

@@ -20,7 +20,7 @@ struct ChannelConversation<Reply> {
     /// displaces.
     mutating func send(_ content: [UInt8], on channel: String, reply: Reply) -> (frame: ChannelFrame?, givenUp: Reply?)
     {
-        guard !isOpen else { return (frame(content, channel, reply), nil) }
+        guard !isOpen else { return (frame(content, channel: channel, reply: reply), nil) }
         queue.append((channel, content, reply))
         return (nil, queue.count > Self.queueLimit ? queue.removeFirst().reply : nil)
     }
@@ -29,7 +29,7 @@ struct ChannelConversation<Reply> {
     mutating func opened() -> [ChannelFrame] {
         isOpen = true
         defer { queue = [] }
-        return queue.map { frame($0.content, $0.channel, $0.reply) }
+        return queue.map { frame($0.content, channel: $0.channel, reply: $0.reply) }
     }
 
     /// The host is gone: returns the replies that will not come.
@@ -48,7 +48,7 @@ struct ChannelConversation<Reply> {
         }
     }
 
-    private mutating func frame(_ content: [UInt8], _ channel: String, _ reply: Reply) -> ChannelFrame {
+    private mutating func frame(_ content: [UInt8], channel: String, reply: Reply) -> ChannelFrame {
         lastNumber &+= 1
         replies[lastNumber] = reply
         return .message(number: lastNumber, channel: channel, content: content)

@@ -6,17 +6,17 @@ open class UNMutableNotificationContent: UNNotificationContent {
     /// The first line.
     open override var title: String {
         get { super.title }
-        set { values.setText(newValue, \.title, \.titleLocalization) }
+        set { values.setText(newValue, text: \.title, localization: \.titleLocalization) }
     }
     /// The second line.
     open override var subtitle: String {
         get { super.subtitle }
-        set { values.setText(newValue, \.subtitle, \.subtitleLocalization) }
+        set { values.setText(newValue, text: \.subtitle, localization: \.subtitleLocalization) }
     }
     /// The text itself.
     open override var body: String {
         get { super.body }
-        set { values.setText(newValue, \.body, \.bodyLocalization) }
+        set { values.setText(newValue, text: \.body, localization: \.bodyLocalization) }
     }
     /// The number to show on the app's icon; `nil` leaves it, 0 takes it away. Whole numbers only.
     open override var badge: NSNumber? {

@@ -141,8 +141,8 @@ extension UNNotificationContent.Values {
 
     /// Takes a text, or the key and arguments that `localizedUserNotificationString` put into one.
     mutating func setText(
-        _ value: String, _ text: WritableKeyPath<NotificationContent, String>,
-        _ localization: WritableKeyPath<NotificationContent, NotificationContent.Localization?>
+        _ value: String, text: WritableKeyPath<NotificationContent, String>,
+        localization: WritableKeyPath<NotificationContent, NotificationContent.Localization?>
     ) {
         let marked = LocalizedText.localization(marked: value)
         wire[keyPath: localization] = marked

@@ -85,7 +85,8 @@ package struct ChildProgram: Sendable {
         output.closeWriting()
         Self.watch(pid, closing: end.giveWriting())
         let run = follow(
-            output.reading, end.reading, wish?.descriptor ?? -1, limit: outputLimit ?? 0, until: .now + timeout)
+            output.reading, end: end.reading, wish: wish?.descriptor ?? -1, limit: outputLimit ?? 0,
+            until: .now + timeout)
         guard case .wrote = run else {
             kill(-pid, SIGKILL)
             _ = Self.isReadable(end.reading, until: nil)
@@ -121,7 +122,7 @@ package struct ChildProgram: Sendable {
 
     /// Reads until the program has ended, is cancelled, exceeded the timeout, or wrote too much.
     private func follow(
-        _ output: Int32, _ end: Int32, _ wish: Int32, limit: Int, until deadline: ContinuousClock.Instant
+        _ output: Int32, end: Int32, wish: Int32, limit: Int, until deadline: ContinuousClock.Instant
     ) -> Run {
         var written = Data()
         var buffer = [UInt8](repeating: 0, count: 4096)

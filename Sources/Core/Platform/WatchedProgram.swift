@@ -52,7 +52,7 @@ package final class WatchedProgram: Sendable {
             }
             _ = group?.add(process)
             start.finish(.success(process))
-            watch(process, wish, memoryLimit, group, events)
+            watch(process, wish: wish, memoryLimit: memoryLimit, group: group, events: events)
         }
         return WatchedProgram(process: try start.wait().get(), wish: wish)
     }
@@ -67,8 +67,8 @@ package final class WatchedProgram: Sendable {
     package func kill() { wish.signal() }
 
     private static func watch(
-        _ process: pid_t, _ wish: WakeUp, _ memoryLimit: Int64, _ group: ControlGroup?,
-        _ events: @Sendable (Event) -> Void
+        _ process: pid_t, wish: WakeUp, memoryLimit: Int64, group: ControlGroup?,
+        events: @Sendable (Event) -> Void
     ) {
         let end = aldaba_process_open(process)
         var isTooLarge = false

@@ -52,7 +52,7 @@ struct RegisterRoute: Sendable {
         let topic = form.first("X-gcm.topic")
         guard topic == nil ? Self.isForMessages(form) : topics != nil else { return Code.invalidParameters.response }
         if let web, let subtype = form.first("X-subtype"), !subtype.isEmpty, topic == nil {
-            return await respond(form, subtype: subtype, credentials, web, logger)
+            return await respond(form, subtype: subtype, credentials: credentials, web: web, logger: logger)
         }
         let environmentName = form.first("X-environment") ?? PushEnvironment.production.rawValue
         guard let app = form.first("app"), Topic.hasShape(app),
@@ -60,7 +60,7 @@ struct RegisterRoute: Sendable {
         else { return Code.invalidParameters.response }
         do {
             if let topic, let topics {
-                return try await change(topic, form, credentials, topics)
+                return try await change(topic, form: form, credentials: credentials, topics: topics)
             }
             if Self.isDeletion(form) {
                 return answer(
@@ -99,7 +99,7 @@ struct RegisterRoute: Sendable {
 
     /// Responds to a browser's registration.
     private func respond(
-        _ form: FormFields, subtype: String, _ credentials: DeviceCredentials, _ web: WebEnrolment, _ logger: Logger
+        _ form: FormFields, subtype: String, credentials: DeviceCredentials, web: WebEnrolment, logger: Logger
     ) async -> Response {
         let category = form.first("app") ?? ""
         let sender = form.first("sender") ?? ""
@@ -120,7 +120,7 @@ struct RegisterRoute: Sendable {
     }
 
     private func change(
-        _ topic: String, _ form: FormFields, _ credentials: DeviceCredentials, _ topics: any DeviceTopics
+        _ topic: String, form: FormFields, credentials: DeviceCredentials, topics: any DeviceTopics
     ) async throws -> Response {
         let outcome = try await topics.changeTopic(
             topic, ofToken: form.first("sender") ?? "", device: credentials.device,

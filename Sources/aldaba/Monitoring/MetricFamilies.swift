@@ -8,7 +8,7 @@ package enum MetricFamilies {
 
     private static let helps = [
         "aldaba_build_info": "The version that runs; always 1.",
-        "aldaba_metrics_refused_series_total": "Measurements for which there was no room for a series.",
+        "aldaba_metrics_refused_series_total": "Measurements that would have needed more series than the limit.",
 
         "aldaba_provider_requests_total": "Requests to the APNs provider API, by outcome: accepted, or Apple's reason.",
         "aldaba_fcm_requests_total": "Messages that came by FCM's API, by outcome.",

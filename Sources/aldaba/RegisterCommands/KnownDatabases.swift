@@ -3,8 +3,9 @@ import Foundation
 import Glibc
 import SQLiteStore
 
-/// Which databases a data folder has had, as its file `databases` names them. One of them that is missing or empty later was
-/// lost, and is not begun anew by itself.
+/// The databases that a data folder has had, as its file `databases` names them.
+///
+/// One of them that is missing or empty later was lost; no new one is begun unless the person says so.
 package struct KnownDatabases: Sendable {
     private let folder: DataFolder
 

@@ -41,7 +41,7 @@ extension RelayCommand {
                 }
                 let answer = try RelayConversation(agent).document(
                     .put(name: name, content: content, revision: revision))
-                try Document.tellRevision(answer, name, "put", json: json)
+                try Document.tellRevision(answer, name: name, word: "put", json: json)
             }
         }
 
@@ -94,7 +94,7 @@ extension RelayCommand {
 
             func run() throws {
                 let answer = try RelayConversation(agent).document(.remove(name: name, revision: revision))
-                try Document.tellRevision(answer, name, "removed", json: json)
+                try Document.tellRevision(answer, name: name, word: "removed", json: json)
             }
         }
 
@@ -124,7 +124,7 @@ extension RelayCommand {
             return words.joined(separator: "  ")
         }
 
-        private static func tellRevision(_ answer: RelayMap, _ name: String, _ word: String, json: Bool) throws {
+        private static func tellRevision(_ answer: RelayMap, name: String, word: String, json: Bool) throws {
             guard case .integer(let revision)? = answer["revision"] else { throw unexpected() }
             print(
                 json

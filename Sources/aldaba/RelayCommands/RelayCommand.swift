@@ -150,7 +150,7 @@ package struct RelayCommand: ParsableCommand {
                     "Type": "ping", "TargetId": .string(target.id),
                     "CreationDate": .date(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
                 ]
-            if count > 1 { return try measure(talk, target, app, service, question) }
+            if count > 1 { return try measure(talk, target: target, app: app, service: service, question: question) }
             let start = ContinuousClock.now
             let outcome = try talk.command(
                 .call(app: app, service: service, message: question), on: target.id, within: within, id: command,
@@ -166,7 +166,7 @@ package struct RelayCommand: ParsableCommand {
         }
 
         private func measure(
-            _ talk: RelayConversation, _ target: RelayDevice, _ app: String, _ service: String, _ question: RelayMap
+            _ talk: RelayConversation, target: RelayDevice, app: String, service: String, question: RelayMap
         ) throws {
             let times = try talk.times(
                 of: .call(app: app, service: service, message: question), on: target.id, count: count, atOnce: atOnce)

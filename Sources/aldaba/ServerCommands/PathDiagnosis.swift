@@ -33,13 +33,15 @@ package enum PathDiagnosis {
                     isProblem: true)
             ]
         }
-        let known = self.known(token, keyID, folder)
-        guard !known.isProblem, let running = await self.running(token, folder, authority) else { return [known] }
+        let known = self.known(token, keyID: keyID, folder: folder)
+        guard !known.isProblem, let running = await self.running(token, folder: folder, authority: authority) else {
+            return [known]
+        }
         return [known, running]
     }
 
     /// The finding on a token in the register. The register is only read, also while another version's server uses it.
-    private static func known(_ token: String, _ keyID: KeyID, _ folder: DataFolder) -> Finding {
+    private static func known(_ token: String, keyID: KeyID, folder: DataFolder) -> Finding {
         let name = "provider key \(keyID)"
         func refused(_ why: String) -> Finding {
             Finding(
@@ -66,7 +68,7 @@ package enum PathDiagnosis {
     }
 
     /// Whether the running server shows a certificate that is trusted, and takes the token; `nil` where none runs.
-    private static func running(_ token: String, _ folder: DataFolder, _ authority: String?) async -> Finding? {
+    private static func running(_ token: String, folder: DataFolder, authority: String?) async -> Finding? {
         guard DataFolder.isLocked(folder.serveLock), let addresses = try? ServerAddresses.read(folder) else {
             return nil
         }

@@ -105,8 +105,10 @@ package final class LegacyEndpoint: Sendable {
             _ port: Int?, _ makeHandler: @escaping @Sendable (any Channel) -> any ChannelHandler
         ) async throws -> (any Channel)? {
             guard let port else { return nil }
-            return try await bootstrap(configuration, check.limiter, group, logger, makeHandler)
-                .bind(host: configuration.host, port: port).get()
+            return try await bootstrap(
+                configuration, limiter: check.limiter, group: group, logger: logger, makeHandler: makeHandler
+            )
+            .bind(host: configuration.host, port: port).get()
         }
         let gateway = try await listen(configuration.port) { channel in
             LegacyConnection(check: check, intake: intake, registry: registry, loop: channel.eventLoop)
@@ -123,8 +125,8 @@ package final class LegacyEndpoint: Sendable {
     }
 
     private static func bootstrap(
-        _ configuration: LegacyEndpointConfiguration, _ limiter: ConnectionLimiter, _ group: any EventLoopGroup,
-        _ logger: Logger, _ makeHandler: @escaping @Sendable (any Channel) -> any ChannelHandler
+        _ configuration: LegacyEndpointConfiguration, limiter: ConnectionLimiter, group: any EventLoopGroup,
+        logger: Logger, makeHandler: @escaping @Sendable (any Channel) -> any ChannelHandler
     ) -> ServerBootstrap {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)

@@ -50,7 +50,8 @@ struct LegacyIntake: Sendable {
         do { return try await gate.decide(push, certificate: certificate, ticket: ticket) } catch {
             Self.failure.log(error, to: logger)
             return .refuse(
-                .processingError, APNsRefusal(.serviceUnavailable, note: "the register could not be read"), nil)
+                .processingError, outcome: APNsRefusal(.serviceUnavailable, note: "the register could not be read"),
+                at: nil)
         }
     }
 

@@ -16,7 +16,7 @@ struct LegacyPushGate: Sendable {
         /// The token is not active: the provider is notified by the feedback service.
         case dead(APNsRefusal, CertificateOwner)
         /// The connection ends; a timeline is written for the owner where one is known.
-        case refuse(LegacyStatus, APNsRefusal, CertificateOwner?)
+        case refuse(LegacyStatus, outcome: APNsRefusal, at: CertificateOwner?)
     }
 
     /// The reason why a push is refused.
@@ -40,8 +40,8 @@ struct LegacyPushGate: Sendable {
     /// - Parameter ticket: A number that is returned with the result of an accepted push.
     /// - Throws: An error when the register cannot be read.
     func decide(_ push: LegacyPush, certificate: [UInt8], ticket: Int32) async throws -> Decision {
-        do { return try await judge(push, certificate, ticket) } catch let refused as Refused {
-            return .refuse(refused.status, refused.refusal, refused.owner)
+        do { return try await judge(push, certificate: certificate, ticket: ticket) } catch let refused as Refused {
+            return .refuse(refused.status, outcome: refused.refusal, at: refused.owner)
         }
     }
 
@@ -68,20 +68,21 @@ struct LegacyPushGate: Sendable {
         return (app, owner)
     }
 
-    private func judge(_ push: LegacyPush, _ certificate: [UInt8], _ ticket: Int32) async throws -> Decision {
+    private func judge(_ push: LegacyPush, certificate: [UInt8], ticket: Int32) async throws -> Decision {
         let (app, owner) = try await addressee(certificate)
-        func refused(_ status: LegacyStatus, _ reason: APNsReason, _ note: String) -> Refused {
+        func refused(_ status: LegacyStatus, reason: APNsReason, note: String) -> Refused {
             Refused(status: status, refusal: APNsRefusal(reason, note: note), owner: owner)
         }
         let survey = JSONScanner.survey(ofObject: push.payload)
         if let fault = survey.fault {
-            throw refused(.unknown, .payloadEmpty, "the payload is not a JSON object: \(fault)")
+            throw refused(.unknown, reason: .payloadEmpty, note: "the payload is not a JSON object: \(fault)")
         }
         guard let token = DeviceToken(bytes: push.token) else {
-            throw refused(.invalidTokenSize, .badDeviceToken, "the device token has not 32 bytes")
+            throw refused(.invalidTokenSize, reason: .badDeviceToken, note: "the device token has not 32 bytes")
         }
         switch try await resolution(of: token) {
-        case .bad, .needsLookUp: throw refused(.invalidToken, .badDeviceToken, "the device token was not made here")
+        case .bad, .needsLookUp:
+            throw refused(.invalidToken, reason: .badDeviceToken, note: "the device token was not made here")
         case .ended(let instant):
             return .dead(
                 APNsRefusal(
@@ -89,12 +90,12 @@ struct LegacyPushGate: Sendable {
         case .active(let subject):
             guard subject.environment == environment else {
                 throw refused(
-                    .invalidToken, .badDeviceToken,
-                    "the device token is of the \(subject.environment) environment, this is \(environment)")
+                    .invalidToken, reason: .badDeviceToken,
+                    note: "the device token is of the \(subject.environment) environment, this is \(environment)")
             }
             guard subject.app == app.id else {
                 throw refused(
-                    .invalidToken, .deviceTokenNotForTopic, "the device token is not one of \(app.topic)")
+                    .invalidToken, reason: .deviceTokenNotForTopic, note: "the device token is not one of \(app.topic)")
             }
             return .accept(
                 Acceptance(

@@ -75,7 +75,7 @@ struct DevicePushGate: Sendable {
         }
         do throws(APNsRefusal) {
             return try decide(
-                head, path, sender, body: body, fault: fault, found: found, memory: &memory,
+                head, path: path, sender: sender, body: body, fault: fault, found: found, memory: &memory,
                 ticket: ticket)
         } catch {
             let topic = try? sender.topic(of: head)
@@ -142,7 +142,7 @@ struct DevicePushGate: Sendable {
 
     /// The checks after the credential.
     private func decide(
-        _ head: APNsRequestHead, _ path: APNsRequestHead.Path, _ sender: Sender, body: [UInt8],
+        _ head: APNsRequestHead, path: APNsRequestHead.Path, sender: Sender, body: [UInt8],
         fault: MissingBodyReason?,
         found: Found?, memory: inout Memory, ticket: Int32
     ) throws(APNsRefusal) -> Decision {
@@ -161,7 +161,7 @@ struct DevicePushGate: Sendable {
             throw APNsRefusal(.topicDisallowed, note: "\(app.topic) does not have the capability of push notifications")
         }
         try sender.check(pushType)
-        let note = try checkPayload(body, fault, pushType)
+        let note = try checkPayload(body, fault: fault, type: pushType)
         guard case .device(let digits) = path else {
             throw APNsRefusal(.missingDeviceToken, note: "the path ends before the device token")
         }
@@ -218,7 +218,7 @@ struct DevicePushGate: Sendable {
 
     /// - Returns: The timeline's note on the payload; `nil` for most.
     private func checkPayload(
-        _ body: [UInt8], _ fault: MissingBodyReason?, _ type: PushType?
+        _ body: [UInt8], fault: MissingBodyReason?, type: PushType?
     ) throws(APNsRefusal) -> String? {
         let limit = APNsPayloadLimit.bytes(for: type)
         func tooLarge(_ count: String) -> APNsRefusal {

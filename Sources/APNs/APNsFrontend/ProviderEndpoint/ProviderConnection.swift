@@ -60,7 +60,9 @@ final class ProviderConnection: HTTP2RequestHandler {
             accept(acceptance, on: connection)
         case .refuse(let refusal, let requester):
             if requester != nil { connection.prove() }
-            refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
+            refuse(
+                refusal, requester: requester, sentID: head.validID, stream: stream, hasBody: !head.isHead,
+                on: connection)
         case .refuseCredential(let refusal, let key):
             var requester: DevicePushGate.Requester?
             if let key, refusedTokens.report(refusal, of: key, from: connection.remoteAddress) {
@@ -68,11 +70,15 @@ final class ProviderConnection: HTTP2RequestHandler {
                     team: key.team, topic: head.topicText,
                     apnsID: head.validAPNsID)
             }
-            refuse(refusal, requester, sentID: head.validID, stream, hasBody: !head.isHead, on: connection)
+            refuse(
+                refusal, requester: requester, sentID: head.validID, stream: stream, hasBody: !head.isHead,
+                on: connection)
         case .lookUp(let lookUp):
             guard round < 4 else {
                 // A directory that immediately evicts what it has just read would cause an endless loop.
-                return refuse(APNsRefusal(.internalServerError), nil, sentID: head.validID, stream, on: connection)
+                return refuse(
+                    APNsRefusal(.internalServerError), requester: nil, sentID: head.validID, stream: stream,
+                    on: connection)
             }
             wait(for: lookUp, on: connection) { [weak self] found in
                 self?.handle(
@@ -81,7 +87,8 @@ final class ProviderConnection: HTTP2RequestHandler {
                 connection.flush()
             } orFail: { [weak self] in
                 self?.refuse(
-                    APNsRefusal(.serviceUnavailable), nil, sentID: head.validID, stream, on: connection)
+                    APNsRefusal(.serviceUnavailable), requester: nil, sentID: head.validID, stream: stream,
+                    on: connection)
                 connection.flush()
             }
         }
@@ -90,25 +97,26 @@ final class ProviderConnection: HTTP2RequestHandler {
     private func accept(_ acceptance: Acceptance, on connection: HTTP2ServerConnection) {
         guard !acceptor.accept(acceptance, sink: sink) else { return }
         refuse(
-            APNsRefusal(.serviceUnavailable), nil, sentID: acceptance.notification.apnsID?.rawValue.utf8[...],
-            acceptance.ticket, on: connection)
+            APNsRefusal(.serviceUnavailable), requester: nil,
+            sentID: acceptance.notification.apnsID?.rawValue.utf8[...],
+            stream: acceptance.ticket, on: connection)
     }
 
     /// Responds to completed requests; the caller flushes.
     func completed(_ results: [AcceptanceResult], on connection: HTTP2ServerConnection) {
         for result in results {
             if let id = result.id {
-                succeed(id, result.apnsID, result.ticket, on: connection)
+                succeed(id, apnsID: result.apnsID, stream: result.ticket, on: connection)
             } else {
                 refuse(
-                    APNsRefusal(.serviceUnavailable), nil, sentID: result.apnsID?.rawValue.utf8[...],
-                    result.ticket, on: connection)
+                    APNsRefusal(.serviceUnavailable), requester: nil, sentID: result.apnsID?.rawValue.utf8[...],
+                    stream: result.ticket, on: connection)
             }
         }
     }
 
     private func succeed(
-        _ id: NotificationID, _ apnsID: APNsID?, _ stream: Int32, on connection: HTTP2ServerConnection
+        _ id: NotificationID, apnsID: APNsID?, stream: Int32, on connection: HTTP2ServerConnection
     ) {
         answer.removeAll()
         answer.append(":status", bytes: StaticBytes.ok)
@@ -123,8 +131,8 @@ final class ProviderConnection: HTTP2RequestHandler {
     }
 
     private func refuse(
-        _ refusal: APNsRefusal, _ requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
-        _ stream: Int32, hasBody: Bool = true, on connection: HTTP2ServerConnection
+        _ refusal: APNsRefusal, requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
+        stream: Int32, hasBody: Bool = true, on connection: HTTP2ServerConnection
     ) {
         metrics.refused(refusal.reason)
         var id = sentID.map { Array($0) }

@@ -123,7 +123,7 @@ extension AgentEngine {
     /// - Parameter content: The content from the extension; `nil` for that of the payload.
     /// - Returns: The plan by which it is to be stored; `nil` where its app is not installed now.
     package mutating func extended(
-        _ notification: WaitingNotification, _ content: NotificationContent?, _ context: Context
+        _ notification: WaitingNotification, content: NotificationContent?, context: Context
     ) -> PlannedNotification? {
         var received = ReceivedNotification(PayloadDelivery(payload: notification.payload))
         received.content = content ?? received.content

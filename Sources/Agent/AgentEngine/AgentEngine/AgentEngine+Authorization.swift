@@ -5,7 +5,7 @@ import PushCore
 /// The question whether an app may send notifications: asked once, on the desktop, and remembered.
 extension AgentEngine {
     mutating func askForAuthorization(
-        _ request: Int64, options: UInt, app: BundleID, _ connection: AppConnection, _ context: Context
+        _ request: Int64, options: UInt, app: BundleID, connection: AppConnection, context: Context
     ) {
         noteOwnSettings(options, of: app)
         guard let installed = apps[app] else { return }
@@ -26,7 +26,8 @@ extension AgentEngine {
             }
             answer([asker], isGranted: true)
         case .provisional where options & AuthorizationOption.provisional != 0: answer([asker], isGranted: true)
-        case .notDetermined, .provisional: ask(asker, options: options, app: app, installed.manifest, context)
+        case .notDetermined, .provisional:
+            ask(asker, options: options, app: app, manifest: installed.manifest, context: context)
         }
     }
 
@@ -39,7 +40,7 @@ extension AgentEngine {
     }
 
     private mutating func ask(
-        _ asker: Confirmation, options: UInt, app: BundleID, _ manifest: AppManifest, _ context: Context
+        _ asker: Confirmation, options: UInt, app: BundleID, manifest: AppManifest, context: Context
     ) {
         switch questions.ask(app, options: options, asker: asker) {
         case .joined: break

@@ -29,7 +29,8 @@ extension AgentEngine {
             case .handed(let id, let app): rest.handed[app, default: []].append(id.rawValue)
             case .dataTaken(let id, let app): rest.taken[app, default: []].append(id.rawValue)
             case .responseHandled(let response, let app): rest.responses[app, default: []].append(response.rawValue)
-            case .fired, .scheduled, .unscheduled, .unlisted, .appRemoved: followRequest(result, &rest, context)
+            case .fired, .scheduled, .unscheduled, .unlisted, .appRemoved:
+                followRequest(result, rest: &rest, context: context)
             case .tapped, .released, .responsesDropped: followResponse(result, context)
             case .presented(let id): presentations.answered(id)
             case .upstreamQueued(let waiter, let fault): upstreamQueued(waiter: waiter, fault: fault, context)
@@ -70,7 +71,7 @@ extension AgentEngine {
     }
 
     /// Follows what concerns apps' own requests, and the list.
-    private mutating func followRequest(_ result: ChangeResult, _ rest: inout FollowUp, _ context: Context) {
+    private mutating func followRequest(_ result: ChangeResult, rest: inout FollowUp, context: Context) {
         switch result {
         case .fired(_, let app, let identifier, let isAsked, let isOnScreen):
             noteStored(app)
@@ -121,7 +122,7 @@ extension AgentEngine {
         for app in rest.deletions { tellDeletions(to: app, context) }
         for app in rest.awaited {
             hand(.stored, to: app, context)
-            supervise(.stored, app, context)
+            supervise(.stored, app: app, context: context)
         }
         for (id, app) in rest.extending { emit(.extend(.arrived(id, app: app))) }
     }

@@ -13,7 +13,7 @@ extension AgentEngine {
     /// - Parameter run: The name of the app's run. That it has begun must be committed before.
     /// - Returns: The requests that this run has made; `nil` without a name.
     package mutating func connectApp(
-        _ app: BundleID, _ connection: AppConnection, run: String?, _ context: Context
+        _ app: BundleID, connection: AppConnection, run: String?, context: Context
     ) throws -> CompletedRequests? {
         let asked = try run.map { CompletedRequests(run: $0, done: try context.store.done(app: app, run: $0)) }
         let answers = try context.store.waitingResponses(app: app, after: 0, limit: Self.launchResponseLimit)
@@ -116,32 +116,33 @@ extension AgentEngine {
     ///
     /// - Throws: when the store cannot be read.
     package mutating func perform(
-        _ message: AppMessage, from app: BundleID, _ connection: AppConnection, _ context: Context
+        _ message: AppMessage, from app: BundleID, connection: AppConnection, context: Context
     ) throws {
         switch message {
         case .ready:
             hand(.ready, to: app, context)
-            supervise(.ready, app, context)
+            supervise(.ready, app: app, context: context)
             tellDeletions(to: app, context)
             tellEnds(to: app, context)
         case .handled(let id, let outcome): hand(.handled(NotificationID(rawValue: id), outcome), to: app, context)
         case .responseHandled(let response):
-            supervise(.responseHandled, app, context)
+            supervise(.responseHandled, app: app, context: context)
             hand(.responseHandled(WaitingResponse.Place(rawValue: response)), to: app, context)
         case .deletionTaken(let deletion): enqueue(.deletionTaken(NotificationID(rawValue: deletion), app: app))
         case .requestAuthorization(let request, let options):
-            askForAuthorization(request, options: options, app: app, connection, context)
+            askForAuthorization(request, options: options, app: app, connection: connection, context: context)
         case .center(let request, let command):
-            handleCenterCommand(command, request: request, from: app, connection, context)
+            handleCenterCommand(command, request: request, from: app, connection: connection, context: context)
         case .getSettings(let request): giveSettings(request, of: app, to: connection)
-        case .registerForRemoteNotifications(let request): try giveToken(request, app: app, connection, context)
+        case .registerForRemoteNotifications(let request):
+            try giveToken(request, app: app, connection: connection, context: context)
         case .unregisterForRemoteNotifications(let request): endToken(request, of: app, connection)
         // With the life cycle `always` a connected app is active, whatever it declares.
         case .stateChanged(let state): apps[app]?.enter(state)
         case .fetch(let request, _):
             let failure = MediaFailure(.refusedURL, "files are fetched for an app's service extension, not for the app")
             send([.fetched(request: request, .failed(failure))], to: connection)
-        case .channel(let command): handleChannelCommand(command, from: app, connection, context)
+        case .channel(let command): handleChannelCommand(command, from: app, connection: connection, context: context)
         // A second hello changes nothing.
         case .hello, .manage, .extended, .extensionFailed, .relay, .unknown: break
         }

@@ -4,7 +4,7 @@ import PushCore
 /// The direct channels of apps: their requests to the server, and the messages that expire.
 extension AgentEngine {
     mutating func handleChannelCommand(
-        _ command: ChannelCommand, from app: BundleID, _ connection: AppConnection, _ context: Context
+        _ command: ChannelCommand, from app: BundleID, connection: AppConnection, context: Context
     ) {
         switch command {
         case .open:
@@ -13,7 +13,8 @@ extension AgentEngine {
         case .close: giveData(.closed, to: app, context)
         case .taken(let message): giveData(.taken(NotificationID(rawValue: message)), to: app, context)
         case .send(let request, let draft):
-            sendUpstream(draft, Confirmation(connection: connection, request: request), of: app, context)
+            sendUpstream(
+                draft, asker: Confirmation(connection: connection, request: request), of: app, context: context)
         case .endTaken(let upstream): enqueue(.upstreamEndTaken(QueuedUpstream.Place(rawValue: upstream), app: app))
         case .topic(let request, let name, let joins):
             changeTopic(name, joins: joins, Confirmation(connection: connection, request: request), of: app)
@@ -35,7 +36,7 @@ extension AgentEngine {
     // MARK: Messages to providers
 
     private mutating func sendUpstream(
-        _ draft: UpstreamDraft, _ asker: Confirmation, of app: BundleID, _ context: Context
+        _ draft: UpstreamDraft, asker: Confirmation, of app: BundleID, context: Context
     ) {
         if let (code, message) = ChannelRules.fault(in: draft) { return refuse(asker, code: code, message) }
         if draft.timeToLive == 0, !context.isConnected {

@@ -66,7 +66,7 @@ extension AgentEngine {
 
     /// The presenter has answered. `again`: an earlier run may have shown the notification already.
     package mutating func presented(
-        _ notification: WaitingNotification, _ outcome: PresentationOutcome, again: Bool, _ context: Context
+        _ notification: WaitingNotification, outcome: PresentationOutcome, again: Bool, context: Context
     ) {
         if case .failed(let reason) = outcome {
             if notification.app == AppManifest.terminalID {

@@ -6,7 +6,7 @@ import PushCore
 /// answered.
 extension AgentEngine {
     mutating func giveToken(
-        _ request: Int64, app: BundleID, _ connection: AppConnection, _ context: Context
+        _ request: Int64, app: BundleID, connection: AppConnection, context: Context
     ) throws {
         var known: String?
         if case .token(let token) = try context.store.registration(app: app, environment: settings.environment) {
@@ -17,19 +17,19 @@ extension AgentEngine {
         case .known(let token)?: send([.registered(request: request, token: token)], to: connection)
         case .noServer?:
             refuseToken(
-                [request], connection, code: "noServer",
-                "this agent has no server; start it with --agent-server and --agent-control")
+                [request], connection: connection, code: "noServer",
+                message: "this agent has no server; start it with --agent-server and --agent-control")
         case .tooMany?, nil:
             refuseToken(
-                [request], connection, code: "tooManyRequests",
-                "\(DeviceTokenRequests.limit) questions wait for an answer already")
+                [request], connection: connection, code: "tooManyRequests",
+                message: "\(DeviceTokenRequests.limit) questions wait for an answer already")
         case .waits?: requestToken(app)
         case .waitsForEnd?: break
         }
     }
 
     private mutating func refuseToken(
-        _ requests: [Int64], _ connection: AppConnection, code: String, _ message: String
+        _ requests: [Int64], connection: AppConnection, code: String, message: String
     ) {
         send(requests.map { .registrationFailed(request: $0, code: code, message: message) }, to: connection)
     }
@@ -45,7 +45,8 @@ extension AgentEngine {
             return refuse(
                 asker, code: ChannelFault.tooMany, "\(DeviceTokenRequests.limit) requests of this kind wait already")
         }
-        refuseToken(refused, connection, code: "unregistered", "the app ended its registration meanwhile")
+        refuseToken(
+            refused, connection: connection, code: "unregistered", message: "the app ended its registration meanwhile")
         emit(.link(.requestTokenEnd(app)))
     }
 
@@ -97,6 +98,8 @@ extension AgentEngine {
             ? "the server's register has no app \(app) of the team \(team). Add it there with `aldaba app create \(app) "
                 + "--team \(team)`, or name its team in the app's manifest; it is registered within a minute then"
             : "the server answered \(code)"
-        if let connection = apps[app]?.connection { refuseToken(requests, connection, code: code, sentence) }
+        if let connection = apps[app]?.connection {
+            refuseToken(requests, connection: connection, code: code, message: sentence)
+        }
     }
 }

@@ -27,11 +27,12 @@ extension AgentEngine {
         switch event {
         case .opened(let id, let token):
             guard let notification = try context.store.notification(id) else { return }
-            answered(notification, NotificationAction.open, nil, activationToken: token, context)
-        case .pressed(let id, let button, let token): try pressed(id, button, activationToken: token, context)
+            answered(notification, action: NotificationAction.open, text: nil, activationToken: token, context: context)
+        case .pressed(let id, let button, let token):
+            try pressed(id, button: button, activationToken: token, context: context)
         case .replied(let id, let button, let text):
             guard let notification = try context.store.notification(id) else { return }
-            answered(notification, button, text, activationToken: nil, context)
+            answered(notification, action: button, text: text, activationToken: nil, context: context)
         case .dismissed(let id): try dismissed(id, by: .desktop, context)
         case .left(let id): enqueue(.leftScreen(id))
         case .shownAgain(let id, let handle): enqueue(.shownAgain(id, handle: handle, at: context.now))
@@ -41,12 +42,12 @@ extension AgentEngine {
 
     /// A button was pressed. One that asks for text opens a window for it, since this desktop could not ask.
     private mutating func pressed(
-        _ id: NotificationID, _ button: String, activationToken: String?, _ context: Context
+        _ id: NotificationID, button: String, activationToken: String?, context: Context
     ) throws {
         guard let notification = try context.store.notification(id) else { return }
         let shown = presentation(of: notification, context)
         guard shown.buttons.first(where: { $0.identifier == button })?.reply != nil else {
-            return answered(notification, button, nil, activationToken: activationToken, context)
+            return answered(notification, action: button, text: nil, activationToken: activationToken, context: context)
         }
         enqueue(.leftScreen(id))
         emit(
@@ -57,7 +58,7 @@ extension AgentEngine {
     }
 
     /// A window for text has closed. Without an answer the notification stays in the list.
-    package mutating func replied(_ request: ReplyRequest, _ answer: ReplyAnswer, _ context: Context) {
+    package mutating func replied(_ request: ReplyRequest, answer: ReplyAnswer, context: Context) {
         let text: String
         switch answer {
         case .text(let typed): text = typed
@@ -68,19 +69,23 @@ extension AgentEngine {
                 [LogKey.notification: "\(request.notification.id)", LogKey.error: "\(reason)"])
             text = ""
         }
-        answered(request.notification, request.button, text, activationToken: request.activationToken, context)
+        answered(
+            request.notification, action: request.button, text: text, activationToken: request.activationToken,
+            context: context)
     }
 
     /// Handles an answer. On a locked screen it is unknown who gave it: where its action requires authentication, it
     /// waits in the store until the screen is unlocked.
     private mutating func answered(
-        _ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?,
-        _ context: Context
+        _ notification: WaitingNotification, action: String, text: String?, activationToken: String?,
+        context: Context
     ) {
         let options = registry.options(ofAction: action, of: notification)
         guard surroundings.isScreenLocked, options & NotificationActionDescription.authenticationRequired != 0
         else {
-            return choose(notification, action, text, activationToken: activationToken, by: .desktop, context)
+            return choose(
+                notification, action: action, text: text, activationToken: activationToken, by: .desktop,
+                context: context)
         }
         log(
             .info, "An answer waits until the screen is unlocked.", [LogKey.notification: "\(notification.id)"])
@@ -92,10 +97,10 @@ extension AgentEngine {
 
     /// A person chose an action, on the desktop or elsewhere.
     mutating func choose(
-        _ notification: WaitingNotification, _ action: String, _ text: String?, activationToken: String?,
-        by answerer: Answerer, _ context: Context
+        _ notification: WaitingNotification, action: String, text: String?, activationToken: String?,
+        by answerer: Answerer, context: Context
     ) {
-        if tellTerminal(notification, action, text) {
+        if tellTerminal(notification, action: action, text: text) {
             return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
         }
         enqueue(
@@ -114,7 +119,9 @@ extension AgentEngine {
         guard notification.app == AppManifest.terminalID || tellsApp else {
             return enqueue(.dismissed(id, by: answerer, at: context.now))
         }
-        choose(notification, NotificationAction.dismiss, nil, activationToken: nil, by: answerer, context)
+        choose(
+            notification, action: NotificationAction.dismiss, text: nil, activationToken: nil, by: answerer,
+            context: context)
     }
 
     /// Gives an app the responses that wait for it; starts the app where it does not run.
@@ -128,7 +135,9 @@ extension AgentEngine {
         }
         // An app that is not installed any more takes no responses.
         guard apps[app] != nil else { return enqueue(.responsesDropped(app: app, at: context.now)) }
-        supervise(.responded(last.map(registry.effect) ?? .none, activationToken: activationToken), app, context)
+        supervise(
+            .responded(last.map(registry.effect) ?? .none, activationToken: activationToken), app: app, context: context
+        )
     }
 }
 

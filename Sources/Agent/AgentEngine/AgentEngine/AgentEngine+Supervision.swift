@@ -12,7 +12,7 @@ extension AgentEngine {
 
     /// Passes an event to an app's supervisor, and follows its directives.
     package mutating func supervise(
-        _ event: AppSupervisor<AppConnection>.Event, _ app: BundleID, _ context: Context
+        _ event: AppSupervisor<AppConnection>.Event, app: BundleID, context: Context
     ) {
         var events = [event]
         do {
@@ -21,7 +21,9 @@ extension AgentEngine {
                     manifest: installed.manifest, mayShow: installed.delivery.mayShow,
                     hasActivator: settings.hasActivator, now: context.now)
                 for directive in apps[app]?.supervisor.handle(events.removeFirst(), conditions) ?? [] {
-                    if let answer = try followSupervisor(directive, app, context) { events.append(answer) }
+                    if let answer = try followSupervisor(directive, app: app, context: context) {
+                        events.append(answer)
+                    }
                 }
             }
         } catch {
@@ -31,7 +33,7 @@ extension AgentEngine {
 
     /// - Returns: The event with which the supervisor must be answered; `nil` for none.
     private mutating func followSupervisor(
-        _ directive: AppSupervisor<AppConnection>.Directive, _ app: BundleID, _ context: Context
+        _ directive: AppSupervisor<AppConnection>.Directive, app: BundleID, context: Context
     ) throws -> AppSupervisor<AppConnection>.Event? {
         switch directive {
         case .showUnhandled:

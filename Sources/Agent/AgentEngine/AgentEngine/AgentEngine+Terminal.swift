@@ -11,7 +11,7 @@ extension AgentEngine {
         case .cancel(let identifiers, let app): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .act(let notification, let action, let text):
             withdraw([notification.id])
-            choose(notification, action, text, activationToken: nil, by: .terminal, context)
+            choose(notification, action: action, text: text, activationToken: nil, by: .terminal, context: context)
             return false
         case .dismiss(let id):
             withdraw([id])
@@ -27,7 +27,7 @@ extension AgentEngine {
             tell(app, [.enter(state)])
             return false
         case .openSettings(let app):
-            supervise(.settingsWished, app, context)
+            supervise(.settingsWished, app: app, context: context)
             return false
         }
         return true
@@ -49,7 +49,7 @@ extension AgentEngine {
     ///
     /// - Parameter waits: Whether the terminal waits for what a person does.
     package mutating func notify(
-        _ request: NotificationRequest, _ terminal: Confirmation, waits: Bool, _ context: Context
+        _ request: NotificationRequest, terminal: Confirmation, waits: Bool, context: Context
     ) {
         if request.trigger == nil {
             failTerminal(request.identifier, "a later notification took its place")
@@ -69,7 +69,7 @@ extension AgentEngine {
     /// Sends the terminal that waits the action of the person.
     ///
     /// - Returns: Whether the notification was a terminal's.
-    mutating func tellTerminal(_ notification: WaitingNotification, _ action: String, _ text: String?) -> Bool {
+    mutating func tellTerminal(_ notification: WaitingNotification, action: String, text: String?) -> Bool {
         guard notification.app == AppManifest.terminalID else { return false }
         if let waiter = terminals.end(notification.identifier) {
             send([.managed(request: waiter.request, .answered(action: action, text: text))], to: waiter.connection)

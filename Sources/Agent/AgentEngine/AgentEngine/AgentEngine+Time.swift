@@ -6,7 +6,7 @@ extension AgentEngine {
     /// ``handlePresenterEvent(_:_:)``; that of ``Timer/lookForApp(_:)`` is for ``lookForApp(_:_:load:)``.
     package mutating func timePassed(_ timer: Timer, _ context: Context) {
         switch timer {
-        case .supervise(let event, let app): supervise(event, app, context)
+        case .supervise(let event, let app): supervise(event, app: app, context: context)
         case .answersDue(let app): answersDue(app, context)
         case .giveResponses(let app, let token): giveResponses(to: app, activationToken: token, context)
         case .expire(let moment): expire(moment, context)

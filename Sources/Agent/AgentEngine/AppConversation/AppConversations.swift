@@ -163,7 +163,7 @@ package struct AppConversations {
                 continue
             }
             let connection = lines.values[index].connection
-            if let directive = step(id, index, role(connection)) { return (connection, directive) }
+            if let directive = step(id, place: index, role: role(connection)) { return (connection, directive) }
         }
         return nil
     }
@@ -172,22 +172,22 @@ package struct AppConversations {
     private typealias Place = Dictionary<ObjectIdentifier, Line>.Index
 
     /// Handles one message of the connection that is next.
-    private mutating func step(_ id: ObjectIdentifier, _ place: Place, _ role: AppRole?) -> Directive? {
+    private mutating func step(_ id: ObjectIdentifier, place: Place, role: AppRole?) -> Directive? {
         switch lines.values[place].state {
-        case .talking, .over: return takeMessage(id, place, role)
+        case .talking, .over: return takeMessage(id, place: place, role: role)
         case .admitting: lines.values[place].state = .talking
         case .examining(_, let taken): lines.values[place].state = .dropping(taken?.attachments ?? [])
         case .dropping(let files):
             lines.values[place].state = .talking
             if !files.isEmpty { return .drop(files) }
-        case .approved(let added, let taken): return approved(added, taken, id)
-        case .copied(let added, let result): return copied(added, result, id, role)
+        case .approved(let added, let taken): return approved(added, taken: taken, id: id)
+        case .copied(let added, let result): return copied(added, result: result, id: id, role: role)
         case .waiting, .copying: ready.removeFirst()
         }
         return nil
     }
 
-    private mutating func takeMessage(_ id: ObjectIdentifier, _ place: Place, _ role: AppRole?) -> Directive? {
+    private mutating func takeMessage(_ id: ObjectIdentifier, place: Place, role: AppRole?) -> Directive? {
         guard let message = lines.values[place].backlog.first else {
             ready.removeFirst()
             if lines.values[place].isClosed {
@@ -230,7 +230,7 @@ package struct AppConversations {
     }
 
     private mutating func approved(
-        _ added: AddedRequest, _ taken: AttachmentStore.Taken?, _ id: ObjectIdentifier
+        _ added: AddedRequest, taken: AttachmentStore.Taken?, id: ObjectIdentifier
     ) -> Directive {
         guard taken != nil || !added.hasFiles else {
             lines[id]?.state = .copying(added)
@@ -244,7 +244,7 @@ package struct AppConversations {
 
     /// Examines a request again after its files were copied, since its conditions may have changed meanwhile.
     private mutating func copied(
-        _ added: AddedRequest, _ result: CopyResult, _ id: ObjectIdentifier, _ role: AppRole?
+        _ added: AddedRequest, result: CopyResult, id: ObjectIdentifier, role: AppRole?
     ) -> Directive? {
         switch result {
         case .failure(let fault):

@@ -111,7 +111,7 @@ package struct AttachmentStore: Sendable {
         }
         let kind = try check(attachment, source, size: Int64(status.st_size))
         let now = taken.attachments.map(\.path)
-        let place = try place(of: app, room: Int64(status.st_size), inUse: { try named().union(now) })
+        let place = try place(of: app, size: Int64(status.st_size), inUse: { try named().union(now) })
         var kept = attachment
         kept.path = "\(place)/\(UUID().uuidString.lowercased()).\(kind)"
         try write(source, to: kept.path, limit: Int64(status.st_size))
@@ -150,7 +150,7 @@ package struct AttachmentStore: Sendable {
         }
     }
 
-    private func place(of app: BundleID, room: Int64, inUse: () throws -> Set<String>) throws(AttachmentFault) -> String
+    private func place(of app: BundleID, size: Int64, inUse: () throws -> Set<String>) throws(AttachmentFault) -> String
     {
         let place = "\(folder)/\(app)"
         do {
@@ -160,7 +160,7 @@ package struct AttachmentStore: Sendable {
             throw .moveFailed("\(AgentStartFailure(error))")
         }
         func used() -> Int64 { files(in: place).reduce(Int64(0)) { $0 + $1.size } }
-        if used() + room > Self.quota {
+        if used() + size > Self.quota {
             let kept: Set<String>
             do {
                 kept = try inUse()
@@ -170,7 +170,7 @@ package struct AttachmentStore: Sendable {
             for file in files(in: place) where !kept.contains(Self.base(ofStill: file.path)) { unlink(file.path) }
         }
         let used = used()
-        guard used + room <= Self.quota else {
+        guard used + size <= Self.quota else {
             throw .moveFailed("the attachments of this app take \(used) bytes; \(Self.quota) are allowed in all")
         }
         return place

@@ -51,7 +51,7 @@ package final class ThumbnailerProgram: VideoThumbnailer {
     ///   - size: Pixels of the longer side.
     /// - Returns: Whether it is there.
     package func make(of path: String, _ type: String, size: Int, at still: String) -> Bool {
-        thumbnailer(for: type).map { run($0, path, size, still) } ?? false
+        thumbnailer(for: type).map { run($0, path: path, size: size, still: still) } ?? false
     }
 
     private func thumbnailer(for type: String) -> Thumbnailer? {
@@ -79,7 +79,7 @@ package final class ThumbnailerProgram: VideoThumbnailer {
         ChildProgram.find(thumbnailer.command[0], environment: environment)
     }
 
-    private func run(_ thumbnailer: Thumbnailer, _ path: String, _ size: Int, _ still: String) -> Bool {
+    private func run(_ thumbnailer: Thumbnailer, path: String, size: Int, still: String) -> Bool {
         guard let program = program(of: thumbnailer) else { return false }
         let draft = still + ".new"
         unlink(draft)

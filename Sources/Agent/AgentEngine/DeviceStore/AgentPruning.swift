@@ -85,12 +85,12 @@ private struct PruningPass {
                     WHERE app = ? AND handed_at IS NOT NULL AND presentation <> 1
                         AND (sequence <= ? OR received_at < ?) AND \(Self.noTap)
                     ORDER BY sequence LIMIT ?
-                    """), arguments: [app, try boundary(app, "TRUE", keep), oldest.rawValue, rest])
+                    """), arguments: [app, try boundary(app, condition: "TRUE", keep: keep), oldest.rawValue, rest])
         for row in rows { try delete(row[0], NotificationID(rawValue: row[1])) }
     }
 
     mutating func endWaiting(of app: BundleID, keep: Int) throws {
-        let boundary = try boundary(app, "handed_at IS NULL", keep)
+        let boundary = try boundary(app, condition: "handed_at IS NULL", keep: keep)
         let rows = try Row.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -112,7 +112,7 @@ private struct PruningPass {
     }
 
     /// The sequence of the newest notification beyond the limit: `keep` newer ones are there. 0 when there is none.
-    private func boundary(_ app: BundleID, _ condition: String, _ keep: Int) throws -> Int64 {
+    private func boundary(_ app: BundleID, condition: String, keep: Int) throws -> Int64 {
         try Int64.fetchOne(
             database.cachedStatement(
                 sql: """

@@ -96,10 +96,10 @@ package struct AgentReader {
     {
         try WaitingNotification.fetch(
             database,
-            """
-            app = ? AND handed_at IS NULL AND sequence > ?
-                AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
-            """, [app, sequence], limit: limit)
+            condition: """
+                app = ? AND handed_at IS NULL AND sequence > ?
+                    AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
+                """, arguments: [app, sequence], limit: limit)
     }
 
     /// Whether a notification waits for which an app that does not run may be woken.
@@ -127,7 +127,7 @@ package struct AgentReader {
                     """), arguments: [app, sequence, limit])
         return try rows.compactMap { row in
             let id: Int64 = row[1]
-            return try WaitingNotification.fetch(database, "id = ?", [id], limit: 1).first.map {
+            return try WaitingNotification.fetch(database, condition: "id = ?", arguments: [id], limit: 1).first.map {
                 WaitingResponse(sequence: row[0], notification: $0, action: row[2], text: row[3])
             }
         }
@@ -161,7 +161,7 @@ package struct AgentReader {
 
     /// The notification with this id; `nil` where it is not stored.
     package func notification(_ id: NotificationID) throws -> WaitingNotification? {
-        try WaitingNotification.fetch(database, "id = ?", [id.rawValue], limit: 1).first
+        try WaitingNotification.fetch(database, condition: "id = ?", arguments: [id.rawValue], limit: 1).first
     }
 
     /// The newest notifications of an app's list, at most `limit` of them, oldest first.
@@ -174,7 +174,8 @@ package struct AgentReader {
                         ORDER BY sequence DESC LIMIT 1 OFFSET ?
                         """), arguments: [app, limit - 1]) ?? 0
         return try WaitingNotification.fetch(
-            database, "app = ? AND listed_at IS NOT NULL AND sequence >= ?", [app, first], limit: limit)
+            database, condition: "app = ? AND listed_at IS NOT NULL AND sequence >= ?", arguments: [app, first],
+            limit: limit)
     }
 
     /// How many notifications are in an app's list.
@@ -189,8 +190,8 @@ package struct AgentReader {
 
     /// The requests that wait, of one app or of all, in the order in which they were added.
     package func pending(app: BundleID? = nil) throws -> [PendingRequest] {
-        guard let app else { return try PendingRequest.fetch(database, "true ORDER BY key") }
-        return try PendingRequest.fetch(database, "app = ? ORDER BY key", [app])
+        guard let app else { return try PendingRequest.fetch(database, condition: "true ORDER BY key") }
+        return try PendingRequest.fetch(database, condition: "app = ? ORDER BY key", arguments: [app])
     }
 
     /// The keys of the requests that wait, of one app or of all.
@@ -204,7 +205,7 @@ package struct AgentReader {
 
     /// The request with this key; `nil` where it waits no longer.
     package func pending(key: RequestKey) throws -> PendingRequest? {
-        try PendingRequest.fetch(database, "key = ?", [key]).first
+        try PendingRequest.fetch(database, condition: "key = ?", arguments: [key]).first
     }
 
     /// The numbers of an app's requests that are done, of those that this run of it made.
@@ -260,7 +261,7 @@ package struct AgentReader {
 
     /// The oldest intents, at most `limit` of them, in order of arrival.
     package func wanted(limit: Int) throws -> [WaitingNotification] {
-        try WaitingNotification.fetch(database, "presentation = 1", [], limit: limit)
+        try WaitingNotification.fetch(database, condition: "presentation = 1", arguments: [], limit: limit)
     }
 
     /// The ids of all intents.
@@ -277,7 +278,8 @@ package struct AgentReader {
                     sql:
                         "SELECT sequence FROM notification WHERE handle IS NOT NULL ORDER BY sequence DESC LIMIT 1 OFFSET ?"
                 ), arguments: [limit - 1]) ?? 0
-        return try WaitingNotification.fetch(database, "handle IS NOT NULL AND sequence >= ?", [first], limit: limit)
+        return try WaitingNotification.fetch(
+            database, condition: "handle IS NOT NULL AND sequence >= ?", arguments: [first], limit: limit)
     }
 
     /// The newest notifications that are on the screen, queued for it, or listed since they could not be shown: at most
@@ -285,12 +287,12 @@ package struct AgentReader {
     package func visible(limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(
             database,
-            """
-            sequence IN (
-                SELECT sequence FROM notification
-                WHERE handle IS NOT NULL OR presentation = 1 OR presentation = 3 AND listed_at IS NOT NULL
-                ORDER BY sequence DESC LIMIT ?)
-            """, [limit], limit: limit)
+            condition: """
+                sequence IN (
+                    SELECT sequence FROM notification
+                    WHERE handle IS NOT NULL OR presentation = 1 OR presentation = 3 AND listed_at IS NOT NULL
+                    ORDER BY sequence DESC LIMIT ?)
+                """, arguments: [limit], limit: limit)
     }
 
     /// The receipts that the server has not confirmed, with their places in the outbox: the first `limit` after a

@@ -9,7 +9,7 @@ import PushCore
 /// the agent's event loop only, which its commits block.
 package final class AgentStore: Sendable {
     private let queue: DatabaseQueue
-    /// What SQLite says when it meets damage; whoever runs the agent ends it then.
+    /// The messages of SQLite about damage; the program that runs the agent ends it then.
     package let damage: AsyncStream<String>
     private let damaged: AsyncStream<String>.Continuation
 

@@ -33,7 +33,7 @@ extension ChangeApplier {
     ///
     /// - Parameter outcome: The text of the state `extended` in the timeline.
     func release(
-        _ id: NotificationID, _ content: NotificationContent?, _ disposition: PlannedNotification.Disposition,
+        _ id: NotificationID, content: NotificationContent?, disposition: PlannedNotification.Disposition,
         outcome: String, note: String?, at: Timestamp
     ) throws -> ChangeResult {
         guard let (notification, kind) = try extending(id) else { return .nothing }
@@ -99,7 +99,7 @@ extension StoreChange {
         outcome: String, note: String?, at: Timestamp
     ) -> StoreChange {
         StoreChange(.storeExtended, copiedFiles: content?.attachments ?? []) {
-            try $0.release(id, content, disposition, outcome: outcome, note: note, at: at)
+            try $0.release(id, content: content, disposition: disposition, outcome: outcome, note: note, at: at)
         }
     }
 }

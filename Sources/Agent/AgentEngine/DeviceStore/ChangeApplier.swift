@@ -124,10 +124,10 @@ package struct ChangeApplier {
     func wantPresentation(app: BundleID, _ conditions: PresentationConditions, at: Timestamp) throws {
         let waiting = try WaitingNotification.fetch(
             database,
-            """
-            app = ? AND handed_at IS NULL AND presentation = 0 AND listed_at IS NULL
-                AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
-            """, [app], limit: nil)
+            condition: """
+                app = ? AND handed_at IS NULL AND presentation = 0 AND listed_at IS NULL
+                    AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
+                """, arguments: [app], limit: nil)
         for notification in waiting where notification.says.showsText {
             try appear(notification.id, conditions.plan(notification.says).showing, isForApp: true, at: at)
         }

@@ -6,7 +6,7 @@ import Scheduling
 
 extension WaitingNotification {
     static func fetch(
-        _ database: Database, _ condition: String, _ arguments: StatementArguments, limit: Int?
+        _ database: Database, condition: String, arguments: StatementArguments, limit: Int?
     ) throws -> [WaitingNotification] {
         let statement = try database.cachedStatement(
             sql: """
@@ -29,7 +29,7 @@ extension WaitingNotification {
 
 extension PendingRequest {
     static func fetch(
-        _ database: Database, _ condition: String, _ arguments: StatementArguments = []
+        _ database: Database, condition: String, arguments: StatementArguments = []
     ) throws -> [PendingRequest] {
         let statement = try database.cachedStatement(
             sql: """

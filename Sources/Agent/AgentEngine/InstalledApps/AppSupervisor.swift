@@ -177,7 +177,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
             return (conditions.mayShow ? [.showUnhandled] : []) + [.readResponses]
         case .responsesRead(let areWaiting):
             return areWaiting || opensSettings ? startAgain(conditions) : wake(conditions)
-        case .responded(let effect, let token): return responded(effect, token, conditions)
+        case .responded(let effect, let token): return responded(effect, token: token, conditions: conditions)
         case .responseHandled: (startsForResponses, activationToken) = (0, nil)
         case .stored:
             isWakeDue = run.isStarting
@@ -210,7 +210,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     // MARK: Responses
 
     private mutating func responded(
-        _ effect: Effect, _ token: String?, _ conditions: Conditions
+        _ effect: Effect, token: String?, conditions: Conditions
     ) -> [Directive] {
         activationToken = token
         guard run.connection != nil else {

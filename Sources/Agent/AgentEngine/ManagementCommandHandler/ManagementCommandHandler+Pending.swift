@@ -19,13 +19,13 @@ extension ManagementCommandHandler {
         if let app, try !isInstalledOrPending(app) { return Self.unknown(app) }
         let deadlines = try deadlines(app, after: last.map(LocalSchedule.Deadline.init))
         var page: [PendingNotification] = []
-        var room = AnswerLimits.bytes
+        var capacity = AnswerLimits.bytes
         for (index, deadline) in deadlines.enumerated() {
             guard let waiting = try store.read({ try $0.pending(key: deadline.key) }) else { continue }
             let told = describe(waiting)
-            room -= try JSONEncoder().encode(told).count
-            if room < 0, index > 0 { return .pending(page, next: PendingOrder(deadlines[index - 1])) }
-            if room >= 0 { page.append(told) }
+            capacity -= try JSONEncoder().encode(told).count
+            if capacity < 0, index > 0 { return .pending(page, next: PendingOrder(deadlines[index - 1])) }
+            if capacity >= 0 { page.append(told) }
         }
         return .pending(page, next: deadlines.count < Self.pageSize ? nil : deadlines.last.map(PendingOrder.init))
     }

@@ -80,7 +80,7 @@ package struct ManagementCommandHandler {
     let surroundings: RequestSchedule.Surroundings
     let circumstances: AgentSnapshot
 
-    /// A desk for one command.
+    /// A handler of one command.
     package init(
         registry: AppRegistry, store: AgentStore, schedule: RequestSchedule,
         surroundings: RequestSchedule.Surroundings, circumstances: AgentSnapshot
@@ -107,7 +107,8 @@ package struct ManagementCommandHandler {
                     ?? Self.gone(NotificationID(rawValue: id)))
         case .pending(let app, let last): .answer(try pending(app, after: last))
         case .cancel(let app, let identifiers): try cancel(identifiers, of: app)
-        case .act(let id, let action, let text): try act(NotificationID(rawValue: id), action, text)
+        case .act(let id, let action, let text):
+            try act(NotificationID(rawValue: id), action: action, text: text)
         case .dismiss(let id): try dismiss(NotificationID(rawValue: id))
         case .settings(Self.allApps): .answer(.settings(choices()))
         case .set(Self.allApps, let values): setForAll(values)
@@ -199,7 +200,7 @@ package struct ManagementCommandHandler {
         .failed(message: "no notification \(id.rawValue) is in the list; `aldaba notifications list` shows them")
     }
 
-    private func act(_ id: NotificationID, _ action: String, _ text: String?) throws -> Outcome {
+    private func act(_ id: NotificationID, action: String, text: String?) throws -> Outcome {
         guard let notification = try resolve(id) else { return .answer(Self.gone(id)) }
         let actions = registry.actions(of: notification.says, app: notification.app)
         guard action == NotificationAction.open || actions.contains(where: { $0.identifier == action }) else {

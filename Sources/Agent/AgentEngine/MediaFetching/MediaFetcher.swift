@@ -160,7 +160,7 @@ package final class MediaFetcher: Sendable {
                 guard let validator else {
                     return .file(path: try await onDisk { [folder] in try folder.hand(file, kind: kind, to: app) })
                 }
-                return .file(path: try await keep(file, kind, validator, source, under: key))
+                return .file(path: try await keep(file, kind: kind, validator: validator, source: source, under: key))
             }
         } catch let failure as MediaFailure {
             return .failed(failure)
@@ -173,7 +173,7 @@ package final class MediaFetcher: Sendable {
 
     /// Keeps a file in the cache, and returns a copy.
     private func keep(
-        _ file: ReceivedFile, _ kind: FetchedMediaKind, _ validator: MediaValidator, _ source: MediaURL,
+        _ file: ReceivedFile, kind: FetchedMediaKind, validator: MediaValidator, source: MediaURL,
         under key: MediaCache.Key
     ) async throws -> String {
         let size = file.size

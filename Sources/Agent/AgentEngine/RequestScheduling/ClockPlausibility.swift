@@ -5,7 +5,7 @@ import Scheduling
 ///
 /// One rule: a step of the wall clock against CLOCK_BOOTTIME by more than 25 hours, in either direction, makes it
 /// suspect. A smaller step is trusted. A suspect clock is trusted again once it has run for 60 seconds without being
-/// set, or at once when it is set to within 25 hours of where it would be.
+/// set. It is trusted at once when it is set to within 25 hours of its expected time.
 package struct ClockPlausibility: Sendable, Hashable {
     /// Whether the wall clock is trusted. A suspect clock has the direction of its jump, and the time from which it is
     /// trusted.

@@ -16,7 +16,7 @@ extension RequestSchedule {
 
     private mutating func take(_ event: Event, _ surroundings: Surroundings, _ directives: inout [Directive]) {
         switch event {
-        case .loaded(let rows): load(rows, surroundings, &directives)
+        case .loaded(let rows): load(rows, surroundings: surroundings, directives: &directives)
         case .reread(let rows): for row in rows { place(row, surroundings, &directives) }
         case .stored(let row, let replaced):
             remove(replaced)
@@ -40,16 +40,16 @@ extension RequestSchedule {
         case .pauseEnded:
             reload = .loading
             directives.append(.load)
-        case .clock(let event): clock(event, surroundings, &directives)
+        case .clock(let event): clock(event, surroundings: surroundings, directives: &directives)
         case .timePassed: passTime(surroundings, &directives)
-        case .position(let event): position(event, surroundings, &directives)
+        case .position(let event): position(event, surroundings: surroundings, directives: &directives)
         }
     }
 
     // MARK: Rows
 
     private mutating func load(
-        _ rows: [PendingRequest], _ surroundings: Surroundings, _ directives: inout [Directive]
+        _ rows: [PendingRequest], surroundings: Surroundings, directives: inout [Directive]
     ) {
         reload = .none
         if !isLoaded {
@@ -116,7 +116,7 @@ extension RequestSchedule {
     }
 
     private mutating func clock(
-        _ event: AlarmClockEvent, _ surroundings: Surroundings, _ directives: inout [Directive]
+        _ event: AlarmClockEvent, surroundings: Surroundings, directives: inout [Directive]
     ) {
         switch event {
         case .rang: armed = nil
@@ -182,7 +182,7 @@ extension RequestSchedule {
     // MARK: Place
 
     private mutating func position(
-        _ event: PositionEvent, _ surroundings: Surroundings, _ directives: inout [Directive]
+        _ event: PositionEvent, surroundings: Surroundings, directives: inout [Directive]
     ) {
         switch event {
         case .unavailable(let reason):

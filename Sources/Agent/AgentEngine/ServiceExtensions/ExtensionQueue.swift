@@ -122,12 +122,12 @@ package struct ExtensionQueue: Sendable {
         switch event {
         case .arrived(let id, let app): arrived(id, app, now)
         case .connected(let number): connected(number)
-        case .answered(let number, let id, let answer): answered(number, id, answer, now)
+        case .answered(let number, let id, let answer): answered(number, id: id, answer: answer, at: now)
         case .settled(let id): settled(id, now)
         case .notStarted(let number, let reason): end(number, .notStarted, reason, now)
         case .disconnected(let number): disconnected(number, now)
         case .grewTooLarge(let number, let bytes):
-            kill(number, .tooMuchMemory, "it took \(bytes >> 10) KiB of memory", now)
+            kill(number, outcome: .tooMuchMemory, reason: "it took \(bytes >> 10) KiB of memory", at: now)
         case .ended(let number, let how): end(number, .crashed, "its process ended: \(how)", now)
         case .changed(let app): changed(app, now)
         case .timePassed: timePassed(now)
@@ -144,7 +144,8 @@ extension ExtensionQueue {
         guard known.insert(id).inserted else { return }
         let job = Job(id: id, since: now)
         guard (waiting[app] ?? []).count < limits.queue else {
-            return finish(job, app, .failed(.busy, note: "\(limits.queue) wait for the extension already"), now)
+            return finish(
+                job, app: app, result: .failed(.busy, note: "\(limits.queue) wait for the extension already"), at: now)
         }
         waiting[app, default: []].append(job)
         pump(app, now)
@@ -174,14 +175,14 @@ extension ExtensionQueue {
         waiting[app] = nil
     }
 
-    private mutating func answered(_ number: Int, _ id: NotificationID, _ answer: ExtensionAnswer, _ now: Duration) {
+    private mutating func answered(_ number: Int, id: NotificationID, answer: ExtensionAnswer, at now: Duration) {
         guard let process = processes[number], process.isConnected, let job = process.job, job.id == id else { return }
         processes[number]?.job = nil
         processes[number]?.settling = id
-        finish(job, process.app, .answered(answer), now)
+        finish(job, app: process.app, result: .answered(answer), at: now)
     }
 
-    private mutating func finish(_ job: Job, _ app: BundleID, _ result: ExtensionResult, _ now: Duration) {
+    private mutating func finish(_ job: Job, app: BundleID, result: ExtensionResult, at now: Duration) {
         directives.append(.finish(job.id, app: app, result, after: now - job.since))
     }
 
@@ -221,7 +222,7 @@ extension ExtensionQueue {
         processes[number]?.hasEnded = true
         processes[number]?.leavesAt = nil
         processes[number]?.job = nil
-        if let job = process.job { finish(job, process.app, .failed(outcome, note: reason), now) }
+        if let job = process.job { finish(job, app: process.app, result: .failed(outcome, note: reason), at: now) }
         if process.settling == nil { clear(number, now) }
     }
 
@@ -232,22 +233,22 @@ extension ExtensionQueue {
     }
 
     /// Kills a process, and ends what it has not answered for; its place is free when it has ended.
-    private mutating func kill(_ number: Int, _ outcome: ExtensionOutcome, _ reason: String, _ now: Duration) {
+    private mutating func kill(_ number: Int, outcome: ExtensionOutcome, reason: String, at now: Duration) {
         guard let process = processes[number], !process.isEnding else { return }
         processes[number]?.isEnding = true
         processes[number]?.leavesAt = nil
         processes[number]?.job = nil
         directives.append(.kill(number))
-        if let job = process.job { finish(job, process.app, .failed(outcome, note: reason), now) }
+        if let job = process.job { finish(job, app: process.app, result: .failed(outcome, note: reason), at: now) }
     }
 
     private mutating func changed(_ app: BundleID, _ now: Duration) {
         let reason = "the app's manifest names another extension now, or none"
         for job in waiting.removeValue(forKey: app) ?? [] {
-            finish(job, app, .failed(.interrupted, note: reason), now)
+            finish(job, app: app, result: .failed(.interrupted, note: reason), at: now)
         }
         for number in processes.filter({ $0.value.app == app }).keys.sorted() {
-            kill(number, .interrupted, reason, now)
+            kill(number, outcome: .interrupted, reason: reason, at: now)
         }
     }
 
@@ -255,9 +256,11 @@ extension ExtensionQueue {
         for number in processes.keys.sorted() {
             guard let process = processes[number], !process.isEnding else { continue }
             if let job = process.job, now >= job.since + limits.deadline {
-                kill(number, .timedOut, "it did not answer within \(limits.deadline.components.seconds) seconds", now)
+                kill(
+                    number, outcome: .timedOut,
+                    reason: "it did not answer within \(limits.deadline.components.seconds) seconds", at: now)
             } else if let leavesAt = process.leavesAt, now >= leavesAt {
-                kill(number, .crashed, "it closed its connection", now)
+                kill(number, outcome: .crashed, reason: "it closed its connection", at: now)
             } else if let job = process.job, !job.isWarned, now >= job.since + limits.warning {
                 processes[number]?.job?.isWarned = true
                 if process.isConnected { directives.append(.expire(number, job.id)) }
@@ -267,7 +270,7 @@ extension ExtensionQueue {
             while let first = waiting[app]?.first, now >= first.since + limits.waiting {
                 waiting[app]?.removeFirst()
                 let reason = "it waited \(limits.waiting.components.seconds) seconds for the extension"
-                finish(first, app, .failed(.busy, note: reason), now)
+                finish(first, app: app, result: .failed(.busy, note: reason), at: now)
             }
             if waiting[app]?.isEmpty == true { waiting[app] = nil }
         }

@@ -83,7 +83,7 @@ package struct ServiceExtensions: Sendable {
                 switch directive {
                 case .start(let number, let app):
                     do {
-                        try start(number, of: app, manifest(app), socketPath)
+                        try start(number, of: app, manifest: manifest(app), socketPath: socketPath)
                     } catch {
                         events.append(.notStarted(number, reason: "\(error)"))
                     }
@@ -154,7 +154,7 @@ package struct ServiceExtensions: Sendable {
     }
 
     private mutating func start(
-        _ number: Int, of app: BundleID, _ manifest: AppManifest?, _ socketPath: String
+        _ number: Int, of app: BundleID, manifest: AppManifest?, socketPath: String
     ) throws {
         guard let manifest else { throw MachineFailure(what: app.rawValue, reason: "the app is not installed") }
         let running = try AgentStep.startExtension.take {

@@ -1,5 +1,6 @@
 import AgentEngine
 import AgentProtocol
+import Foundation
 import Logging
 import Networking
 import Platform
@@ -60,13 +61,13 @@ extension Agent {
             let process = try AgentStep.startApp.take {
                 try parts.launcher.launch(manifest, variables: variables) { [weak self] process in
                     self?.enter { agent in
-                        agent.decide { $0.supervise(.ended(process: process), app, $1) }
+                        agent.decide { $0.supervise(.ended(process: process), app: app, context: $1) }
                         agent.onRelay { $0.notRunning(app) }
                     }
                 }
             }
             logger.info("An app was started.", metadata: [LogKey.topic: "\(app)"])
-            decide { $0.supervise(.launched(process: process), app, $1) }
+            decide { $0.supervise(.launched(process: process), app: app, context: $1) }
         } catch {
             logger.error(
                 "An app could not be started.", metadata: [LogKey.topic: "\(app)", LogKey.error: "\(error)"])
@@ -99,6 +100,65 @@ extension Agent {
                 metadata: [LogKey.error: "\(reason)"])
             decide { engine, _ in engine.focusChanged(.on([])) }
             registry.focus = .unknown
+        }
+    }
+}
+
+/// The presenter, and what else a person sees: windows for replies, and stills of movies.
+extension Agent {
+    /// Waits a short time for the desktop to report whether the screen is locked: what appears depends on it.
+    func learnScreen() async {
+        enter(after: timing.lockTimeout) { $0.endScreenWait() }
+        await withCheckedContinuation { continuation in
+            if engine.surroundings.isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
+        }
+    }
+
+    private func endScreenWait() {
+        screenWaiter?.resume()
+        screenWaiter = nil
+    }
+
+    func handlePresenterEvent(_ event: PresenterEvent) {
+        if onRelay({ $0.answered(event) }) { return }
+        if event.isAnsweredFromStore { flush() }
+        decide { $0.handlePresenterEvent(event, $1) }
+        if case .locked = event { endScreenWait() }
+    }
+
+    func withdraw(_ id: NotificationID) { AgentStep.withdraw.take { parts.presenter.withdraw(id) } }
+
+    func showQuestion(_ question: Presentation) {
+        parts.presenter.present(question) { [weak self] outcome in
+            self?.enter { $0.decide { engine, _ in engine.questionShown(question.notification, outcome) } }
+        }
+    }
+
+    func present(_ presentation: Presentation, _ notification: WaitingNotification, again: Bool) {
+        AgentStep.present.take {
+            parts.presenter.present(presentation) { [weak self] outcome in
+                self?.enter { agent in
+                    agent.decide { $0.presented(notification, outcome: outcome, again: again, context: $1) }
+                    if case .presented(_?, _) = outcome { agent.addStill(to: notification) }
+                }
+            }
+        }
+    }
+
+    /// Has the still of a movie made for a notification on the screen.
+    private func addStill(to notification: WaitingNotification) {
+        guard let attachment = PresentationComposer.visible(of: notification.says),
+            parts.stills.canMake(of: attachment.path),
+            !FileManager.default.fileExists(atPath: PresentationComposer.still(of: attachment))
+        else { return }
+        parts.stills.make(of: attachment.path, at: PresentationComposer.still(of: attachment)) { [weak self] isMade in
+            if isMade { self?.enter { $0.decide { $0.stillMade(of: notification.id, $1) } } }
+        }
+    }
+
+    func askForReply(_ request: AgentEngine.ReplyRequest) {
+        parts.replyWindow.ask(ReplyQuestion(appName: request.appName)) { [weak self] answer in
+            self?.enter { $0.decide { $0.replied(request, answer: answer, context: $1) } }
         }
     }
 }

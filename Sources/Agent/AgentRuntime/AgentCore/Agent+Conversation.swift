@@ -34,20 +34,22 @@ extension Agent {
         case .admit(let hello): return admit(connection, hello)
         case .perform(let message, let app):
             if message.isAnsweredFromStore { flush() }
-            try decide { try $0.perform(message, from: app, connection, $1) }
+            try decide { try $0.perform(message, from: app, connection: connection, context: $1) }
         case .performForExtension(let message): return takeExtensionMessage(message, from: connection) ? nil : .refused
-        case .manage(let command, let request): return manage(command, request, connection) ? nil : .refused
-        case .relay(let frame, let role): return takeRelay(frame, role, connection) ? nil : .refused
+        case .manage(let command, let request):
+            return manage(command, request: request, connection: connection) ? nil : .refused
+        case .relay(let frame, let role): return takeRelay(frame, role: role, connection: connection) ? nil : .refused
         case .examine(let added):
             switch added.asker {
             case .app(let app):
                 // The places that are counted must be in the store.
                 if case .region? = added.request.trigger { flush() }
-                return try decide { try $0.examine(added, of: app, connection, $1) }
+                return try decide { try $0.examine(added, of: app, connection: connection, context: $1) }
             case .terminal(let waits): return examine(added, waits: waits, connection)
             }
         case .copy(let added): copyFiles(of: added, connection)
-        case .store(let added, let mark, let replaced): store(added, mark, replaced: replaced, connection)
+        case .store(let added, let mark, let replaced):
+            store(added, mark: mark, replaced: replaced, connection: connection)
         case .refuseFiles(let added, let fault):
             decide { engine, _ in engine.refuseFiles(of: added, code: fault.code, fault.message, connection) }
         case .drop(let files): attachments.drop(files)
@@ -108,7 +110,7 @@ extension Agent {
             enqueue(.begun(app: app, run: run))
             flush()
         }
-        return .admitted(try decide { try $0.connectApp(app, connection, run: hello.run, $1) })
+        return .admitted(try decide { try $0.connectApp(app, connection: connection, run: hello.run, context: $1) })
     }
 
     private func fault(of connection: AppConnection, as manifest: AppManifest, _ secret: String?) -> String? {
@@ -119,7 +121,7 @@ extension Agent {
     // MARK: Requests that are added
 
     private func store(
-        _ added: AddedRequest, _ mark: RequestMark?, replaced: [String], _ connection: AppConnection
+        _ added: AddedRequest, mark: RequestMark?, replaced: [String], connection: AppConnection
     ) {
         let waiting = Confirmation(connection: connection, request: added.number)
         switch added.asker {

@@ -35,7 +35,8 @@ extension Agent {
         case .removed(let app): removed(app)
         case .send(let messages, let connection, nil): connection.send(messages)
         case .send(let messages, let connection, let step?): step.take { connection.send(messages) }
-        case .refuse(let connection, let code, let message): connection.refuse(code: code, message: message)
+        case .refuse(let connection, let code, let message):
+            connection.refuse(code: code, message: message)
         case .close(let connection): connection.close()
         case .present(let presentation, let notification, let again): present(presentation, notification, again: again)
         case .ask(let question): showQuestion(question)
@@ -47,7 +48,7 @@ extension Agent {
         case .askForReply(let request): askForReply(request)
         case .activate(let app, let activation):
             parts.activator?.activate(activation) { [weak self] outcome in
-                self?.enter { $0.decide { $0.supervise(.activation(outcome), app, $1) } }
+                self?.enter { $0.decide { $0.supervise(.activation(outcome), app: app, context: $1) } }
             }
         case .launch(let app, let token): launch(app, token)
         case .connected(let app): events(.appConnected(app: app))

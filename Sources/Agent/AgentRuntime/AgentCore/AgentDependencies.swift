@@ -9,12 +9,28 @@ import PushCore
 import RelayAgent
 import Scheduling
 
+/// The ports to the server.
+struct ServerPorts: Sendable {
+    /// Opens sessions with the server.
+    var connector: any PushConnector
+    var enrolment: any EnrolmentClient
+}
+
+/// The ports of the device relay.
+struct RelayPorts: Sendable {
+    /// Opens addresses for other devices.
+    var opener: any AddressOpener = XDGOpen()
+    /// The native services that the agent itself offers to other devices.
+    var services: any NativeServices = NoServices()
+    /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
+    var nearby: (any NearbyDirectory)?
+}
+
 /// The ports, and the functions for time and randomness, of an agent; tests pass their own.
 struct AgentDependencies: Sendable {
     var presenter: any Presenter
-    /// Opens sessions with the server; `nil` without a server.
-    var connector: (any PushConnector)?
-    var enrolment: (any EnrolmentClient)?
+    /// `nil` without a server.
+    var server: ServerPorts?
     var launcher: any AppLauncher
     /// Starts service extensions.
     var extensions: any ExtensionLauncher
@@ -26,12 +42,7 @@ struct AgentDependencies: Sendable {
     var parent: @Sendable (Int32) -> Int32? = ProcessTree.parent(of:)
     var replyWindow: any ReplyWindow
     var stills: any VideoThumbnailer
-    /// Opens addresses for other devices.
-    var opener: any AddressOpener = XDGOpen()
-    /// The native services that the agent itself offers to other devices.
-    var services: any NativeServices = NoServices()
-    /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
-    var nearby: (any NearbyDirectory)?
+    var relayPorts = RelayPorts()
     var peerCheck: PeerCheck
     /// Rings when it is time.
     var clock: any AlarmClock
@@ -70,14 +81,16 @@ struct AgentDependencies: Sendable {
             folder: configuration.dataFolder + "/media", networks: configuration.mediaNetworks,
             parts: .init(resolver: SystemHostResolver(), sleep: LoopTimer.sleep, random: random))
         return AgentDependencies(
-            presenter: presenter, connector: server?.connector, enrolment: server?.enrolment,
+            presenter: presenter,
+            server: server.map { ServerPorts(connector: $0.connector, enrolment: $0.enrolment) },
             launcher: ProcessLauncher(logFolder: configuration.logFolder),
             extensions: ExtensionPrograms(
                 folder: configuration.dataFolder + "/extensions", logFolder: configuration.logFolder),
             media: media, activator: activator, focus: focus,
-            replyWindow: ProgramReplyWindow(), stills: ThumbnailerProgram(), opener: DesktopOpener(),
-            services: DeviceServices(),
-            nearby: configuration.nearbyBusAddress.map { AvahiDirectory(busAddress: $0) }, peerCheck: .system,
+            replyWindow: ProgramReplyWindow(), stills: ThumbnailerProgram(),
+            relayPorts: RelayPorts(
+                opener: DesktopOpener(), services: DeviceServices(),
+                nearby: configuration.nearbyBusAddress.map { AvahiDirectory(busAddress: $0) }), peerCheck: .system,
             clock: clock, positions: positions, network: KernelNetwork(), zones: { LocalZones.shared.rules(for: $0) },
             now: systemTime,
             sleep: LoopTimer.sleep, random: random,
@@ -90,18 +103,20 @@ struct AgentDependencies: Sendable {
     /// The dependencies of the device relay.
     var relay: DeviceRelayParts {
         DeviceRelayParts(
-            opener: opener, services: services, presenter: presenter, nearby: nearby, machine: .read(),
+            opener: relayPorts.opener, services: relayPorts.services, presenter: presenter, nearby: relayPorts.nearby,
+            machine: .read(),
             now: { [now] in now().rawValue })
     }
 
     /// Whether there is a server.
-    var hasServer: Bool { connector != nil && enrolment != nil }
+    var hasServer: Bool { server != nil }
 
     /// The dependencies of the link to the server; `nil` without a server.
     func link(store: AgentStore) -> ServerLinkDependencies? {
-        guard let connector, let enrolment else { return nil }
+        guard let server else { return nil }
         return ServerLinkDependencies(
-            connector: SteppedConnector(connector: connector), enrolment: enrolment, store: store, network: network,
+            connector: SteppedConnector(connector: server.connector), enrolment: server.enrolment, store: store,
+            network: network,
             sinceBoot: { [clock] in clock.now().sinceBoot }, sleep: sleep, random: random)
     }
 }

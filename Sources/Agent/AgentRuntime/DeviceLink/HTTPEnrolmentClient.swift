@@ -78,7 +78,8 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         encryptionKey: RecipientPublicKey?
     ) async throws(EnrolmentFailure) -> String {
         let published = encryptionKey.map { "&X-p256dh=\($0.p256dh)&X-auth=\($0.auth)" }
-        let answer = try await postForm(identity, topic, team, environment, further: published ?? "")
+        let answer = try await postForm(
+            identity, topic: topic, team: team, environment: environment, further: published ?? "")
         guard let token = answer["token"], token.utf8.count == 64, token.allSatisfy(\.isHexDigit) else {
             throw .unavailable("the server's answer holds no device token")
         }
@@ -89,7 +90,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     package func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
     ) async throws(EnrolmentFailure) {
-        _ = try await postForm(identity, topic, team, environment, further: "&delete=true")
+        _ = try await postForm(identity, topic: topic, team: team, environment: environment, further: "&delete=true")
     }
 
     /// `POST /c2dm/register3` with `X-gcm.topic`, and `delete=true` to leave.
@@ -106,7 +107,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
 
     /// Posts a registration's form and reads the answer's `name=value` lines.
     private func postForm(
-        _ identity: DeviceIdentity, _ topic: Topic, _ team: TeamID, _ environment: PushEnvironment, further: String
+        _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment, further: String
     ) async throws(EnrolmentFailure) -> [String: String] {
         // Topics, teams, numbers and base64url need no escaping in a form.
         let form =

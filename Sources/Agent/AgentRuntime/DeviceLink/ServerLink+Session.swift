@@ -16,7 +16,7 @@ struct Session {
 /// The session with the server: its conditions, and its messages.
 extension ServerLink {
     /// Whether a session is open: the server takes what is sent, and sends what it has.
-    package var isOpen: Bool { session != nil && sessionLoggedIn == sessionCount }
+    package var isOpen: Bool { session != nil && progress.sessionLoggedIn == progress.sessionCount }
 
     /// This device's id; `nil` until it is enrolled.
     package var device: DeviceID? { identity?.device }
@@ -44,13 +44,13 @@ extension ServerLink {
         var backOff = settings.backOff
         while !Task.isCancelled {
             guard let identity = await enrolled(&backOff) else { return }
-            let opened = sessionCount
+            let opened = progress.sessionCount
             let reason = await runSession(identity)
             if Task.isCancelled { return }
             // A server that takes the login and then ends the session is not asked again and again at once. On a bad
             // network, where no session lasts, each brings something.
-            if sessionLoggedIn == opened + 1,
-                sessionCarried == opened + 1 || parts.sinceBoot() - loggedInAt >= Self.steadyAfter
+            if progress.sessionLoggedIn == opened + 1,
+                progress.sessionCarried == opened + 1 || parts.sinceBoot() - progress.loggedInAt >= Self.steadyAfter
             {
                 backOff.reset()
             }
@@ -157,8 +157,8 @@ extension ServerLink {
         } catch {
             return .lost("the agent's store: \(error)")
         }
-        sessionCount += 1
-        let number = sessionCount
+        progress.sessionCount += 1
+        let number = progress.sessionCount
         let connection = parts.connector.connect(identity, received: received) { [weak self] event in
             self?.enter { $0.handle(event, of: number) }
         }
@@ -174,13 +174,13 @@ extension ServerLink {
     private func handle(_ event: PushEvent, of number: Int) {
         guard session?.number == number else { return }
         switch event {
-        case .arrived, .confirmed, .reportConfirmed: sessionCarried = number
+        case .arrived, .confirmed, .reportConfirmed: progress.sessionCarried = number
         case .loggedIn, .refused, .relayed, .closed: break
         }
         switch event {
         case .loggedIn:
-            sessionLoggedIn = number
-            loggedInAt = parts.sinceBoot()
+            progress.sessionLoggedIn = number
+            progress.loggedInAt = parts.sinceBoot()
             receipts.sessionOpened()
             upstream.sessionOpened()
             sendReceipts()
@@ -196,7 +196,7 @@ extension ServerLink {
         case .refused(let name, let code): upstream.refused(name, code: code)
         case .relayed(let frame): delegate?.relayed(frame)
         case .closed(let reason):
-            if sessionLoggedIn == number { delegate?.relayingEnded() }
+            if progress.sessionLoggedIn == number { delegate?.relayingEnded() }
             receipts.sessionClosed()
             upstream.sessionClosed()
             let ended = session?.ended

@@ -27,14 +27,8 @@ package actor ServerLink {
     /// This device's id and secret; `nil` until it is enrolled.
     var identity: DeviceIdentity?
     var session: Session?
-    /// How many sessions were attempted; the newest has this number.
-    var sessionCount = 0
-    /// The newest session that logged in.
-    var sessionLoggedIn = 0
-    /// When that was, in milliseconds since the machine was started.
-    var loggedInAt: Int64 = 0
-    /// The newest session that carried a notification, or in which the server confirmed something of ours.
-    var sessionCarried = 0
+    /// The numbers of the sessions, by what became of them.
+    var progress = SessionProgress()
     var registrations = RegistrationFlow()
     /// Wakes the loop that asks for registrations.
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

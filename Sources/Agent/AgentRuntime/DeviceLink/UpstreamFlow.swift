@@ -28,8 +28,8 @@ struct UpstreamFlow: Sendable {
 
     /// After which place of the outbox to read, and how many; `nil` when it is not time.
     var read: (after: QueuedUpstream.Place, limit: Int)? {
-        let room = Self.window - unconfirmed.count
-        return isOpen && mayHaveMore && room > 0 ? (place, room) : nil
+        let capacity = Self.window - unconfirmed.count
+        return isOpen && mayHaveMore && capacity > 0 ? (place, capacity) : nil
     }
 
     /// Takes what was read: it is sent now.

@@ -151,28 +151,30 @@ package indirect enum BusValue: Hashable, Sendable {
         case .byte(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_byte, &number) != 0
         case .double(var number): return dbus_message_iter_append_basic(&iterator, aldaba_dbus_double, &number) != 0
         case .variant(let value):
-            return Self.container(aldaba_dbus_variant, value.signature, in: &iterator) { value.append(to: &$0) }
+            return Self.container(aldaba_dbus_variant, signature: value.signature, in: &iterator) {
+                value.append(to: &$0)
+            }
         case .boolean(let truth):
             var number: dbus_bool_t = truth ? 1 : 0
             return dbus_message_iter_append_basic(&iterator, aldaba_dbus_boolean, &number) != 0
         case .strings(let texts):
-            return Self.container(aldaba_dbus_array, "s", in: &iterator) { inner in
+            return Self.container(aldaba_dbus_array, signature: "s", in: &iterator) { inner in
                 texts.allSatisfy { Self.append($0, to: &inner) }
             }
         case .data(let strings):
-            return Self.container(aldaba_dbus_array, "ay", in: &iterator) { inner in
+            return Self.container(aldaba_dbus_array, signature: "ay", in: &iterator) { inner in
                 strings.allSatisfy { bytes in
-                    Self.container(aldaba_dbus_array, "y", in: &inner) { inner in
+                    Self.container(aldaba_dbus_array, signature: "y", in: &inner) { inner in
                         bytes.allSatisfy { BusValue.byte($0).append(to: &inner) }
                     }
                 }
             }
         case .dictionary(let entries):
-            return Self.container(aldaba_dbus_array, "{sv}", in: &iterator) { inner in
+            return Self.container(aldaba_dbus_array, signature: "{sv}", in: &iterator) { inner in
                 entries.allSatisfy { key, value in
-                    Self.container(aldaba_dbus_dictionary_entry, nil, in: &inner) { entry in
+                    Self.container(aldaba_dbus_dictionary_entry, signature: nil, in: &inner) { entry in
                         Self.append(key, to: &entry)
-                            && Self.container(aldaba_dbus_variant, value.signature, in: &entry) {
+                            && Self.container(aldaba_dbus_variant, signature: value.signature, in: &entry) {
                                 value.append(to: &$0)
                             }
                     }
@@ -216,8 +218,8 @@ package indirect enum BusValue: Hashable, Sendable {
     }
 
     private static func container(
-        _ type: Int32, _ signature: String?, in iterator: inout DBusMessageIter,
-        _ fill: (inout DBusMessageIter) -> Bool
+        _ type: Int32, signature: String?, in iterator: inout DBusMessageIter,
+        fill: (inout DBusMessageIter) -> Bool
     ) -> Bool {
         var inner = DBusMessageIter()
         guard dbus_message_iter_open_container(&iterator, type, signature, &inner) != 0 else { return false }

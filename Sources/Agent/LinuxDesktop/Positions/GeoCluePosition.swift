@@ -96,7 +96,9 @@ private final class GeoClueWork: PositionWork {
     }
 
     func end() {
-        if let session { call(.property, session.path, Self.client, "Stop", to: session.owner) }
+        if let session {
+            call(.property, path: session.path, interface: Self.client, method: "Stop", to: session.owner)
+        }
         connection?.transfer()
         connection = nil
     }
@@ -125,7 +127,9 @@ private final class GeoClueWork: PositionWork {
     private func askForClient() {
         nextAttempt = nil
         complaint = .now + Self.timeout
-        call(.client, "/org/freedesktop/GeoClue2/Manager", "\(Self.service).Manager", "GetClient", to: Self.service)
+        call(
+            .client, path: "/org/freedesktop/GeoClue2/Manager", interface: "\(Self.service).Manager",
+            method: "GetClient", to: Self.service)
     }
 
     private func begin(_ path: String, of owner: String) {
@@ -139,20 +143,23 @@ private final class GeoClueWork: PositionWork {
         ]
         for (name, value) in wishes {
             call(
-                .property, path, Self.properties, "Set", [.string(Self.client), .string(name), .variant(value)],
+                .property, path: path, interface: Self.properties, method: "Set",
+                values: [.string(Self.client), .string(name), .variant(value)],
                 to: owner)
         }
-        call(.start, path, Self.client, "Start", to: owner)
+        call(.start, path: path, interface: Self.client, method: "Start", to: owner)
     }
 
     private func askForLocation(_ path: String) {
         guard let owner = session?.owner else { return }
         guard !calls.contains(where: { $0 == .location }) else { return newer = path }
-        call(.location, path, Self.properties, "GetAll", [.string(Self.location)], to: owner)
+        call(
+            .location, path: path, interface: Self.properties, method: "GetAll", values: [.string(Self.location)],
+            to: owner)
     }
 
     private func call(
-        _ call: Call, _ path: String, _ interface: String, _ method: String, _ values: [BusValue] = [], to name: String
+        _ call: Call, path: String, interface: String, method: String, values: [BusValue] = [], to name: String
     ) {
         guard let message = BusMessage(destination: name, path: path, interface: interface, method: method),
             message.append(values), let serial = connection?.send(message)

@@ -109,7 +109,7 @@ package struct CalendarPattern: Hashable, Sendable {
 
     /// Stores the value of a field; false when it is out of range.
     private mutating func take<Value: FixedWidthInteger>(
-        _ value: Int?, _ range: ClosedRange<Int>, _ field: Fields, _ place: WritableKeyPath<Self, Value>
+        _ value: Int?, range: ClosedRange<Int>, field: Fields, place: WritableKeyPath<Self, Value>
     ) -> Bool {
         guard let value else { return true }
         guard range.contains(value) else { return false }
@@ -123,9 +123,9 @@ package struct CalendarPattern: Hashable, Sendable {
         guard components.year.map({ $0 > 0 }) ?? true else { return false }
         let year = components.year.map { $0.addingReportingOverflow(system.yearZero) }
         let years = 1...system.limits.year
-        return take(components.era, 0...1000, .era, \.era)
-            && year?.overflow != true && take(year?.partialValue, years, .year, \.year)
-            && take(components.yearForWeekOfYear, years, .weekYear, \.weekYear)
+        return take(components.era, range: 0...1000, field: .era, place: \.era)
+            && year?.overflow != true && take(year?.partialValue, range: years, field: .year, place: \.year)
+            && take(components.yearForWeekOfYear, range: years, field: .weekYear, place: \.weekYear)
     }
 
     private mutating func takeMonths(_ components: DateComponents, _ system: CalendarSystem) -> Bool {
@@ -149,20 +149,20 @@ package struct CalendarPattern: Hashable, Sendable {
     }
 
     private mutating func takeDays(_ components: DateComponents, _ limits: CalendarSystem.Limits) -> Bool {
-        take(components.day, 1...limits.day, .day, \.day)
-            && take(components.weekday, 1...7, .weekday, \.weekday)
-            && take(components.weekdayOrdinal, 1...5, .ordinal, \.ordinal)
-            && take(components.weekOfMonth, 0...6, .weekOfMonth, \.weekOfMonth)
-            && take(components.weekOfYear, 1...limits.weekOfYear, .weekOfYear, \.weekOfYear)
-            && take(components.dayOfYear, 1...limits.dayOfYear, .dayOfYear, \.dayOfYear)
+        take(components.day, range: 1...limits.day, field: .day, place: \.day)
+            && take(components.weekday, range: 1...7, field: .weekday, place: \.weekday)
+            && take(components.weekdayOrdinal, range: 1...5, field: .ordinal, place: \.ordinal)
+            && take(components.weekOfMonth, range: 0...6, field: .weekOfMonth, place: \.weekOfMonth)
+            && take(components.weekOfYear, range: 1...limits.weekOfYear, field: .weekOfYear, place: \.weekOfYear)
+            && take(components.dayOfYear, range: 1...limits.dayOfYear, field: .dayOfYear, place: \.dayOfYear)
     }
 
     private mutating func takeTime(_ components: DateComponents) -> Bool {
         let millisecond = components.nanosecond.map { $0 < 0 ? -1 : $0 / 1_000_000 }
-        return take(components.hour, 0...23, .hour, \.hour)
-            && take(components.minute, 0...59, .minute, \.minute)
-            && take(components.second, 0...59, .second, \.second)
-            && take(millisecond, 0...999, .millisecond, \.millisecond)
+        return take(components.hour, range: 0...23, field: .hour, place: \.hour)
+            && take(components.minute, range: 0...59, field: .minute, place: \.minute)
+            && take(components.second, range: 0...59, field: .second, place: \.second)
+            && take(millisecond, range: 0...999, field: .millisecond, place: \.millisecond)
     }
 
     /// Whether a date may match: a field is given, other than a Gregorian era alone, and one of the months has the day.

@@ -116,7 +116,10 @@ package struct RegionWatch: Sendable {
         guard watched[key]?.region != region else { return nil }
         watched[key] = Watched(region: region, state: state)
         dwelling[key] = nil
-        if let last { look(at: key, last.latitude, last.longitude, last.accuracy, since: last.since) }
+        if let last {
+            look(
+                at: key, latitude: last.latitude, longitude: last.longitude, accuracy: last.accuracy, since: last.since)
+        }
         return nil
     }
 
@@ -142,16 +145,18 @@ package struct RegionWatch: Sendable {
         }
         // A crossing that has dwelt until now counts, also when this position is on the other side again.
         let crossings = timePassed(sinceBoot: sinceBoot)
-        for key in Array(watched.keys) { look(at: key, latitude, longitude, accuracy, since: sinceBoot) }
+        for key in Array(watched.keys) {
+            look(at: key, latitude: latitude, longitude: longitude, accuracy: accuracy, since: sinceBoot)
+        }
         last = (latitude, longitude, accuracy, sinceBoot)
         return .success(crossings)
     }
 
     private mutating func look(
-        at key: RequestKey, _ latitude: Double, _ longitude: Double, _ accuracy: Double, since: Int64
+        at key: RequestKey, latitude: Double, longitude: Double, accuracy: Double, since: Int64
     ) {
         guard let region = watched[key] else { return }
-        let side = Self.side(of: region.region, latitude, longitude, accuracy)
+        let side = Self.side(of: region.region, latitude: latitude, longitude: longitude, accuracy: accuracy)
         switch side {
         case .unknown,
             _ where dwelling[key]?.state == side:
@@ -186,18 +191,18 @@ package struct RegionWatch: Sendable {
     /// radius at most, so that small regions can be entered. A less accurate position is outside when all of its
     /// uncertainty is.
     private static func side(
-        of region: NotificationTrigger.Region, _ latitude: Double, _ longitude: Double, _ accuracy: Double
+        of region: NotificationTrigger.Region, latitude: Double, longitude: Double, accuracy: Double
     ) -> State {
         let isExact = accuracy <= max(2 * region.radius, Self.ordinaryAccuracy)
         let margin = isExact ? min(accuracy, region.radius / 2) : accuracy
-        let distance = distance(region.latitude, region.longitude, latitude, longitude)
+        let distance = distance(
+            region.latitude, longitude: region.longitude, toLatitude: latitude, toLongitude: longitude)
         if distance + margin < region.radius { return .inside }
         return distance - margin > region.radius ? .outside : .unknown
     }
 
     /// The distance in metres between two positions on a sphere, by the haversine formula.
-    static func distance(_ latitude: Double, _ longitude: Double, _ toLatitude: Double, _ toLongitude: Double) -> Double
-    {
+    static func distance(_ latitude: Double, longitude: Double, toLatitude: Double, toLongitude: Double) -> Double {
         let radians = Double.pi / 180
         let north = sin((toLatitude - latitude) * radians / 2)
         let east = sin((toLongitude - longitude) * radians / 2)

@@ -2,9 +2,9 @@ import Glibc
 
 /// The maximum numbers of the listeners' connections, so that the process never runs out of descriptors.
 ///
-/// Of the limit of open files (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners. A quarter of the rest
-/// goes to the providers, an eighth to the control API, a sixteenth to the old binary interface where that is served, a
-/// thirty-second to the metrics, each up to a bound of its own; the devices have what is left.
+/// Of the limit of open files (RLIMIT_NOFILE) 96 are kept for the store, logs and listeners. Of the rest,
+/// a quarter goes to the providers, an eighth to the control API, and a thirty-second to the metrics. A sixteenth goes to the
+/// old binary interface where that is served. Each of them has an upper bound; the devices have what is left.
 package struct DescriptorBudget: Hashable, Sendable {
     /// The descriptors reserved for everything except listeners' connections.
     package static let reserved = 96

@@ -142,8 +142,8 @@ final class HTTP2Session {
 
     /// Processes received bytes; the owner is called for each message that they complete.
     ///
-    /// - Throws: when the peer broke the protocol so badly that nothing more can be read, has caused more
-    ///   frames than may wait, or has sent more frames without work than its budget allows; then a GOAWAY is queued.
+    /// - Throws: when nothing more can be read: the peer broke the protocol, caused more frames than may wait, or sent
+    ///   more frames without work than its budget allows. A GOAWAY is queued then.
     ///   nghttp2 bounds by itself how many answers to PING and SETTINGS wait. An error that HTTP/2 answers with GOAWAY does
     ///   not throw: the GOAWAY is queued.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: NIODeadline) throws {

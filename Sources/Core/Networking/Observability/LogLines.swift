@@ -3,8 +3,8 @@ import TextDirection
 
 /// The output of a log's lines: each remains one line, whatever untrusted text it contains.
 ///
-/// Control characters, other line ends and what changes the direction of text stand as `\n`, `\r`, `\t` or `\u{HEX}`, so
-/// that no path, name or answer fakes a line of its own, reads otherwise than it is, or moves a terminal's cursor.
+/// Control characters, other line ends and characters that change the direction of text are written as `\n`, `\r`, `\t`
+/// or `\u{HEX}`. So no path, name or answer fakes a line of its own, reads otherwise than it is, or moves a cursor.
 struct LogLines: TextOutputStream, Sendable {
     let take: @Sendable (String) -> Void
 

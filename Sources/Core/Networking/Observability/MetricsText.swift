@@ -32,24 +32,24 @@ struct MetricsText {
         text += "# TYPE \(title) \(family.kind.rawValue)\n"
         for (labels, value) in family.series {
             switch value {
-            case .whole(let whole): line(name, labels, String(whole))
-            case .number(let number): line(name, labels, PrometheusText.number(number))
-            case .histogram(let bounds, let reading): add(name, labels, bounds, reading)
+            case .whole(let whole): line(name, labels: labels, value: String(whole))
+            case .number(let number): line(name, labels: labels, value: PrometheusText.number(number))
+            case .histogram(let bounds, let reading): add(name, labels: labels, bounds: bounds, reading: reading)
             }
         }
     }
 
     private mutating func add(
-        _ name: String, _ labels: [(name: String, value: String)], _ bounds: [Double],
-        _ reading: HistogramSeries.Reading
+        _ name: String, labels: [(name: String, value: String)], bounds: [Double],
+        reading: HistogramSeries.Reading
     ) {
         var total: UInt64 = 0
         for (index, count) in reading.buckets.enumerated() {
             total &+= count
-            line("\(name)_bucket", labels + [(name: "le", value: bound(index, bounds))], String(total))
+            line("\(name)_bucket", labels: labels + [(name: "le", value: bound(index, bounds))], value: String(total))
         }
-        line("\(name)_sum", labels, PrometheusText.number(reading.sum))
-        line("\(name)_count", labels, String(total))
+        line("\(name)_sum", labels: labels, value: PrometheusText.number(reading.sum))
+        line("\(name)_count", labels: labels, value: String(total))
     }
 
     /// The text of a bound. OpenMetrics writes bounds as floating-point numbers, whole ones too.
@@ -58,7 +58,7 @@ struct MetricsText {
         return format == .openMetrics ? String(bounds[index]) : PrometheusText.number(bounds[index])
     }
 
-    private mutating func line(_ name: String, _ labels: [(name: String, value: String)], _ value: String) {
+    private mutating func line(_ name: String, labels: [(name: String, value: String)], value: String) {
         text += "\(name)\(PrometheusText.labels(labels)) \(value)\n"
     }
 

@@ -56,7 +56,10 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let name = PrometheusText.metricName(label)
         let full = name.hasSuffix("_total") ? name : name + "_total"
-        guard case .counter(let series)? = series(.counter, full, dimensions, { .counter(CounterSeries()) }) else {
+        guard
+            case .counter(let series)? = series(
+                .counter, name: full, dimensions: dimensions, make: { .counter(CounterSeries()) })
+        else {
             return NoSeries()
         }
         return series
@@ -67,7 +70,9 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
     ) -> any RecorderHandler {
         let name = PrometheusText.metricName(label)
         guard aggregate else { return gauge(name, dimensions).map { $0 as any RecorderHandler } ?? NoSeries() }
-        return histogram(name, dimensions, HistogramSeries.recorderBounds).map { $0 as any RecorderHandler }
+        return histogram(name, dimensions: dimensions, bounds: HistogramSeries.recorderBounds).map {
+            $0 as any RecorderHandler
+        }
             ?? NoSeries()
     }
 
@@ -78,7 +83,9 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         let name = PrometheusText.metricName(label)
         let full = name.hasSuffix("_seconds") ? name : name + "_seconds"
-        return histogram(full, dimensions, HistogramSeries.timerBounds).map { $0 as any TimerHandler } ?? NoSeries()
+        return histogram(full, dimensions: dimensions, bounds: HistogramSeries.timerBounds).map {
+            $0 as any TimerHandler
+        } ?? NoSeries()
     }
 
     package func destroyCounter(_ handler: any CounterHandler) { remove(handler) }
@@ -92,22 +99,27 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
 
 extension PrometheusRegistry {
     private func gauge(_ name: String, _ dimensions: [(String, String)]) -> GaugeSeries? {
-        guard case .gauge(let series)? = series(.gauge, name, dimensions, { .gauge(GaugeSeries()) }) else { return nil }
+        guard
+            case .gauge(let series)? = series(
+                .gauge, name: name, dimensions: dimensions, make: { .gauge(GaugeSeries()) })
+        else { return nil }
         return series
     }
 
     private func histogram(
-        _ name: String, _ dimensions: [(String, String)], _ bounds: [Double]
+        _ name: String, dimensions: [(String, String)], bounds: [Double]
     ) -> HistogramSeries? {
         let bounds = families[name]?.bounds ?? bounds
-        let made = series(.histogram, name, dimensions) { .histogram(HistogramSeries(bounds: bounds)) }
+        let made = series(.histogram, name: name, dimensions: dimensions) {
+            .histogram(HistogramSeries(bounds: bounds))
+        }
         guard case .histogram(let series)? = made else { return nil }
         return series
     }
 
     /// The series of a name and its labels, created if the limit allows it; `nil` when it was refused.
     private func series(
-        _ kind: FamilyReading.Kind, _ name: String, _ dimensions: [(String, String)], _ make: @Sendable () -> Series
+        _ kind: FamilyReading.Kind, name: String, dimensions: [(String, String)], make: @Sendable () -> Series
     ) -> Series? {
         let labels = SeriesLabels(dimensions)
         return registered.withLock { registered -> Series? in

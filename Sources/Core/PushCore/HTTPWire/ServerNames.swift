@@ -1,7 +1,8 @@
 /// The names by which clients reach a server, for credentials that say which server they are meant for.
 ///
-/// A name is a host (`push.example`, `192.0.2.1`, `::1`), a host with a port (`push.example:9443`, `[::1]:9443`), or stands
-/// for all hosts that differ in their first label (`*.push.example`, RFC 6125, section 6.4.3). Case does not count.
+/// A name is a host (`push.example`, `192.0.2.1`, `::1`) or a host with a port (`push.example:9443`, `[::1]:9443`). A name
+/// with `*` stands for all hosts that differ in their first label (`*.push.example`, RFC 6125, section 6.4.3). Case does not
+/// count.
 package struct ServerNames: Sendable, Hashable {
     private struct Name: Sendable, Hashable {
         var host: String

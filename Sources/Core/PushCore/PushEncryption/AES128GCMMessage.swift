@@ -75,15 +75,15 @@ struct AES128GCMMessage: Sendable {
         let keys = RecordKeys(keyingMaterial, salt: salt)
         var body = salt + (0..<4).map { UInt8(truncatingIfNeeded: recordSize >> (24 - 8 * $0)) }
         body += [UInt8(keyID.count)] + keyID
-        let room = Int(recordSize) - tagLength - 1
+        let capacity = Int(recordSize) - tagLength - 1
         var rest = content[...]
         var sequence: UInt64 = 0
-        while rest.count > room {
-            body += try keys.seal(rest.prefix(room) + [1], sequence)
-            rest = rest.dropFirst(room)
+        while rest.count > capacity {
+            body += try keys.seal(rest.prefix(capacity) + [1], sequence)
+            rest = rest.dropFirst(capacity)
             sequence += 1
         }
-        body += try keys.seal(rest + [2] + [UInt8](repeating: 0, count: min(padding, room - rest.count)), sequence)
+        body += try keys.seal(rest + [2] + [UInt8](repeating: 0, count: min(padding, capacity - rest.count)), sequence)
         return body
     }
 }

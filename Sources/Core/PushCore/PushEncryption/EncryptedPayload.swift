@@ -91,7 +91,7 @@ extension EncryptedPayload {
     package static func make(
         _ payload: [UInt8], to recipient: RecipientPublicKey, placeholder: Placeholder
     ) throws -> [UInt8] {
-        try bytes(PushMessage.encrypt(payload, to: recipient), recipient, placeholder)
+        try bytes(PushMessage.encrypt(payload, to: recipient), recipient: recipient, placeholder: placeholder)
     }
 
     /// How many bytes a payload may have so that the one which carries it has at most `limit`; negative where none
@@ -100,12 +100,12 @@ extension EncryptedPayload {
         within limit: Int, to recipient: RecipientPublicKey, placeholder: Placeholder
     ) throws -> Int {
         // Four characters carry three bytes, and the last ones carry what is left.
-        let characters = limit - (try bytes([], recipient, placeholder)).count
+        let characters = limit - (try bytes([], recipient: recipient, placeholder: placeholder)).count
         return characters * 3 / 4 - PushMessage.overhead
     }
 
     private static func bytes(
-        _ message: [UInt8], _ recipient: RecipientPublicKey, _ placeholder: Placeholder
+        _ message: [UInt8], recipient: RecipientPublicKey, placeholder: Placeholder
     ) throws -> [UInt8] {
         struct Envelope: Encodable {
             struct Members: Encodable {

@@ -28,7 +28,8 @@ extension DeviceRelay {
             }
         case .endService(let ticket): parts.services.end(ticket)
         case .serve(let ticket, let service, let message):
-            parts.services.serve(ticket, service, message, host.settings) { [weak self] outcome in
+            parts.services.serve(ticket, service: service, message: message, settings: host.settings) {
+                [weak self] outcome in
                 self?.enter { $0.follow($0.host.served(ticket, outcome, at: $0.parts.now())) }
             }
         case .ask(let ticket, let question): ask(ticket, question)

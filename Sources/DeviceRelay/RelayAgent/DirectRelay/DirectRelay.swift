@@ -280,7 +280,7 @@ package actor DirectRelay {
         case .frames(let frames):
             for frame in frames {
                 guard connections[id] != nil else { return }
-                if !handleFrame(frame, id, channel) { return channel.close() }
+                if !handleFrame(frame, id: id, channel: channel) { return channel.close() }
             }
             channel.resume()
         case .closed:
@@ -294,7 +294,7 @@ package actor DirectRelay {
     }
 
     /// - Returns: Whether the connection may go on.
-    private func handleFrame(_ frame: [UInt8], _ id: ObjectIdentifier, _ channel: DirectChannel) -> Bool {
+    private func handleFrame(_ frame: [UInt8], id: ObjectIdentifier, channel: DirectChannel) -> Bool {
         switch connections[id]?.stage {
         case .silent:
             guard let answer = keys?.answer(frame) else { return false }
@@ -307,11 +307,11 @@ package actor DirectRelay {
             connections[id]?.session = session
             guard write(.live, id) else { return false }
             dialling.succeeded(peer)
-            goLive(number, peer, id)
+            goLive(number, peer: peer, id: id)
             return true
         case .answered(let peer, let number):
             guard case .live? = read(frame, id) else { return false }
-            goLive(number, peer, id)
+            goLive(number, peer: peer, id: id)
             return true
         case .live(let number):
             guard let message = read(frame, id) else { return false }
@@ -321,7 +321,7 @@ package actor DirectRelay {
         }
     }
 
-    private func goLive(_ number: UUID, _ peer: String, _ id: ObjectIdentifier) {
+    private func goLive(_ number: UUID, peer: String, id: ObjectIdentifier) {
         connections[id]?.stage = .live(number)
         channels[number] = id
         follow(paths.opened(number, with: peer, at: now()))

@@ -9,7 +9,7 @@ package protocol NativeServices: Sendable {
     ///
     /// - Parameter ticket: The question's own, for ``end(_:)``.
     func serve(
-        _ ticket: Int64, _ service: String, _ message: RelayMap, _ settings: RelaySettings,
+        _ ticket: Int64, service: String, message: RelayMap, settings: RelaySettings,
         then complete: @escaping @Sendable (RelayOutcome) -> Void)
     /// Ends the work for a request whose answer no caller needs any more. An answered or unknown ticket changes
     /// nothing.
@@ -26,7 +26,7 @@ package struct NoServices: NativeServices {
 
     /// Refuses.
     package func serve(
-        _ ticket: Int64, _ service: String, _ message: RelayMap, _ settings: RelaySettings,
+        _ ticket: Int64, service: String, message: RelayMap, settings: RelaySettings,
         then complete: @escaping @Sendable (RelayOutcome) -> Void
     ) { complete(RelayOutcome(.serviceUnavailable)) }
 

@@ -31,33 +31,35 @@ extension RelayHost {
     // MARK: What apps say
 
     /// Begins a stream, once its command is in progress.
-    mutating func give(_ offer: RelayOffer, _ id: UUID, to device: String, by client: ClientNumber, _ now: Int64) {
-        appStreams[id] = AppStream(client: client, device: device, size: offer.size, heardAt: now)
+    mutating func give(_ offer: RelayOffer, id: UUID, to device: String, by client: ClientNumber, at now: Int64) {
+        streams.appStreams[id] = AppStream(client: client, device: device, size: offer.size, heardAt: now)
     }
 
     /// Handles a step of an app in one of its streams.
-    mutating func take(_ step: RelayStreamStep, _ id: UUID, by client: ClientNumber, _ now: Int64) {
-        guard let stream = appStreams[id], stream.client == client else { return }
+    mutating func take(_ step: RelayStreamStep, id: UUID, by client: ClientNumber, at now: Int64) {
+        guard let stream = streams.appStreams[id], stream.client == client else { return }
         switch (step, stream.task) {
         case (.pull(let offset, let length, let prefix), .some):
-            guard mayPull(stream, offset, length) else {
-                return endTaking(id, RelayOutcome(.failed, detail: "more was asked for than may be under way"), now)
-            }
-            guard appStreams[id]?.pulls.ask(offset, length, prefix: prefix) ?? false else {
+            guard mayPull(stream, offset: offset, length: length) else {
                 return endTaking(
-                    id, RelayOutcome(.failed, detail: "what was asked for does not follow what was before"), now)
+                    id, outcome: RelayOutcome(.failed, detail: "more was asked for than may be under way"), at: now)
             }
-            appStreams[id]?.asked += length
-            appStreams[id]?.heardAt = now
+            guard streams.appStreams[id]?.pulls.ask(offset, length, prefix: prefix) ?? false else {
+                return endTaking(
+                    id, outcome: RelayOutcome(.failed, detail: "what was asked for does not follow what was before"),
+                    at: now)
+            }
+            streams.appStreams[id]?.asked += length
+            streams.appStreams[id]?.heardAt = now
             pullOn(id, now)
         case (.taken(let outcome), .some):
-            endTaking(id, RelayOutcome(outcome.status, detail: outcome.detail), now)
+            endTaking(id, outcome: RelayOutcome(outcome.status, detail: outcome.detail), at: now)
         case (.piece(let offset, let bytes), nil):
             guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked else {
                 return end(
                     id, RelayOutcome(.failed, detail: "a piece of the stream was given that nobody asked for"), now)
             }
-            appStreams[id]?.passed(bytes, at: offset)
+            streams.appStreams[id]?.passed(bytes, at: offset)
             send(.piece(stream: id, offset: offset, bytes), to: stream.device, deadline: nil, isBulk: true)
         case (.allGiven(let digest), nil):
             guard let whole = digest.isEmpty ? stream.digest.whole(of: stream.size) : digest else {
@@ -68,7 +70,7 @@ extension RelayHost {
         }
     }
 
-    private func mayPull(_ stream: AppStream, _ offset: Int64, _ length: Int64) -> Bool {
+    private func mayPull(_ stream: AppStream, offset: Int64, length: Int64) -> Bool {
         offset >= 0 && offset <= stream.size && length >= 0 && length <= RelayStreamStep.window
             && stream.asked + length <= RelayStreamStep.window
     }
@@ -76,9 +78,9 @@ extension RelayHost {
     /// Requests from the other device as much as may be in transit.
     private mutating func pullOn(_ id: UUID, _ now: Int64) {
         let isTalking = isTalking(now)
-        let share = Self.streamsWindow / Int64(max(1, appStreams.values.count { $0.task != nil }))
-        while let stream = appStreams[id],
-            let portion = appStreams[id]?.pulls.next(isTalking: isTalking, share: share, at: now)
+        let share = Self.streamsWindow / Int64(max(1, streams.appStreams.values.count { $0.task != nil }))
+        while let stream = streams.appStreams[id],
+            let portion = streams.appStreams[id]?.pulls.next(isTalking: isTalking, share: share, at: now)
         {
             let pull = RelayContent.pull(
                 stream: id, offset: portion.offset, length: portion.length, prefix: portion.prefix)
@@ -87,60 +89,62 @@ extension RelayHost {
     }
 
     /// The end that takes a stream is through with it.
-    private mutating func endTaking(_ id: UUID, _ outcome: RelayOutcome, _ now: Int64) {
-        guard let task = appStreams.removeValue(forKey: id)?.task else { return }
-        settle(task, outcome, now)
+    private mutating func endTaking(_ id: UUID, outcome: RelayOutcome, at now: Int64) {
+        guard let task = streams.appStreams.removeValue(forKey: id)?.task else { return }
+        settle(task, outcome: outcome, at: now)
     }
 
     /// Ends streams of which nothing comes any more, and those that their app takes no further.
     mutating func endSilentStreams(_ now: Int64) {
-        for (id, stream) in appStreams where stream.task != nil && stream.silentUntil <= now {
+        for (id, stream) in streams.appStreams where stream.task != nil && stream.silentUntil <= now {
             directives.append(.tell(stream.client, .stream(id, .lost)))
             let who = stream.asked > 0 ? "the pieces stopped coming" : "the app there took no more of it"
-            endTaking(id, RelayOutcome(.failed, detail: "\(who); send it again to go on"), now)
+            endTaking(id, outcome: RelayOutcome(.failed, detail: "\(who); send it again to go on"), at: now)
         }
     }
 
-    var nextStreamMoment: Int64? { appStreams.values.lazy.filter { $0.task != nil }.map(\.silentUntil).min() }
+    var nextStreamMoment: Int64? { streams.appStreams.values.lazy.filter { $0.task != nil }.map(\.silentUntil).min() }
 
     // MARK: What other devices say
 
     /// A device offers a stream to an app here.
-    mutating func take(_ offer: RelayOffer, app: String, service: String, _ route: RelayRoute, _ now: Int64) {
+    mutating func take(_ offer: RelayOffer, app: String, service: String, route: RelayRoute, at now: Int64) {
         if let refusal = refusal(of: service, app, to: route.peer) {
-            return park(.offer(offer), app, service, route, refusal, now)
+            return park(.offer(offer), app: app, service: service, route: route, refusal: refusal, at: now)
         }
-        guard appStreams.count < Self.streamLimit, appStreams[route.id] == nil,
+        guard streams.appStreams.count < Self.streamLimit, streams.appStreams[route.id] == nil,
             let offered = provider(of: service, app: app)
         else {
-            return reply(route.id, route.peer, RelayOutcome(.resourceLimits, detail: "other streams are coming"))
+            return reply(
+                route.id, device: route.peer, outcome: RelayOutcome(.resourceLimits, detail: "other streams are coming")
+            )
         }
         let number = add(route, offered.client, now)
-        appStreams[route.id] = AppStream(
+        streams.appStreams[route.id] = AppStream(
             client: offered.client, device: route.peer, size: offer.size, task: number, heardAt: now)
         directives.append(.tell(offered.client, .offered(stream: route.id, device: route.peer, offer)))
     }
 
     /// - Returns: Whether the stream is an app's.
     mutating func receive(_ step: RelayStreamStep, of id: UUID, from device: String, _ now: Int64) -> Bool {
-        guard let stream = appStreams[id] else { return false }
+        guard let stream = streams.appStreams[id] else { return false }
         guard stream.device == device else { return true }
         var step = step
         switch (step, stream.task) {
         case (.pull(let offset, let length, _), nil):
-            guard mayPull(stream, offset, length) else { return true }
-            appStreams[id]?.asked += length
+            guard mayPull(stream, offset: offset, length: length) else { return true }
+            streams.appStreams[id]?.asked += length
             ledger.executing(id, on: device)
         case (.piece(let offset, let bytes), .some):
             guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked, offset >= 0,
                 offset <= stream.size - Int64(bytes.count)
             else { return true }
-            appStreams[id]?.passed(bytes, at: offset)
-            appStreams[id]?.heardAt = now
-            appStreams[id]?.pulls.arrived(bytes.count, at: offset, now: now)
+            streams.appStreams[id]?.passed(bytes, at: offset)
+            streams.appStreams[id]?.heardAt = now
+            streams.appStreams[id]?.pulls.arrived(bytes.count, at: offset, now: now)
             pullOn(id, now)
         case (.allGiven(let digest), .some):
-            appStreams[id]?.heardAt = now
+            streams.appStreams[id]?.heardAt = now
             // Where not all has passed since the app had something before, the app compares.
             let whole = stream.digest.whole(of: stream.size)
             if whole != digest, whole != nil || !stream.pulls.hadBeginning { step = .allGiven(digest: []) }
@@ -153,14 +157,14 @@ extension RelayHost {
     /// Notifies the receiving ends here that their streams with a device, or with any, are lost. A sending end is
     /// answered by its command.
     mutating func appStreamsLost(with device: String? = nil) {
-        for (id, stream) in appStreams where stream.task != nil && (device == nil || stream.device == device) {
+        for (id, stream) in streams.appStreams where stream.task != nil && (device == nil || stream.device == device) {
             appStreamEnded(id, isLost: true)
         }
     }
 
     /// Forgets a stream.
     mutating func appStreamEnded(_ id: UUID, isLost: Bool = false) {
-        guard let stream = appStreams.removeValue(forKey: id) else { return }
+        guard let stream = streams.appStreams.removeValue(forKey: id) else { return }
         if isLost { directives.append(.tell(stream.client, .stream(id, .lost))) }
     }
 }

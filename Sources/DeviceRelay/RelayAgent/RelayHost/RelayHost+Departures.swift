@@ -14,20 +14,20 @@ extension RelayHost {
     mutating func send(_ departure: Departure, _ now: Int64) {
         switch departure {
         case .queuedMessage(let queuedMessage):
-            sentQueuedMessages[queuedMessage.id] = queuedMessage.deadline
+            mail.sentQueuedMessages[queuedMessage.id] = queuedMessage.deadline
             directives.append(.send(.queuedMessage(queuedMessage)))
             ledger.sent(queuedMessage.id)
         case .route(let route):
             if let connection = ledger[route.id]?.connection {
                 if ask(route, over: connection, now) { return }
-                if lines[connection].map({ $0.lostAt != nil }) ?? true {
+                if calls.lines[connection].map({ $0.lostAt != nil }) ?? true {
                     let detail = "too much waits for the device to come back"
                     return end(route.id, RelayOutcome(.resourceLimits, detail: detail), now)
                 }
             }
             // It is offered when the device is back.
-            if outgoing[route.id]?.isAway == true { return }
-            appStreams[route.id]?.heardAt = now
+            if streams.outgoing[route.id]?.isAway == true { return }
+            streams.appStreams[route.id]?.heardAt = now
             directives.append(.send(.route(route)))
             ledger.sent(route.id)
         }
@@ -35,10 +35,10 @@ extension RelayHost {
 
     /// Sends queued commands as far as the limits allow.
     mutating func sendWaiting(_ now: Int64) {
-        for id in unaskable {
+        for id in calls.unaskable {
             end(id, RelayOutcome(.connectionClosed, detail: "the connection was closed before it was asked"), now)
         }
-        unaskable = []
+        calls.unaskable = []
         while let id = ledger.next() {
             guard let departure = departures.removeValue(forKey: id) else { continue }
             send(departure, now)

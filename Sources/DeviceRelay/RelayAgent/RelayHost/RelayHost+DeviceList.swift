@@ -12,7 +12,7 @@ extension RelayHost {
     }
 
     private mutating func enterList() {
-        guard let ownID, let key = settings.ownKey else { return }
+        guard let ownID = directory.ownID, let key = settings.ownKey else { return }
         var list = settings.list ?? RelayDeviceList()
         list.set(ownID, key: key, isRemoved: false)
         keep(list)
@@ -23,13 +23,13 @@ extension RelayHost {
         guard let list = settings.list, let account = settings.account, let known else { return }
         let signature = account.signature(of: list)
         for other in known.values.sorted(by: { $0.id < $1.id })
-        where other.id != ownID && other.presence == .online && (device == nil || other.id == device) {
+        where other.id != directory.ownID && other.presence == .online && (device == nil || other.id == device) {
             send(.list(list, signature: signature), to: other.id, deadline: nil)
         }
     }
 
     /// Handles the list of another device.
-    mutating func receive(_ list: RelayDeviceList, _ signature: [UInt8], from device: String, _ now: Int64) {
+    mutating func receive(_ list: RelayDeviceList, signature: [UInt8], from device: String, at now: Int64) {
         guard settings.account?.hasSigned(list, signature) == true else {
             return log(RelayLogEntry(device: device, what: "a device list that is not the account's", status: .denied))
         }
@@ -40,7 +40,7 @@ extension RelayHost {
             return
         }
         keep(merged)
-        for (id, device) in known ?? [:] where id != ownID && merged.isRemoved(id, key: device.key) {
+        for (id, device) in known ?? [:] where id != directory.ownID && merged.isRemoved(id, key: device.key) {
             gone(id, now)
             for client in members.keys { tellWatcher(client) }
         }
@@ -58,13 +58,14 @@ extension RelayHost {
     /// How many devices of the list the server does not know under the account's key, as where that changed while this
     /// device was away.
     var missingCount: Int64 {
-        let others = settings.list?.entries.filter { !$0.isRemoved && $0.id != ownID && known($0.id) == nil } ?? []
+        let others =
+            settings.list?.entries.filter { !$0.isRemoved && $0.id != directory.ownID && known($0.id) == nil } ?? []
         return Int64(others.count)
     }
 
     /// This device leaves: the others learn it from this device.
     mutating func leaveList() {
-        guard let ownID, let key = settings.ownKey, var list = settings.list else { return }
+        guard let ownID = directory.ownID, let key = settings.ownKey, var list = settings.list else { return }
         list.set(ownID, key: key, isRemoved: true)
         settings.list = list
         tellList()

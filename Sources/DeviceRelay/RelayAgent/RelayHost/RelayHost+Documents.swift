@@ -5,8 +5,8 @@ import RelayProtocol
 /// there.
 extension RelayHost {
     /// Takes what an app or a terminal asks.
-    mutating func document(_ order: RelayDocumentOrder, _ number: Int64, _ client: ClientNumber, _ now: Int64) {
-        guard settings.account != nil, devices != nil else {
+    mutating func document(_ order: RelayDocumentOrder, number: Int64, client: ClientNumber, at now: Int64) {
+        guard settings.account != nil, directory.devices != nil else {
             let why = obstacle?.why ?? "there is no way to the server now"
             return answer(client, number, RelayOutcome(.networkUnavailable, detail: why))
         }
@@ -17,7 +17,7 @@ extension RelayHost {
     /// Passes an event to the documents, and carries out the resulting directives.
     mutating func withDocuments(_ change: (inout RelayedDocuments) -> Void) {
         documents.account = settings.account
-        documents.isConnected = devices != nil
+        documents.isConnected = directory.devices != nil
         change(&documents)
         for directive in documents.takeDirectives() {
             switch directive {

@@ -9,28 +9,32 @@ extension RelayHost {
     // MARK: Asking others
 
     mutating func find(_ device: String, _ number: Int64, _ client: ClientNumber) {
-        guard isOpen, devices != nil else {
+        guard directory.isOpen, directory.devices != nil else {
             return answer(client, number, RelayOutcome(.networkUnavailable, detail: obstacle?.why))
         }
-        guard finds.count < RelayDevice.guestLimit, finds[device, default: []].count < RelayDevice.guestLimit else {
+        guard directory.finds.count < RelayDevice.guestLimit,
+            directory.finds[device, default: []].count < RelayDevice.guestLimit
+        else {
             return answer(client, number, RelayOutcome(.resourceLimits, detail: "other devices are being looked for"))
         }
-        finds[device, default: []].append((client, number))
+        directory.finds[device, default: []].append((client, number))
         directives.append(.send(.find(device: device)))
     }
 
     mutating func found(_ device: RelayDevice) {
-        guard let askers = finds.removeValue(forKey: device.id), devices?[device.id] == nil else { return }
-        guard hosts.count < RelayDevice.guestLimit || hosts[device.id] != nil else {
+        guard let askers = directory.finds.removeValue(forKey: device.id), directory.devices?[device.id] == nil else {
+            return
+        }
+        guard directory.hosts.count < RelayDevice.guestLimit || directory.hosts[device.id] != nil else {
             return tell(askers, RelayOutcome(.resourceLimits, detail: "too many devices of others are known here"))
         }
-        hosts[device.id] = device
+        directory.hosts[device.id] = device
         for (client, request) in askers { directives.append(.tell(client, .found(request: request, device))) }
     }
 
     mutating func notFound(_ device: String) {
         let detail = "no device \(device) is there that offers anything to anyone"
-        tell(finds.removeValue(forKey: device) ?? [], RelayOutcome(.unknownDevice, detail: detail))
+        tell(directory.finds.removeValue(forKey: device) ?? [], RelayOutcome(.unknownDevice, detail: detail))
     }
 
     private mutating func tell(_ askers: [(client: ClientNumber, request: Int64)], _ outcome: RelayOutcome) {
@@ -39,38 +43,40 @@ extension RelayHost {
 
     /// Discards all state about other users' devices when the session ends.
     mutating func forgetOthers() {
-        for guest in guests.keys { forgetParked(of: guest) }
-        guests = [:]
-        hosts = [:]
-        let askers = finds.values.flatMap { $0 }
-        finds = [:]
+        for guest in directory.guests.keys { forgetParked(of: guest) }
+        directory.guests = [:]
+        directory.hosts = [:]
+        let askers = directory.finds.values.flatMap { $0 }
+        directory.finds = [:]
         tell(askers, RelayOutcome(.networkUnavailable, detail: "the way to the server was lost"))
     }
 
     // MARK: Others that ask
 
     mutating func visited(_ device: RelayDevice) {
-        guard device.key.count == 32, devices?[device.id] == nil, device.id != ownID else { return }
-        guard guests.count < RelayDevice.guestLimit || guests[device.id] != nil else { return }
+        guard device.key.count == 32, directory.devices?[device.id] == nil, device.id != directory.ownID else { return }
+        guard directory.guests.count < RelayDevice.guestLimit || directory.guests[device.id] != nil else { return }
         // With another key it is another device, about which the user was not asked.
-        if let known = guests[device.id], known.key != device.key { forgetParked(of: device.id) }
-        guests[device.id] = device
+        if let known = directory.guests[device.id], known.key != device.key { forgetParked(of: device.id) }
+        directory.guests[device.id] = device
     }
 
     /// Handles a frame from another user's device, which may call services open to anyone and answer requests sent to
     /// it.
     mutating func arrivedFromGuest(_ route: RelayRoute, _ now: Int64) {
-        guard guests[route.peer] != nil || hosts[route.peer] != nil, devices?[route.peer] == nil,
+        guard directory.guests[route.peer] != nil || directory.hosts[route.peer] != nil,
+            directory.devices?[route.peer] == nil,
             let content = try? RelayContent(route.body)
         else { return }
         switch content {
         case .executing, .outcome, .close, .cancel: arrived(route, now)
-        case .call(let call) where guests[route.peer] != nil || call.connection != nil: carryOut(content, route, now)
-        case .open where guests[route.peer] != nil: carryOut(content, route, now)
+        case .call(let call) where directory.guests[route.peer] != nil || call.connection != nil:
+            carryOut(content, route: route, at: now)
+        case .open where directory.guests[route.peer] != nil: carryOut(content, route: route, at: now)
         default:
             reply(
-                route.id, route.peer,
-                RelayOutcome(
+                route.id, device: route.peer,
+                outcome: RelayOutcome(
                     .denied, detail: "a device of another person's may only ask services that are open to anyone"))
         }
     }
@@ -83,14 +89,16 @@ extension RelayHost {
         guard app != Self.ownApp, isOpen else {
             return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")
         }
-        if isDenied(guest.id, app, service) { return Self.denied }
-        if let obstacle = obstacleToGrant(grantee(guest.id), app, service, isGuests: true) { return obstacle }
+        if isDenied(guest.id, app: app, service: service) { return Self.denied }
+        if let obstacle = obstacleToGrant(grantee(guest.id), app: app, service: service, isGuests: true) {
+            return obstacle
+        }
         return offered == nil ? RelayOutcome(.appNotInstalled) : nil
     }
 
     /// To whom a grant is given: a device of the person's, or another's by its id and key.
     func grantee(_ device: String) -> String {
-        guard let guest = guests[device] else { return device }
+        guard let guest = directory.guests[device] else { return device }
         let mark = SHA256.hash(data: guest.key).prefix(8).map { String(UInt16($0) + 256, radix: 16).suffix(2) }
         return device + "#" + mark.joined()
     }

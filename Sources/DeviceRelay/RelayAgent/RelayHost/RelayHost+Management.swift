@@ -4,7 +4,7 @@ import RelayProtocol
 /// The commands of a user at a terminal.
 extension RelayHost {
     mutating func manage(
-        _ number: Int64, _ management: RelayManagement, _ client: ClientNumber, _ now: Int64
+        _ number: Int64, management: RelayManagement, client: ClientNumber, at now: Int64
     ) {
         guard members[client]?.isTerminal == true else {
             return answer(
@@ -14,9 +14,9 @@ extension RelayHost {
         case .grants(let first): directives.append(.tell(client, .managed(request: number, grants(from: first))))
         case .commands: directives.append(.tell(client, .managed(request: number, lastCommands)))
         case .log: directives.append(.tellLog(client, request: number))
-        case .pair(let word): pair(word, number, client)
-        case .confirm(let areSame): confirm(areSame, number, client)
-        case .dismiss(let device): dismiss(device, number, client)
+        case .pair(let word): pair(word, number: number, client: client)
+        case .confirm(let areSame): confirm(areSame, number: number, client: client)
+        case .dismiss(let device): dismiss(device, number: number, client: client)
         default:
             var changed = settings
             if let refusal = change(&changed, by: management, now) { return answer(client, number, refusal) }
@@ -57,13 +57,17 @@ extension RelayHost {
                 return RelayOutcome(.denied, detail: fault)
             }
             if allowed { changed.schemes.insert(scheme) } else { changed.schemes.remove(scheme) }
-        case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):
+        case .grant(
+            let device, let app, let service, let allowed, let seconds,
+            let needsUnlocked):
             guard seconds.map({ RelayManagement.grantSeconds.contains($0) }) ?? true else {
                 return RelayOutcome(
                     .failed, detail: "a grant lasts 1 to \(RelayManagement.grantSeconds.upperBound) seconds")
             }
             let grant = RelaySettings.Grant(device: device, app: app, service: service)
-            guard allowed || changed.isGrantedAlone(device, app, service) || changed.isDeniedAlone(device, app, service)
+            guard
+                allowed || changed.isGrantedAlone(device, app: app, service: service)
+                    || changed.isDeniedAlone(device, app: app, service: service)
             else {
                 return RelayOutcome(
                     .failed, detail: "no such thing was granted or denied; `aldaba relay grants` lists them")
@@ -94,16 +98,16 @@ extension RelayHost {
     private func status(after management: RelayManagement) -> RelayMap {
         var answer: RelayMap = [
             "name": .string(settings.name), "hasAccount": .bool(settings.account != nil),
-            "isConnected": .bool(devices != nil),
+            "isConnected": .bool(directory.devices != nil),
         ]
-        if let ownID { answer["device"] = .string(ownID) }
+        if let ownID = directory.ownID { answer["device"] = .string(ownID) }
         if let refusal { answer["refusal"] = .string(refusal) }
         var shared: RelayMap = ["files": .string(settings.filesFolder ?? ownFilesFolder)]
         if let photos = settings.photosFolder { shared["photos"] = .string(photos) }
         shared["programs"] = .dictionary((settings.programs ?? [:]).mapValues { .array($0.map(RelayValue.string)) })
         if case .status = management { answer["shared"] = .dictionary(shared) }
         if let list = settings.list { answer["listCounter"] = .integer(list.counter) }
-        if devices != nil { answer["missing"] = .integer(missingCount) }
+        if directory.devices != nil { answer["missing"] = .integer(missingCount) }
         if case .connections = management {
             answer["idle"] = .integer(idleTime.map { $0 / 1000 } ?? 0)
             answer["grace"] = .integer(lineGrace / 1000)
@@ -169,16 +173,16 @@ extension RelayHost {
         settings = changed
         if old.grants != changed.grants || old.denials != changed.denials { closeRefused(old) }
         if let now, old.connectionIdle != changed.connectionIdle || old.connectionGrace != changed.connectionGrace {
-            linesDue = now
+            calls.linesDue = now
         }
         directives.append(.save(changed))
         if old.account != changed.account {
             withDocuments { $0.lost() }
-            devices = nil
-            undescribed = []
-            met = [:]
+            directory.devices = nil
+            directory.undescribed = []
+            directory.met = [:]
             forgetOthers()
-            if old.account != nil, isOpen { directives.append(.send(.goodbye)) }
+            if old.account != nil, directory.isOpen { directives.append(.send(.goodbye)) }
             for client in members.keys { tellWatcher(client) }
         }
         let offers =

@@ -30,19 +30,20 @@ extension RelayHost {
         }
         let all = apps.values.sorted { $0.id < $1.id }
         var device = RelayDevice(
-            id: ownID ?? "", name: settings.name, kind: settings.kind, apps: Array(all.prefix(RelayDevice.appLimit)))
+            id: directory.ownID ?? "", name: settings.name, kind: settings.kind,
+            apps: Array(all.prefix(RelayDevice.appLimit)))
         (device.manufacturer, device.model) = (manufacturer, model)
         return device
     }
 
     /// Handles the server's list of devices; sent when a session begins, and after the server could not send changes.
-    mutating func welcomed(_ own: String, _ all: [RelayDevice], _ undescribed: [String], _ now: Int64) {
-        ownID = own
+    mutating func welcomed(_ own: String, all: [RelayDevice], undescribed: [String], at now: Int64) {
+        directory.ownID = own
         refusal = nil
         let told = Dictionary(all.map { ($0.id, $0) }) { $1 }
-        for id in (devices ?? [:]).keys where told[id] == nil { gone(id, now) }
-        devices = told
-        self.undescribed = Set(undescribed).intersection(told.keys).subtracting([own])
+        for id in (directory.devices ?? [:]).keys where told[id] == nil { gone(id, now) }
+        directory.devices = told
+        directory.undescribed = Set(undescribed).intersection(told.keys).subtracting([own])
         offerAgain()
         joinList()
         tellQueuedMessageEnds()
@@ -66,10 +67,10 @@ extension RelayHost {
             return
         }
         var others: [String: RelayDevice] = [:]
-        for (id, var device) in known where id != ownID {
+        for (id, var device) in known where id != directory.ownID {
             device.reach = reach(of: device)
             // A watcher keeps the known description of a device until its apps are received.
-            let told = undescribed.contains(id) ? member.seen[id] : device
+            let told = directory.undescribed.contains(id) ? member.seen[id] : device
             if member.filters.isEmpty || member.filters.contains(where: { $0.passes(device) }) { others[id] = told }
         }
         for id in member.seen.keys.sorted() where others[id] == nil {
@@ -80,7 +81,7 @@ extension RelayHost {
             directives.append(.tell(client, member.seen[device.id] == nil ? .added(device) : .updated(device)))
             member.seen[device.id] = device
         }
-        if !member.isEnumerated, undescribed.isEmpty {
+        if !member.isEnumerated, directory.undescribed.isEmpty {
             member.isEnumerated = true
             directives.append(.tell(client, .enumerationCompleted))
         }
@@ -90,14 +91,16 @@ extension RelayHost {
     /// The path by which a device is reached; `nil` while there is none.
     private func reach(of device: RelayDevice) -> RelayRouteKind? {
         switch device.presence {
-        case .online: direct.contains(device.id) ? .direct : .relay
+        case .online: directory.direct.contains(device.id) ? .direct : .relay
         case .wakeable: .wake
         case .offline: nil
         }
     }
 
     /// A device's name; `nil` for one that is not known.
-    package func name(of device: String) -> String? { (known(device) ?? guests[device] ?? hosts[device])?.name }
+    package func name(of device: String) -> String? {
+        (known(device) ?? directory.guests[device] ?? directory.hosts[device])?.name
+    }
 
     /// The reason why devices cannot be found now; `nil` where they can.
     var obstacle: (kind: DiscoveryFailure, why: String)? {

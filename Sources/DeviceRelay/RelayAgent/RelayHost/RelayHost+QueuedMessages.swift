@@ -52,7 +52,7 @@ extension RelayHost {
 
     /// The server has queued a message of this device.
     mutating func queuedMessageKept(_ id: UUID, _ now: Int64) {
-        guard let queuedMessage = sentQueuedMessages.removeValue(forKey: id),
+        guard let queuedMessage = mail.sentQueuedMessages.removeValue(forKey: id),
             let command = ledger.kept(id, until: queuedMessage, at: now)
         else { return }
         directives.append(.tell(command.client, .answered(request: command.request, id: id, RelayOutcome(.success))))
@@ -75,27 +75,27 @@ extension RelayHost {
     /// Cancels a message that is queued at the server.
     ///
     /// - Returns: Whether this client may cancel it; the server's response follows.
-    mutating func recall(_ id: UUID, _ number: Int64, _ client: ClientNumber) -> Bool {
+    mutating func recall(_ id: UUID, number: Int64, client: ClientNumber) -> Bool {
         guard let queuedMessage = ledger.keptQueuedMessage(id), let member = members[client],
             member.isTerminal || member.app == queuedMessage.asker
         else { return false }
-        guard isOpen else {
+        guard directory.isOpen else {
             answer(client, number, RelayOutcome(.networkUnavailable, detail: "there is no way to the server now"))
             return true
         }
-        guard recalls.count < Self.untoldLimitOfQueuedMessages else {
+        guard mail.recalls.count < Self.untoldLimitOfQueuedMessages else {
             answer(
                 client, number, RelayOutcome(.resourceLimits, detail: "too many queued messages are being taken back"))
             return true
         }
-        recalls[id, default: []].append((client, number))
+        mail.recalls[id, default: []].append((client, number))
         directives.append(.send(.recall(device: queuedMessage.device, id: id)))
         return true
     }
 
     /// The server reports whether a cancelled message was queued.
     mutating func recalled(_ id: UUID, _ didWait: Bool) {
-        let askers = recalls.removeValue(forKey: id) ?? []
+        let askers = mail.recalls.removeValue(forKey: id) ?? []
         if didWait { queuedMessageEnded(id, RelayOutcome(.cancelled)) }
         let outcome =
             didWait
@@ -110,8 +110,8 @@ extension RelayHost {
             let detail = "the way to the server was lost; tell it again under the same id"
             end(id, RelayOutcome(ledger.isWaiting(id) ? .networkUnavailable : .outcomeUnknown, detail: detail), now)
         }
-        let askers = recalls.values.flatMap { $0 }
-        recalls = [:]
+        let askers = mail.recalls.values.flatMap { $0 }
+        mail.recalls = [:]
         for (client, number) in askers {
             answer(client, number, RelayOutcome(.outcomeUnknown, detail: "the way to the server was lost"))
         }
@@ -121,14 +121,14 @@ extension RelayHost {
 
     /// Restores the messages that this device took before its agent started.
     package mutating func restoreReceived(_ queuedMessages: [ReceivedMessage], at now: Int64) {
-        for queuedMessage in queuedMessages { taken.add(queuedMessage, at: now) }
+        for queuedMessage in queuedMessages { mail.taken.add(queuedMessage, at: now) }
     }
 
     /// A queued message of another device has arrived.
     mutating func arrived(_ queuedMessage: QueuedMessage, _ now: Int64) {
         let key = QueuedMessageKey(sender: queuedMessage.peer, id: queuedMessage.id)
-        if let status = taken[key] { return confirm(key, RelayOutcome(status)) }
-        guard queuedMessages[key] == nil, queuedMessages.count < Self.queuedMessageLimit else { return }
+        if let status = mail.taken[key] { return confirm(key, RelayOutcome(status)) }
+        guard mail.queuedMessages[key] == nil, mail.queuedMessages.count < Self.queuedMessageLimit else { return }
         guard case .call(var call)? = try? RelayContent(queuedMessage.body), call.connection == nil else {
             directives.append(.send(.queuedMessageTaken(from: queuedMessage.peer, id: queuedMessage.id)))
             let what = "a queued message that cannot be read"
@@ -136,21 +136,22 @@ extension RelayHost {
         }
         call.isOneWay = true
         let lane = QueuedMessageLane(device: queuedMessage.peer, app: call.app)
-        queuedMessages[key] = IncomingMessage(queuedMessage: queuedMessage, lane: lane, call: call)
-        queuedMessageLanes[lane, default: []].append(key)
-        if queuedMessageLanes[lane]?.count == 1 { give(key, now) }
+        mail.queuedMessages[key] = IncomingMessage(queuedMessage: queuedMessage, lane: lane, call: call)
+        mail.queuedMessageLanes[lane, default: []].append(key)
+        if mail.queuedMessageLanes[lane]?.count == 1 { give(key, now) }
     }
 
     /// Delivers a message to its app, starts the app, or asks the user: as with a call.
     private mutating func give(_ key: QueuedMessageKey, _ now: Int64) {
-        guard let queuedMessage = queuedMessages[key] else { return }
-        guard tasks.count < Self.taskLimit else { return busyLanes.append(queuedMessage.lane) }
-        described[key.id] = "tell \(queuedMessage.call.app)/\(queuedMessage.call.service)"
+        guard let queuedMessage = mail.queuedMessages[key] else { return }
+        guard work.tasks.count < Self.taskLimit else { return mail.busyLanes.append(queuedMessage.lane) }
+        work.described[key.id] = "tell \(queuedMessage.call.app)/\(queuedMessage.call.service)"
         guard queuedMessage.queuedMessage.deadline > now else {
-            return reply(key.id, key.sender, RelayOutcome(.expired, detail: "it came after its deadline"))
+            return reply(
+                key.id, device: key.sender, outcome: RelayOutcome(.expired, detail: "it came after its deadline"))
         }
-        queuedMessages[key]?.attempts += 1
-        queuedMessages[key]?.isGiven = true
+        mail.queuedMessages[key]?.attempts += 1
+        mail.queuedMessages[key]?.isGiven = true
         let end = min(queuedMessage.queuedMessage.deadline, now + Self.queuedMessageTimeout)
         let route = RelayRoute(peer: key.sender, id: key.id, deadline: end, body: [])
         take(queuedMessage.call, route, now)
@@ -160,27 +161,27 @@ extension RelayHost {
     ///
     /// - Returns: Whether the key names a queued message without an outcome.
     mutating func queuedMessageSettled(_ key: QueuedMessageKey, _ outcome: RelayOutcome) -> Bool {
-        guard let queuedMessage = queuedMessages[key], queuedMessage.outcome == nil else { return false }
-        queuedMessages[key]?.outcome = RelayOutcome(outcome.status, detail: outcome.detail)
+        guard let queuedMessage = mail.queuedMessages[key], queuedMessage.outcome == nil else { return false }
+        mail.queuedMessages[key]?.outcome = RelayOutcome(outcome.status, detail: outcome.detail)
         // Its sender may give it again for a while.
         let (until, overflow) = queuedMessage.queuedMessage.deadline.addingReportingOverflow(ReceivedMessage.memory)
         directives.append(
             .keep(ReceivedMessage(key: key, until: overflow ? .max : until, status: outcome.status)))
-        endedLanes.append(queuedMessage.lane)
+        mail.endedLanes.append(queuedMessage.lane)
         return true
     }
 
     /// Begins the messages that are due now, since the previous one of their lane has ended.
     mutating func nextQueuedMessages(_ now: Int64) {
-        if tasks.count < Self.taskLimit {
-            endedLanes += busyLanes
-            busyLanes = []
+        if work.tasks.count < Self.taskLimit {
+            mail.endedLanes += mail.busyLanes
+            mail.busyLanes = []
         }
-        while let lane = endedLanes.popLast() {
-            guard var keys = queuedMessageLanes[lane] else { continue }
-            keys.removeAll { queuedMessages[$0].map { $0.outcome != nil } ?? true }
-            queuedMessageLanes[lane] = keys.isEmpty ? nil : keys
-            if let next = keys.first, queuedMessages[next]?.isGiven == false { give(next, now) }
+        while let lane = mail.endedLanes.popLast() {
+            guard var keys = mail.queuedMessageLanes[lane] else { continue }
+            keys.removeAll { mail.queuedMessages[$0].map { $0.outcome != nil } ?? true }
+            mail.queuedMessageLanes[lane] = keys.isEmpty ? nil : keys
+            if let next = keys.first, mail.queuedMessages[next]?.isGiven == false { give(next, now) }
         }
     }
 
@@ -189,8 +190,9 @@ extension RelayHost {
     package mutating func kept(_ all: [ReceivedMessage], isWritten: Bool, at now: Int64) -> [Directive] {
         for queuedMessage in all {
             let outcome =
-                queuedMessages.removeValue(forKey: queuedMessage.key)?.outcome ?? RelayOutcome(queuedMessage.status)
-            taken.add(queuedMessage, at: now)
+                mail.queuedMessages.removeValue(forKey: queuedMessage.key)?.outcome
+                ?? RelayOutcome(queuedMessage.status)
+            mail.taken.add(queuedMessage, at: now)
             if isWritten { confirm(queuedMessage.key, outcome) }
         }
         return take(now)
@@ -198,7 +200,7 @@ extension RelayHost {
 
     /// Confirms a message to the server, and reports its outcome to the sender: now, or when that is reachable.
     private mutating func confirm(_ key: QueuedMessageKey, _ outcome: RelayOutcome) {
-        if isOpen { directives.append(.send(.queuedMessageTaken(from: key.sender, id: key.id))) }
+        if directory.isOpen { directives.append(.send(.queuedMessageTaken(from: key.sender, id: key.id))) }
         tellEnd(QueuedMessageEnd(key: key, outcome: outcome))
     }
 
@@ -206,13 +208,15 @@ extension RelayHost {
         guard known(end.key.sender)?.presence == .online, hasWay(to: end.key.sender),
             let body = try? RelayContent.outcome(command: end.key.id, end.outcome).encoded()
         else {
-            if untoldEnds.count >= Self.untoldLimitOfQueuedMessages { untoldEnds.removeFirst() }
-            return untoldEnds.append(end)
+            if mail.untoldEnds.count >= Self.untoldLimitOfQueuedMessages { mail.untoldEnds.removeFirst() }
+            return mail.untoldEnds.append(end)
         }
         let id = UUID.random()
-        if toldOrder.count >= Self.untoldLimitOfQueuedMessages { toldEnds[toldOrder.removeFirst()] = nil }
-        toldOrder.append(id)
-        toldEnds[id] = end
+        if mail.toldOrder.count >= Self.untoldLimitOfQueuedMessages {
+            mail.toldEnds[mail.toldOrder.removeFirst()] = nil
+        }
+        mail.toldOrder.append(id)
+        mail.toldEnds[id] = end
         directives.append(.send(.route(RelayRoute(peer: end.key.sender, id: id, deadline: nil, body: body))))
     }
 
@@ -221,11 +225,11 @@ extension RelayHost {
     ///
     /// - Returns: Whether the id names a reported outcome.
     mutating func endNotTold(_ id: UUID, _ reason: RelayUndelivered) -> Bool {
-        guard var end = toldEnds.removeValue(forKey: id) else { return false }
-        toldOrder.removeAll { $0 == id }
+        guard var end = mail.toldEnds.removeValue(forKey: id) else { return false }
+        mail.toldOrder.removeAll { $0 == id }
         end.attempts += 1
         switch reason {
-        case .unavailable: untoldEnds.append(end)
+        case .unavailable: mail.untoldEnds.append(end)
         case .begunAnew where end.attempts < Self.queuedMessageAttempts: tellEnd(end)
         default: break
         }
@@ -234,23 +238,23 @@ extension RelayHost {
 
     /// Reports the outcomes of their messages to a device that is present again, or to all that are.
     mutating func tellQueuedMessageEnds(to device: String? = nil) {
-        let all = untoldEnds
-        untoldEnds = all.filter { device != nil && $0.key.sender != device }
+        let all = mail.untoldEnds
+        mail.untoldEnds = all.filter { device != nil && $0.key.sender != device }
         for end in all where device == nil || end.key.sender == device { tellEnd(end) }
     }
 
     /// Delivers a message again to an app that ended before it had confirmed it; the app is started for that.
     ///
     /// - Returns: Whether it is delivered again.
-    mutating func giveAgain(_ number: Int64, _ task: Task, _ now: Int64) -> Bool {
+    mutating func giveAgain(_ number: Int64, task: Task, at now: Int64) -> Bool {
         let key = QueuedMessageKey(sender: task.device, id: task.id)
-        guard let queuedMessage = queuedMessages[key], queuedMessage.outcome == nil,
+        guard let queuedMessage = mail.queuedMessages[key], queuedMessage.outcome == nil,
             queuedMessage.attempts < Self.queuedMessageAttempts
         else {
             return false
         }
-        tasks[number] = nil
-        queuedMessages[key]?.isGiven = false
+        work.tasks[number] = nil
+        mail.queuedMessages[key]?.isGiven = false
         give(key, now)
         return true
     }

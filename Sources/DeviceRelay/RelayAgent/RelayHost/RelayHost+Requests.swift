@@ -14,23 +14,26 @@ extension RelayHost {
         if members[client] == nil { members[client] = Member(app: app, name: name, isTerminal: isTerminal) }
         switch request {
         case .publish(let number, let services, let schemes, let attributes):
-            publish(number, services, schemes, attributes, client, now)
-        case .watch(let number, let filters): watch(number, filters, client)
+            publish(number, services: services, schemes: schemes, attributes: attributes, client: client, at: now)
+        case .watch(let number, let filters): watch(number, filters: filters, client: client)
         case .unwatch(let number):
             members[client]?.watches = false
             answer(client, number, RelayOutcome(.success))
         case .command(let number, let id, let device, let deadline, let waits, let order):
-            begin(order, id ?? UUID.random(), device, deadline, waits, number, client, now)
-        case .stream(let stream, let step): take(step, stream, by: client, now)
+            begin(
+                order, id: id ?? UUID.random(), device: device, deadline: deadline, waits: waits, number: number,
+                client: client, at: now)
+        case .stream(let stream, let step): take(step, id: stream, by: client, at: now)
         case .find(let number, let device): find(device, number, client)
-        case .answer(let call, let outcome): finish(call, outcome, by: client, now)
-        case .close(let number, let connection, let reason): close(number, connection, reason, client, now)
-        case .cancel(let number, let id): cancel(number, id, client, now)
+        case .answer(let call, let outcome): finish(call, outcome: outcome, by: client, at: now)
+        case .close(let number, let connection, let reason):
+            close(number, id: connection, reason: reason, client: client, at: now)
+        case .cancel(let number, let id): cancel(number, id: id, client: client, at: now)
         case .life(let number, let id):
             let known = ledger.life(of: id, at: now)
             directives.append(.tell(client, .life(request: number, known?.life, known?.status, known?.detail)))
-        case .document(let number, let order): document(order, number, client, now)
-        case .manage(let number, let management): manage(number, management, client, now)
+        case .document(let number, let order): document(order, number: number, client: client, at: now)
+        case .manage(let number, let management): manage(number, management: management, client: client, at: now)
         case .unknown: break
         }
         return take(now)
@@ -44,19 +47,19 @@ extension RelayHost {
             departures[id] = nil
             outgoingEnded(id)
             appStreamEnded(id)
-            if let command = ledger.end(id, .cancelled, at: now) { note(id, command, .cancelled) }
+            if let command = ledger.end(id, .cancelled, at: now) { note(id, command: command, status: .cancelled) }
         }
-        finds = finds.mapValues { $0.filter { $0.client != client } }.filter { !$0.value.isEmpty }
-        recalls = recalls.mapValues { $0.filter { $0.client != client } }.filter { !$0.value.isEmpty }
+        directory.finds = directory.finds.mapValues { $0.filter { $0.client != client } }.filter { !$0.value.isEmpty }
+        mail.recalls = mail.recalls.mapValues { $0.filter { $0.client != client } }.filter { !$0.value.isEmpty }
         if pairing?.client == client { endPairing() }
         withDocuments { $0.ended(client) }
-        for (id, line) in lines where line.client == client {
-            closeThere(id, line, .cancelled)
+        for (id, line) in calls.lines where line.client == client {
+            closeThere(id, line: line, reason: .cancelled)
         }
-        for (id, stream) in appStreams where stream.client == client { appStreamEnded(id) }
-        for (number, task) in tasks where task.client == client {
-            if giveAgain(number, task, now) { continue }
-            settle(number, RelayOutcome(.outcomeUnknown, detail: "the app ended before it answered"), now)
+        for (id, stream) in streams.appStreams where stream.client == client { appStreamEnded(id) }
+        for (number, task) in work.tasks where task.client == client {
+            if giveAgain(number, task: task, at: now) { continue }
+            settle(number, outcome: RelayOutcome(.outcomeUnknown, detail: "the app ended before it answered"), at: now)
         }
         if member.isPublished { sayHello() }
         return take(now)
@@ -67,8 +70,8 @@ extension RelayHost {
     }
 
     private mutating func publish(
-        _ number: Int64, _ services: [RelayService], _ schemes: [String], _ attributes: [String: String],
-        _ client: ClientNumber, _ now: Int64
+        _ number: Int64, services: [RelayService], schemes: [String], attributes: [String: String],
+        client: ClientNumber, at now: Int64
     ) {
         guard members[client]?.isTerminal == false else {
             return answer(client, number, RelayOutcome(.notAuthorized, detail: "a terminal offers nothing"))
@@ -97,7 +100,7 @@ extension RelayHost {
         resume(app: members[client]?.app ?? "", now)
     }
 
-    private mutating func watch(_ number: Int64, _ filters: [RelayDeviceFilter], _ client: ClientNumber) {
+    private mutating func watch(_ number: Int64, filters: [RelayDeviceFilter], client: ClientNumber) {
         members[client]?.watches = true
         members[client]?.filters = filters
         members[client]?.seen = [:]
@@ -110,8 +113,8 @@ extension RelayHost {
     // MARK: Commands
 
     private mutating func begin(
-        _ order: RelayOrder, _ id: UUID, _ device: String, _ deadline: Int64?, _ waits: Bool, _ number: Int64,
-        _ client: ClientNumber, _ now: Int64
+        _ order: RelayOrder, id: UUID, device: String, deadline: Int64?, waits: Bool, number: Int64,
+        client: ClientNumber, at now: Int64
     ) {
         var device = device
         let mark = Self.mark(of: order, device)
@@ -122,22 +125,22 @@ extension RelayHost {
             command.givenAt = now
             command.mark = mark
             let outcome = RelayOutcome(status, detail: detail)
-            ledger.refused(id, command, outcome, at: now)
+            ledger.refused(id, command: command, outcome: outcome, at: now)
             answer(client, number, outcome, id: id)
         }
         if let refusal = ledger.refusal(of: id, mark) { return answer(client, number, refusal, id: id) }
-        if case .open = order, lines[id] != nil { return refuse(.failed, "a connection of this id is open") }
+        if case .open = order, calls.lines[id] != nil { return refuse(.failed, "a connection of this id is open") }
         var connection: UUID?
         if case .send(let id, _) = order {
-            guard let line = lines[id], line.client == client else { return refuse(.connectionClosed) }
+            guard let line = calls.lines[id], line.client == client else { return refuse(.connectionClosed) }
             device = line.device
             connection = id
         }
         // A request over a connection that has lost its connectivity waits for the device.
-        let mayWait = connection.map { lines[$0]?.lostAt != nil } ?? false
+        let mayWait = connection.map { calls.lines[$0]?.lostAt != nil } ?? false
         if !mayWait, let refusal = hindrance(of: order, device, waits) { return refuse(refusal.status, refusal.detail) }
         if let refusal = excess(of: order, client) { return refuse(refusal.status, refusal.detail) }
-        var end = end(of: order, device, deadline, waits, now)
+        var end = end(of: order, device: device, deadline: deadline, waits: waits, at: now)
         var queuedMessageEnd: Int64?
         if case .tell = order {
             queuedMessageEnd = self.queuedMessageEnd(deadline, now)
@@ -167,9 +170,9 @@ extension RelayHost {
             return answer(client, number, refusal, id: id)
         }
         if case .file(let path, let offer) = order {
-            outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
+            streams.outgoing[id] = Outgoing(client: client, request: number, device: device, path: path, offer: offer)
         }
-        if case .stream(let offer) = order { give(offer, id, to: device, by: client, now) }
+        if case .stream(let offer) = order { give(offer, id: id, to: device, by: client, at: now) }
         let departure =
             queuedMessageEnd.map {
                 Departure.queuedMessage(QueuedMessage(peer: device, id: id, deadline: $0, body: body))
@@ -188,7 +191,7 @@ extension RelayHost {
 
     /// The time at which a command is given up. Repetitions in transit must not outlive the memory of ids at the
     /// target.
-    private func end(of order: RelayOrder, _ device: String, _ deadline: Int64?, _ waits: Bool, _ now: Int64) -> Int64 {
+    private func end(of order: RelayOrder, device: String, deadline: Int64?, waits: Bool, at now: Int64) -> Int64 {
         switch order {
         case .file, .stream: return min(deadline ?? now + Self.fileTimeout, now + Self.fileTimeout)
         case .tell: return now + Self.timeout
@@ -207,11 +210,11 @@ extension RelayHost {
             guard members[client]?.isTerminal == true else {
                 return RelayOutcome(.notAuthorized, detail: "only a person at a terminal sends files")
             }
-            guard outgoing.count < Self.streamLimit, offer.size >= 0 else {
+            guard streams.outgoing.count < Self.streamLimit, offer.size >= 0 else {
                 return RelayOutcome(.resourceLimits, detail: "\(Self.streamLimit) files are under way")
             }
         case .stream(let offer):
-            guard appStreams.count < Self.streamLimit else {
+            guard streams.appStreams.count < Self.streamLimit else {
                 return RelayOutcome(.resourceLimits, detail: "\(Self.streamLimit) streams are under way")
             }
             guard offer.app != nil, offer.service != nil else {
@@ -224,7 +227,7 @@ extension RelayHost {
     /// The reason why an order cannot be sent to a device; `nil` where it can.
     private func hindrance(of order: RelayOrder, _ device: String, _ waits: Bool) -> RelayOutcome? {
         guard knowsDevices else { return RelayOutcome(.networkUnavailable, detail: obstacle?.why) }
-        guard let target = known(device) ?? hosts[device], device != ownID else {
+        guard let target = known(device) ?? directory.hosts[device], device != directory.ownID else {
             return RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)")
         }
         if known(device) == nil, !order.isForOthers {
@@ -232,7 +235,8 @@ extension RelayHost {
                 .denied, detail: "\(target.name) is another person's device: only its services can be asked")
         }
         if case .tell = order {
-            return isOpen ? nil : RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
+            return directory.isOpen
+                ? nil : RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
         }
         guard target.presence == .online || target.presence == .wakeable && order.wakes || waits else {
             return RelayOutcome(.notDelivered, detail: "\(target.name) is not connected")
@@ -258,7 +262,7 @@ extension RelayHost {
         case .open(let app, let service): return .open(app: app, service: service, caller: caller)
         case .file(_, let offer), .stream(let offer): return .offer(offer)
         case .send(let connection, let message):
-            let line = lines[connection]
+            let line = calls.lines[connection]
             var call = RelayCall(
                 app: line?.app ?? "", service: line?.service ?? "", caller: caller, connection: connection,
                 message: message)
@@ -280,18 +284,18 @@ extension RelayHost {
     }
 
     private mutating func close(
-        _ number: Int64, _ id: UUID, _ reason: RelayCloseReason, _ client: ClientNumber, _ now: Int64
+        _ number: Int64, id: UUID, reason: RelayCloseReason, client: ClientNumber, at now: Int64
     ) {
-        guard let line = lines[id], line.client == client else {
+        guard let line = calls.lines[id], line.client == client else {
             return answer(client, number, RelayOutcome(.connectionClosed))
         }
-        if line.lostAt != nil { endAsked(line, "the connection is closed", now) }
-        closeThere(id, line, reason)
+        if line.lostAt != nil { endAsked(line, detail: "the connection is closed", at: now) }
+        closeThere(id, line: line, reason: reason)
         answer(client, number, RelayOutcome(.success))
     }
 
-    private mutating func cancel(_ number: Int64, _ id: UUID, _ client: ClientNumber, _ now: Int64) {
-        if recall(id, number, client) { return }
+    private mutating func cancel(_ number: Int64, id: UUID, client: ClientNumber, at now: Int64) {
+        if recall(id, number: number, client: client) { return }
         guard let command = ledger[id], command.client == client || members[client]?.isTerminal == true else {
             return answer(client, number, RelayOutcome(.failed, detail: "no command of this id is under way"))
         }
@@ -304,10 +308,10 @@ extension RelayHost {
     private mutating func takeBack(_ id: UUID) {
         guard let command = ledger[id], !ledger.isWaiting(id) else { return }
         guard !command.isQueuedMessage else {
-            sentQueuedMessages[id] = nil
+            mail.sentQueuedMessages[id] = nil
             return directives.append(.send(.recall(device: command.device, id: id)))
         }
-        if isOpen, command.waits || known(command.device)?.presence == .wakeable {
+        if directory.isOpen, command.waits || known(command.device)?.presence == .wakeable {
             directives.append(.send(.withdraw(device: command.device, id: id)))
         }
         send(.cancel(command: id), to: command.device, deadline: nil)

@@ -66,23 +66,23 @@ extension RelayHost {
 
     mutating func serve(_ call: RelayCall, _ route: RelayRoute, _ now: Int64) {
         let number = add(route, nil, now)
-        tasks[number]?.ownService = call.service
+        work.tasks[number]?.ownService = call.service
         directives.append(.serve(ticket: number, service: call.service, call.message))
     }
 
     /// Delivers the response of one of the agent's own services. A `path` in it names a file that is sent to the
     /// caller.
     package mutating func served(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
-        guard let task = tasks[ticket], task.ownService != nil else { return [] }
+        guard let task = work.tasks[ticket], task.ownService != nil else { return [] }
         var outcome = outcome
         if case .string(let path)? = outcome.message?.removeValue(forKey: "path") {
             guard let offer = RelayFiles.offer(of: path), give(path, offer, to: task.device) else {
                 outcome = RelayOutcome(.failed, detail: "the file cannot be sent now")
-                settle(ticket, outcome, now)
+                settle(ticket, outcome: outcome, at: now)
                 return take(now)
             }
         }
-        settle(ticket, outcome, now)
+        settle(ticket, outcome: outcome, at: now)
         return take(now)
     }
 
@@ -90,55 +90,55 @@ extension RelayHost {
 
     /// Defers a command that cannot be carried out yet until the user allows it, or until its app runs.
     mutating func park(
-        _ content: RelayContent, _ app: String, _ service: String, _ route: RelayRoute, _ refusal: RelayOutcome,
-        _ now: Int64
+        _ content: RelayContent, app: String, service: String, route: RelayRoute, refusal: RelayOutcome,
+        at now: Int64
     ) {
         switch refusal.status {
-        case .notAuthorized: ask(content, app, service, route, refusal, now)
+        case .notAuthorized: ask(content, app: app, service: service, route: route, refusal: refusal, at: now)
         case .appNotInstalled:
             guard let access = settings.offers?[app]?.services[service] else {
-                return reply(route.id, route.peer, refusal)
+                return reply(route.id, device: route.peer, outcome: refusal)
             }
-            if access == RelayService.Access.granted.rawValue, guests[route.peer] == nil,
-                let obstacle = obstacleToGrant(route.peer, app, service)
+            if access == RelayService.Access.granted.rawValue, directory.guests[route.peer] == nil,
+                let obstacle = obstacleToGrant(route.peer, app: app, service: service)
             {
-                return park(content, app, service, route, obstacle, now)
+                return park(content, app: app, service: service, route: route, refusal: obstacle, at: now)
             }
-            wait(for: app, content, route, now)
-        default: reply(route.id, route.peer, refusal)
+            wait(for: app, content: content, route: route, at: now)
+        default: reply(route.id, device: route.peer, outcome: refusal)
         }
     }
 
     /// Has an app started that had offered something, and carries a command out when it offers that again.
     mutating func wait(
-        for app: String, _ content: RelayContent, fallback: String? = nil, _ route: RelayRoute, _ now: Int64
+        for app: String, content: RelayContent, fallback: String? = nil, route: RelayRoute, at now: Int64
     ) {
         let number = add(route, nil, fallback: fallback, now)
-        let isFirst = !tasks.values.contains { $0.awaits == app }
-        tasks[number]?.call = content
-        tasks[number]?.awaits = app
-        tasks[number]?.isAllowed = isAllowing
-        tasks[number]?.timeout = min(Self.lastWord(before: route.deadline, now), now + Self.startTimeout)
+        let isFirst = !work.tasks.values.contains { $0.awaits == app }
+        work.tasks[number]?.call = content
+        work.tasks[number]?.awaits = app
+        work.tasks[number]?.isAllowed = work.isAllowing
+        work.tasks[number]?.timeout = min(Self.lastWord(before: route.deadline, now), now + Self.startTimeout)
         // At the caller's own deadline nothing is opened any more.
-        if let end = route.deadline, end <= now + Self.startTimeout { tasks[number]?.fallback = nil }
+        if let end = route.deadline, end <= now + Self.startTimeout { work.tasks[number]?.fallback = nil }
         if isFirst { directives.append(.start(app: app)) }
     }
 
     /// Asks the user one question about a device at a time; further ones are queued.
     private mutating func ask(
-        _ content: RelayContent, _ app: String, _ service: String, _ route: RelayRoute, _ refusal: RelayOutcome,
-        _ now: Int64
+        _ content: RelayContent, app: String, service: String, route: RelayRoute, refusal: RelayOutcome,
+        at now: Int64
     ) {
         let canAsk = canAsk(of: route.peer)
-        let limit = guests[route.peer] == nil ? Self.unaskedLimits.own : Self.unaskedLimits.guests
-        guard !isDenied(route.peer, app, service),
-            canAsk || unasked.count(where: { tasks[$0]?.device == route.peer }) < limit
-        else { return reply(route.id, route.peer, refusal) }
+        let limit = directory.guests[route.peer] == nil ? Self.unaskedLimits.own : Self.unaskedLimits.guests
+        guard !isDenied(route.peer, app: app, service: service),
+            canAsk || work.unasked.count(where: { work.tasks[$0]?.device == route.peer }) < limit
+        else { return reply(route.id, device: route.peer, outcome: refusal) }
         let number = add(route, nil, now)
-        tasks[number]?.call = content
-        tasks[number]?.isAsked = canAsk
-        tasks[number]?.timeout = min(Self.lastWord(before: route.deadline, now), now + Self.questionTimeout)
-        guard canAsk else { return unasked.append(number) }
+        work.tasks[number]?.call = content
+        work.tasks[number]?.isAsked = canAsk
+        work.tasks[number]?.timeout = min(Self.lastWord(before: route.deadline, now), now + Self.questionTimeout)
+        guard canAsk else { return work.unasked.append(number) }
         let name = members.values.first { $0.app == app }?.name ?? settings.offers?[app]?.name
         directives.append(
             .ask(
@@ -146,41 +146,43 @@ extension RelayHost {
                 RelayQuestion(
                     device: route.peer, deviceName: self.name(of: route.peer) ?? route.peer, app: app,
                     appName: name ?? (app == Self.ownApp ? "Aldaba" : app), service: service,
-                    isGuests: guests[route.peer] != nil)))
+                    isGuests: directory.guests[route.peer] != nil)))
     }
 
     private func canAsk(of device: String) -> Bool {
-        let open = tasks.values.lazy.filter(\.isAsked)
+        let open = work.tasks.values.lazy.filter(\.isAsked)
         return !open.contains { $0.device == device } && open.count < Self.questionLimit
     }
 
     /// Carries out, refuses or asks what waited for the end of another question.
     mutating func askNext(_ now: Int64) {
-        guard !unasked.isEmpty else { return }
-        let waiting = unasked
-        unasked = []
+        guard !work.unasked.isEmpty else { return }
+        let waiting = work.unasked
+        work.unasked = []
         for number in waiting {
-            guard let task = tasks[number] else { continue }
-            if canAsk(of: task.device) { carryOut(parked: number, now) } else { unasked.append(number) }
+            guard let task = work.tasks[number] else { continue }
+            if canAsk(of: task.device) { carryOut(parked: number, now) } else { work.unasked.append(number) }
         }
     }
 
     /// The user did not allow something: commands queued for the same answer are refused too.
-    private mutating func refuse(_ number: Int64, _ outcome: RelayOutcome, _ now: Int64) {
-        guard let task = tasks[number], let content = task.call, let target = Self.target(of: content) else { return }
-        settle(number, outcome, now)
-        for other in unasked where tasks[other]?.device == task.device {
-            guard let content = tasks[other]?.call, let wanted = Self.target(of: content), wanted == target else {
+    private mutating func refuse(_ number: Int64, outcome: RelayOutcome, at now: Int64) {
+        guard let task = work.tasks[number], let content = task.call, let target = Self.target(of: content) else {
+            return
+        }
+        settle(number, outcome: outcome, at: now)
+        for other in work.unasked where work.tasks[other]?.device == task.device {
+            guard let content = work.tasks[other]?.call, let wanted = Self.target(of: content), wanted == target else {
                 continue
             }
-            settle(other, outcome, now)
+            settle(other, outcome: outcome, at: now)
         }
     }
 
     /// Applies the user's answer to ``Directive/ask(ticket:_:)``; `nil` where the user could not be asked, or did not
     /// answer.
     package mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Int64) -> [Directive] {
-        guard let task = tasks[ticket], task.isAsked, let content = task.call else { return [] }
+        guard let task = work.tasks[ticket], task.isAsked, let content = task.call else { return [] }
         let (app, service) = Self.target(of: content) ?? ("", "")
         let grant = RelaySettings.Grant(device: grantee(task.device), app: app, service: service)
         var changed = settings
@@ -191,17 +193,17 @@ extension RelayHost {
         }
         apply(changed)
         guard answer == .once || answer == .always else {
-            refuse(ticket, notGranted(grantee(task.device), app, service), now)
+            refuse(ticket, outcome: notGranted(grantee(task.device), app: app, service: service), at: now)
             return take(now)
         }
-        tasks[ticket]?.isAllowed = true
+        work.tasks[ticket]?.isAllowed = true
         carryOut(parked: ticket, now)
         return take(now)
     }
 
     /// Carries out the commands that waited for an app, once it offers what they need.
     mutating func resume(app: String, _ now: Int64) {
-        for (number, task) in tasks where task.awaits == app {
+        for (number, task) in work.tasks where task.awaits == app {
             guard let content = task.call, isOffered(content, by: app) else { continue }
             carryOut(parked: number, now)
         }
@@ -226,28 +228,30 @@ extension RelayHost {
     }
 
     private mutating func carryOut(parked number: Int64, _ now: Int64) {
-        guard let task = tasks[number], let content = task.call else { return }
+        guard let task = work.tasks[number], let content = task.call else { return }
         // Timers do not advance while the machine is suspended.
         guard task.deadline.map({ $0 > now }) ?? true else {
-            return settle(number, RelayOutcome(.expired, detail: "its deadline came before it was allowed"), now)
+            return settle(
+                number, outcome: RelayOutcome(.expired, detail: "its deadline came before it was allowed"), at: now)
         }
-        tasks[number] = nil
+        work.tasks[number] = nil
         // Allowed once, it is carried out as if it had been granted, and is not afterwards.
         let kept = settings.grants
         if task.isAllowed, let (app, service) = Self.target(of: content) {
             settings.grants.insert(RelaySettings.Grant(device: grantee(task.device), app: app, service: service))
         }
-        isAllowing = task.isAllowed
+        work.isAllowing = task.isAllowed
         defer {
             settings.grants = kept
-            isAllowing = false
+            work.isAllowing = false
         }
         let route = RelayRoute(peer: task.device, id: task.id, deadline: task.deadline, body: [])
         switch content {
         case .launch(let launch): take(launch, route, now)
         case .call(let call): take(call, route, now)
-        case .open(let app, let service, let caller): open(app, service, caller, route, content, now)
-        case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route, now)
+        case .open(let app, let service, let caller):
+            open(app, service: service, caller: caller, route: route, content: content, at: now)
+        case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route: route, at: now)
         default: break
         }
     }
@@ -262,29 +266,29 @@ extension RelayHost {
     /// The program of an app has ended, or could not be started: commands that waited for it are settled. Queued
     /// messages, for which no caller waits, keep their timeout.
     package mutating func notRunning(app: String, at now: Int64) -> [Directive] {
-        for (number, task) in tasks
-        where task.awaits == app && queuedMessages[QueuedMessageKey(sender: task.device, id: task.id)] == nil {
-            stopWaiting(number, "the app was started, and ended before it offered the service", now)
+        for (number, task) in work.tasks
+        where task.awaits == app && mail.queuedMessages[QueuedMessageKey(sender: task.device, id: task.id)] == nil {
+            stopWaiting(number, detail: "the app was started, and ended before it offered the service", at: now)
         }
         return take(now)
     }
 
     /// Settles a command whose user did not answer, or whose app did not start, before the timeout.
-    mutating func gaveUp(_ number: Int64, _ task: Task, _ now: Int64) {
+    mutating func gaveUp(_ number: Int64, task: Task, at now: Int64) {
         guard task.awaits == nil else {
-            return stopWaiting(number, "the app was started, and did not offer the service in time", now)
+            return stopWaiting(number, detail: "the app was started, and did not offer the service in time", at: now)
         }
         let detail = "nobody at the device has answered whether this is allowed"
         let outcome = RelayOutcome(.notAuthorized, detail: detail)
-        guard task.isAsked else { return settle(number, outcome, now) }
+        guard task.isAsked else { return settle(number, outcome: outcome, at: now) }
         directives.append(.withdraw(ticket: number))
-        refuse(number, outcome, now)
+        refuse(number, outcome: outcome, at: now)
     }
 
-    private mutating func stopWaiting(_ number: Int64, _ detail: String, _ now: Int64) {
-        tasks[number]?.awaits = nil
-        tasks[number]?.timeout = nil
-        openFallback(number, RelayOutcome(.appUnavailable, detail: detail), now)
+    private mutating func stopWaiting(_ number: Int64, detail: String, at now: Int64) {
+        work.tasks[number]?.awaits = nil
+        work.tasks[number]?.timeout = nil
+        openFallback(number, outcome: RelayOutcome(.appUnavailable, detail: detail), at: now)
     }
 
     /// Remembers an app's offer, so that the app is started when another device calls it.

@@ -13,8 +13,8 @@ extension RelayHost {
 
     // MARK: Pairing
 
-    mutating func pair(_ word: String?, _ number: Int64, _ client: ClientNumber) {
-        guard isOpen else {
+    mutating func pair(_ word: String?, number: Int64, client: ClientNumber) {
+        guard directory.isOpen else {
             return answer(
                 client, number, RelayOutcome(.networkUnavailable, detail: "there is no way to the server now"))
         }
@@ -64,7 +64,7 @@ extension RelayHost {
         return take(now)
     }
 
-    mutating func confirm(_ areSame: Bool, _ number: Int64, _ client: ClientNumber) {
+    mutating func confirm(_ areSame: Bool, number: Int64, client: ClientNumber) {
         guard pairing?.client == client else {
             return answer(client, number, RelayOutcome(.failed, detail: "no device is being paired"))
         }
@@ -122,14 +122,17 @@ extension RelayHost {
     // MARK: Taking a device out
 
     /// Takes a device out: the others that are there get another key, which the one that is taken out never had.
-    mutating func dismiss(_ device: String, _ number: Int64, _ client: ClientNumber) {
-        guard let devices, let target = devices[device], device != ownID, let account = settings.account else {
+    mutating func dismiss(_ device: String, number: Int64, client: ClientNumber) {
+        guard let devices = directory.devices, let target = devices[device], device != directory.ownID,
+            let account = settings.account
+        else {
             return answer(
                 client, number, RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)"))
         }
         let key = AccountKey()
         var left: [String] = []
-        for other in devices.values.sorted(by: { $0.id < $1.id }) where other.id != ownID && other.id != device {
+        for other in devices.values.sorted(by: { $0.id < $1.id })
+        where other.id != directory.ownID && other.id != device {
             guard other.presence == .online else {
                 left.append(other.name)
                 continue
@@ -166,8 +169,8 @@ extension RelayHost {
 
     /// This device was taken out.
     mutating func dismissed(_ now: Int64) {
-        devices = nil
-        undescribed = []
+        directory.devices = nil
+        directory.undescribed = []
         refusal = "this device was taken from its account; `aldaba relay pair` joins one"
         endAll("this device was taken from its account", now)
         for client in members.keys { tellWatcher(client) }

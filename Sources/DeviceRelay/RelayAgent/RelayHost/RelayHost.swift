@@ -98,69 +98,22 @@ package struct RelayHost {
     var ledger = CommandLedger()
     /// The frames of commands that are queued, by command id.
     var departures: [UUID: Departure] = [:]
-    /// The queued commands whose connection was closed before they were sent.
-    var unaskable: [UUID] = []
-    var answered = AnsweredCommands()
-    /// The tasks whose question waits until another one about the same device is answered, in order.
-    var unasked: [Int64] = []
-    /// Whether what is being carried out was allowed by the person.
-    var isAllowing = false
-    var lines: [UUID: Line] = [:]
-    /// When to look at the connections next.
-    var linesDue: Int64?
-    /// How many bytes of questions are kept for connections.
-    var askedBytes = 0
-    /// The reasons of closed connections that could not be reported to their devices.
-    var untoldCloses: [UUID: RelayCloseReason] = [:]
-    /// The deadlines of this device's messages that the server has not confirmed yet.
-    var sentQueuedMessages: [UUID: Int64] = [:]
-    /// The requests that cancel queued messages, by message id.
-    var recalls: [UUID: [(client: ClientNumber, request: Int64)]] = [:]
-    /// The messages of other devices, until their outcome is on the disk.
-    var queuedMessages: [QueuedMessageKey: IncomingMessage] = [:]
-    var queuedMessageLanes: [QueuedMessageLane: [QueuedMessageKey]] = [:]
-    /// The lanes whose current message has ended, so that the next one is due.
-    var endedLanes: [QueuedMessageLane] = []
-    /// The lanes whose next message is due, but was deferred because ``taskLimit`` was reached.
-    var busyLanes: [QueuedMessageLane] = []
-    var taken = ReceivedMessageLog()
-    /// The outcomes of queued messages that could not be reported to their senders yet.
-    var untoldEnds: [QueuedMessageEnd] = []
-    /// The outcomes reported last, by the ids of their reports, the oldest first.
-    var toldEnds: [UUID: QueuedMessageEnd] = [:]
-    var toldOrder: [UUID] = []
-    var tasks: [Int64: Task] = [:]
-    var lastTask: Int64
     var directives: [Directive] = []
     /// The log entries to be written after all directives, since no client waits for the log.
     var notes: [RelayLogEntry] = []
-    /// The user's devices according to the server; `nil` while there is no session.
-    var devices: [String: RelayDevice]?
-    /// The devices of the user whose apps the server has not listed yet.
-    var undescribed: Set<String> = []
-    /// The user's devices that described themselves over a direct connection.
-    var met: [String: RelayDevice] = [:]
-    /// Devices of other persons that have asked for this one, and that this one has asked for.
-    var guests: [String: RelayDevice] = [:]
-    var hosts: [String: RelayDevice] = [:]
-    /// The requests for another user's device, by its id.
-    var finds: [String: [(client: ClientNumber, request: Int64)]] = [:]
-    /// The devices that are reached without the server.
-    var direct: Set<String> = []
-    var ownID: String?
-    var refusal: String?
-    var isOpen = false
-    /// Files that go to other devices and come from them.
-    var outgoing: [UUID: Outgoing] = [:]
-    var incoming: [UUID: Incoming] = [:]
     /// Whether the screen is known to be unlocked.
     var isScreenUnlocked = false
-    /// The time of the last message from another device that belongs to no stream.
-    var talkedAt: Int64 = .min
-    /// Streams of apps, in both directions.
-    var appStreams: [UUID: AppStream] = [:]
-    /// The descriptions of other devices' commands for the log, by command id.
-    var described: [UUID: String] = [:]
+    /// The devices that this one knows, and its session with the server.
+    var directory = RelayNeighbours()
+    /// The connections over which apps call services of other devices.
+    var calls = CallConnections()
+    /// Messages to devices that are away, in both directions.
+    var mail = MessageQueues()
+    /// The commands of other devices that are carried out here.
+    var work = IncomingCommands()
+    /// The files and streams that go to other devices and come from them.
+    var streams = RelayStreams()
+    var refusal: String?
     var pairing: Pairing?
     var documents = RelayedDocuments()
     /// The agent's own services, beside the ping.
@@ -196,7 +149,7 @@ package struct RelayHost {
     ) {
         self.manufacturer = manufacturer
         self.model = model
-        lastTask = firstTask
+        work.lastTask = firstTask
         self.settings = settings
         self.ownServices = ownServices
         ownFilesFolder = filesFolder
@@ -206,23 +159,23 @@ package struct RelayHost {
 
     /// The session with the server is open.
     package mutating func sessionOpened(at now: Int64) -> [Directive] {
-        isOpen = true
-        answered.begin(at: now)
+        directory.isOpen = true
+        work.answered.begin(at: now)
         sayHello()
         return take(now)
     }
 
     /// The session with the server ended. The outcome of everything in transit through the server is unknown.
     package mutating func sessionClosed(at now: Int64) -> [Directive] {
-        isOpen = false
-        devices = nil
-        undescribed = []
+        directory.isOpen = false
+        directory.devices = nil
+        directory.undescribed = []
         forgetOthers()
         failPairing("the way to the server was lost")
         queuedMessagesLost(now)
         withDocuments { $0.lost() }
-        for device in devicesUnderWay.subtracting(direct) {
-            lost(device, "the way to the server was lost", now)
+        for device in devicesUnderWay.subtracting(directory.direct) {
+            lost(device, detail: "the way to the server was lost", at: now)
         }
         for client in members.keys { tellWatcher(client) }
         return take(now)
@@ -235,24 +188,25 @@ package struct RelayHost {
         // After a suspension a frame may come before what fell due.
         endGrants(now)
         switch frame {
-        case .welcome(let device, _, let all, let undescribed): welcomed(device, all, undescribed, now)
+        case .welcome(let device, _, let all, let undescribed):
+            welcomed(device, all: all, undescribed: undescribed, at: now)
         case .changed(_, let device):
-            undescribed.remove(device.id)
+            directory.undescribed.remove(device.id)
             let wasHere = known(device.id)?.presence == .online
-            devices?[device.id] = device
+            directory.devices?[device.id] = device
             if !wasHere { tellList(to: device.id) }
             offerAgain(to: device.id)
             tellQueuedMessageEnds(to: device.id)
             resumeLines(with: device.id, now)
             for client in members.keys { tellWatcher(client) }
-        case .removed(_, let device) where device == ownID: dismissed(now)
+        case .removed(_, let device) where device == directory.ownID: dismissed(now)
         case .removed(_, let device):
             gone(device, now)
             for client in members.keys { tellWatcher(client) }
-        case .interrupted(let device) where direct.contains(device):
+        case .interrupted(let device) where directory.direct.contains(device):
             // The connection of the two devices' own is there still.
             break
-        case .interrupted(let device): lost(device, "the device went away before it answered", now)
+        case .interrupted(let device): lost(device, detail: "the device went away before it answered", at: now)
         case .route(let route) where isGuests: arrivedFromGuest(route, now)
         case .route(let route): arrived(route, now)
         case .found(let device): found(device)
@@ -263,7 +217,7 @@ package struct RelayHost {
         case .recalled(let id, let didWait): recalled(id, didWait)
         case .documentAnswer(let id, let told): withDocuments { $0.answered(id, told, at: now) }
         case .documentsChanged: withDocuments { $0.changed(at: now) }
-        case .undelivered(let id, let reason): undelivered(id, reason, now)
+        case .undelivered(let id, let reason): undelivered(id, reason: reason, at: now)
         case .refused(let why):
             refusal = why
             pairingRefused(why)
@@ -283,30 +237,30 @@ package struct RelayHost {
     /// Sends the server this device's account and offers; nothing where it belongs to no account.
     mutating func sayHello() {
         introduce()
-        guard isOpen, let account = settings.account else { return }
+        guard directory.isOpen, let account = settings.account else { return }
         directives.append(.send(.hello(token: account.accessToken, describedDevice, wake: settings.wake)))
     }
 
     /// A device is none of the user's any more, or another user's device has gone.
     mutating func gone(_ device: String, _ now: Int64) {
-        devices?[device] = nil
-        undescribed.remove(device)
-        met[device] = nil
-        guests[device] = nil
-        hosts[device] = nil
-        for (id, file) in outgoing where file.device == device {
+        directory.devices?[device] = nil
+        directory.undescribed.remove(device)
+        directory.met[device] = nil
+        directory.guests[device] = nil
+        directory.hosts[device] = nil
+        for (id, file) in streams.outgoing where file.device == device {
             end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
             outgoingEnded(id)
         }
-        lost(device, "the device went away before it answered", isForGood: true, now)
+        lost(device, detail: "the device went away before it answered", isForGood: true, at: now)
         // No caller waits for the requests of its apps.
-        for (number, task) in tasks where task.device == device && task.client != nil { giveUp(number, task) }
+        for (number, task) in work.tasks where task.device == device && task.client != nil { giveUp(number, task) }
         forgetParked(of: device)
     }
 
     /// Discards the deferred commands of a device that has gone: a device that comes back under its id may be another.
     mutating func forgetParked(of device: String) {
-        for (number, task) in tasks where task.device == device && task.call != nil {
+        for (number, task) in work.tasks where task.device == device && task.call != nil {
             if task.isAsked { directives.append(.withdraw(ticket: number)) }
             giveUp(number, task)
         }
@@ -320,17 +274,18 @@ package struct RelayHost {
 
     /// The devices with which a command, stream, connection or task is in progress.
     private var devicesUnderWay: Set<String> {
-        let files = outgoing.values.map(\.device) + incoming.values.map(\.device)
-        let others = appStreams.values.map(\.device) + lines.values.map(\.device) + tasks.values.map(\.device)
+        let files = streams.outgoing.values.map(\.device) + streams.incoming.values.map(\.device)
+        let others =
+            streams.appStreams.values.map(\.device) + calls.lines.values.map(\.device) + work.tasks.values.map(\.device)
         return Set(files + others + ledger.underWay().compactMap { ledger[$0]?.device })
     }
 
     /// Ends everything when this device belongs to its account no more: no device answers it.
     mutating func endAll(_ detail: String, _ now: Int64) {
         for device in devicesUnderWay {
-            lost(device, detail, isForGood: true, now)
+            lost(device, detail: detail, isForGood: true, at: now)
             forgetParked(of: device)
-            for (id, file) in outgoing where file.device == device && ledger[id] == nil { outgoingEnded(id) }
+            for (id, file) in streams.outgoing where file.device == device && ledger[id] == nil { outgoingEnded(id) }
         }
         for id in ledger.underWay() {
             let hasLeft = ledger[id].map { $0.life != .requesting } ?? false
@@ -341,33 +296,35 @@ package struct RelayHost {
     /// Handles the loss of a device. Whatever was in transit to it may have arrived or not.
     ///
     /// - Parameter isForGood: Whether it does not come back; connections between apps wait for it otherwise.
-    mutating func lost(_ device: String, _ detail: String, isForGood: Bool = false, _ now: Int64) {
+    mutating func lost(_ device: String, detail: String, isForGood: Bool = false, at now: Int64) {
         suspendLines(with: device, detail, isForGood: isForGood, now)
-        for (id, file) in outgoing where file.device == device { outgoing[id]?.isAway = true }
-        for (id, file) in incoming where file.device == device { incomingEnded(id) }
+        for (id, file) in streams.outgoing where file.device == device { streams.outgoing[id]?.isAway = true }
+        for (id, file) in streams.incoming where file.device == device { incomingEnded(id) }
         appStreamsLost(with: device)
         for id in ledger.underWay(to: device)
-        where outgoing[id] == nil && !isKept(id) && ledger[id]?.isQueuedMessage != true {
+        where streams.outgoing[id] == nil && !isKept(id) && ledger[id]?.isQueuedMessage != true {
             let isWaiting = ledger.isWaiting(id)
             if isWaiting, !isForGood, ledger[id]?.waits == true { continue }
             end(id, RelayOutcome(isWaiting ? .notDelivered : .outcomeUnknown, detail: detail), now)
         }
         // Tasks here continue, and their responses are kept for a repeated command.
-        for (number, task) in tasks where task.device == device {
-            tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestTimeout)
+        for (number, task) in work.tasks where task.device == device {
+            work.tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestTimeout)
         }
     }
 
-    private mutating func undelivered(_ id: UUID, _ reason: RelayUndelivered, _ now: Int64) {
+    private mutating func undelivered(_ id: UUID, reason: RelayUndelivered, at now: Int64) {
         let outcome = reason.outcome
-        if outgoing[id] != nil, [.unavailable, .notJoined, .notWoken].contains(reason) {
+        if streams.outgoing[id] != nil, [.unavailable, .notJoined, .notWoken].contains(reason) {
             // It is offered again when the device is back.
-            outgoing[id]?.isAway = true
+            streams.outgoing[id]?.isAway = true
             return
         }
         if endNotTold(id, reason) || ledger[id] == nil && queuedMessageEnded(id, outcome) { return }
         if ledger[id] == nil { outgoingEnded(id) }
-        if !askAgain(id, reason, now) { end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now) }
+        if !askAgain(id, reason: reason, at: now) {
+            end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now)
+        }
     }
 
     // MARK: Time
@@ -387,9 +344,9 @@ package struct RelayHost {
         withDocuments { $0.due(at: now) }
         endGrants(now)
         endLines(now)
-        for (number, task) in tasks {
+        for (number, task) in work.tasks {
             if let timeout = task.timeout, timeout <= now {
-                gaveUp(number, task, now)
+                gaveUp(number, task: task, at: now)
                 continue
             }
             if let deadline = task.deadline, deadline <= now, task.isEndedHere {
@@ -401,8 +358,8 @@ package struct RelayHost {
                 keep(RelayOutcome(.outcomeUnknown, detail: detail), of: task.id, from: task.device)
                 appStreamEnded(task.id, isLost: true)
             }
-            guard let moment = task.tellsAt, moment <= now, tasks[number] != nil else { continue }
-            tasks[number]?.tellsAt = nil
+            guard let moment = task.tellsAt, moment <= now, work.tasks[number] != nil else { continue }
+            work.tasks[number]?.tellsAt = nil
             send(.executing(command: task.id), to: task.device, deadline: task.deadline)
         }
         return take(now)
@@ -413,10 +370,10 @@ package struct RelayHost {
         askNext(now)
         nextQueuedMessages(now)
         sendWaiting(now)
-        var next = min(ledger.deadline ?? .max, linesDue ?? .max)
+        var next = min(ledger.deadline ?? .max, calls.linesDue ?? .max)
         for moment in [nextFileMoment, nextStreamMoment, documents.nextMoment] { next = min(next, moment ?? .max) }
         if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
-        for task in tasks.values {
+        for task in work.tasks.values {
             // A task of the system ends with the system's response.
             let end = task.isEndedHere ? task.deadline : task.timeout
             next = min(next, end ?? .max, task.tellsAt ?? .max)
@@ -438,24 +395,25 @@ package struct RelayHost {
         guard let command = ledger.end(id, outcome.status, detail: outcome.detail, from: device, at: now) else {
             return
         }
-        sentQueuedMessages[id] = nil
+        mail.sentQueuedMessages[id] = nil
         departures[id] = nil
         if let opens = command.opens, outcome.status == .success {
             addLine(
-                id, Line(client: command.client, device: command.device, app: opens.app, service: opens.service), now)
+                id, line: Line(client: command.client, device: command.device, app: opens.app, service: opens.service),
+                at: now)
         }
-        if let connection = command.connection { answeredOver(connection, id, now) }
+        if let connection = command.connection { answeredOver(connection, id: id, at: now) }
         outgoingEnded(id)
         appStreamEnded(id)
         directives.append(.tell(command.client, .answered(request: command.request, id: id, outcome)))
-        note(id, command, outcome.status)
+        note(id, command: command, status: outcome.status)
     }
 
     /// Notes what happened, behind all that is to be done.
     mutating func log(_ entry: RelayLogEntry) { notes.append(entry) }
 
     /// Notes what was asked of another device.
-    mutating func note(_ id: UUID, _ command: CommandLedger.Command, _ status: RelayStatus) {
+    mutating func note(_ id: UUID, command: CommandLedger.Command, status: RelayStatus) {
         log(
             RelayLogEntry(
                 device: command.device, what: command.what, status: status, id: id, asker: command.asker))

@@ -28,7 +28,7 @@ package final class DeviceServices: NativeServices {
 
     /// Answers a question on a thread of its own.
     package func serve(
-        _ ticket: Int64, _ service: String, _ message: RelayMap, _ settings: RelaySettings,
+        _ ticket: Int64, service: String, message: RelayMap, settings: RelaySettings,
         then complete: @escaping @Sendable (RelayOutcome) -> Void
     ) {
         let wish: WakeUp?
@@ -38,7 +38,7 @@ package final class DeviceServices: NativeServices {
         // Before the thread begins: it may be taken back at once.
         if let wish { programs.withLock { $0[ticket] = wish } }
         let isBegun = threads.begin { [self] in
-            answer(service, message, settings, wish)
+            answer(service, message: message, settings: settings, wish: wish)
         } then: { [self] outcome in
             forget(ticket)
             complete(outcome)
@@ -54,15 +54,15 @@ package final class DeviceServices: NativeServices {
     private func forget(_ ticket: Int64) { programs.withLock { $0[ticket] = nil } }
 
     private func answer(
-        _ service: String, _ message: RelayMap, _ settings: RelaySettings, _ wish: WakeUp?
+        _ service: String, message: RelayMap, settings: RelaySettings, wish: WakeUp?
     ) -> RelayOutcome {
         let what = Self.text(message, "do") ?? ""
         do {
             switch service {
             case "media": return try media(what, message)
             case "clipboard": return try clipboard(what, message)
-            case "photos": return photos(what, message, settings.photosFolder)
-            case "run": return try run(message, settings.programs ?? [:], wish)
+            case "photos": return photos(what, message: message, folder: settings.photosFolder)
+            case "run": return try run(message, programs: settings.programs ?? [:], wish: wish)
             default: return RelayOutcome(.serviceUnavailable)
             }
         } catch { return RelayOutcome(.failed, detail: "\(error)") }
@@ -168,7 +168,7 @@ package final class DeviceServices: NativeServices {
     /// Pixels of the longer side of a small picture, and how many bytes it has at most.
     private static let thumbnailSizes = [160, 96, 64], thumbnailLimit = 16 << 10
 
-    private func photos(_ what: String, _ message: RelayMap, _ folder: String?) -> RelayOutcome {
+    private func photos(_ what: String, message: RelayMap, folder: String?) -> RelayOutcome {
         guard let folder else { return RelayOutcome(.serviceUnavailable) }
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
@@ -240,7 +240,7 @@ package final class DeviceServices: NativeServices {
 
     // MARK: Programs
 
-    private func run(_ message: RelayMap, _ programs: [String: [String]], _ wish: WakeUp?) throws -> RelayOutcome {
+    private func run(_ message: RelayMap, programs: [String: [String]], wish: WakeUp?) throws -> RelayOutcome {
         guard let name = Self.text(message, "name"), let words = programs[name], !words.isEmpty else {
             let known = programs.keys.sorted().joined(separator: ", ")
             return RelayOutcome(.failed, detail: "the owner has listed no such program; there are: \(known)")

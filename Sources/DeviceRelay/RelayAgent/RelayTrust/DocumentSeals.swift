@@ -39,7 +39,7 @@ package struct DocumentSeals: Sendable {
         let key = key(app: document.app, name: document.name)
         let box = try ChaChaPoly.seal(
             try document.encoded(), using: sealKey, nonce: nonce,
-            authenticating: Self.claim(key, revision, document.content == nil))
+            authenticating: Self.claim(key, revision: revision, isRemoved: document.content == nil))
         return RelaySealedDocument(
             key: key, revision: revision, body: Array(box.combined), isRemoved: document.content == nil)
     }
@@ -48,14 +48,15 @@ package struct DocumentSeals: Sendable {
     package func opened(_ sealed: RelaySealedDocument) -> RelayDocument? {
         guard let box = try? ChaChaPoly.SealedBox(combined: sealed.body),
             let bytes = try? ChaChaPoly.open(
-                box, using: sealKey, authenticating: Self.claim(sealed.key, sealed.revision, sealed.isRemoved)),
+                box, using: sealKey,
+                authenticating: Self.claim(sealed.key, revision: sealed.revision, isRemoved: sealed.isRemoved)),
             let document = try? RelayDocument(Array(bytes)),
             (document.content == nil) == sealed.isRemoved, key(app: document.app, name: document.name) == sealed.key
         else { return nil }
         return document
     }
 
-    private static func claim(_ key: [UInt8], _ revision: Int64, _ isRemoved: Bool) -> [UInt8] {
+    private static func claim(_ key: [UInt8], revision: Int64, isRemoved: Bool) -> [UInt8] {
         mark + [isRemoved ? 1 : 0] + key + withUnsafeBytes(of: revision.bigEndian) { Array($0) }
     }
 }

@@ -180,7 +180,7 @@ package struct RelaySeals: Sendable {
             let count = line.session.sending.count
             let sealed = try line.session.sending.seal(route.body, context: context)
             keep(line, id)
-            return Self.body(.message, id, count: count, sealed)
+            return Self.body(.message, id: id, count: count, rest: sealed)
         }
         var initiator = try NoiseInitiator(own: key, remote: remote, prologue: context)
         let message = try initiator.first(route.body)
@@ -188,7 +188,7 @@ package struct RelaySeals: Sendable {
         handshakes[id] = (lane, initiator)
         handshakeOrder.append(id)
         while handshakeOrder.count > Self.handshakeLimit { handshakes[handshakeOrder.removeFirst()] = nil }
-        return Self.body(.begin, id, message)
+        return Self.body(.begin, id: id, rest: message)
     }
 
     // MARK: In
@@ -263,7 +263,7 @@ package struct RelaySeals: Sendable {
         let rest = body[17...]
         let context = Self.context(from: route.peer, to: ownID, route)
         switch kind {
-        case .begin: return begin(id, Array(rest), context, route, at: now)
+        case .begin: return begin(id, message: Array(rest), context: context, route: route, at: now)
         case .answer:
             guard var handshake = handshakes[id], handshake.lane.peer == route.peer,
                 let end = try? handshake.initiator.finish(Array(rest))
@@ -289,7 +289,7 @@ package struct RelaySeals: Sendable {
     }
 
     private mutating func begin(
-        _ id: UUID, _ message: [UInt8], _ context: [UInt8], _ route: RelayRoute, at now: Int64
+        _ id: UUID, message: [UInt8], context: [UInt8], route: RelayRoute, at now: Int64
     ) -> Incoming {
         guard let known = keys[route.peer] ?? guestKeys[route.peer],
             var responder = try? NoiseResponder(own: key, first: message, prologue: context),
@@ -299,7 +299,7 @@ package struct RelaySeals: Sendable {
         add(Line(session: end.session, lane: lane, since: now), id)
         // The response is sent first, so that messages from here can follow in the same session.
         if current[lane] == nil { current[lane] = id }
-        let body = Self.body(.answer, id, end.message)
+        let body = Self.body(.answer, id: id, rest: end.message)
         return Incoming(
             frame: opened(route, responder.payload),
             answer: .route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body)))
@@ -310,7 +310,7 @@ package struct RelaySeals: Sendable {
     }
 
     private func reset(_ id: UUID, _ route: RelayRoute) -> Incoming {
-        let body = Self.body(.reset, id, withUnsafeBytes(of: route.id.uuid) { Array($0) })
+        let body = Self.body(.reset, id: id, rest: withUnsafeBytes(of: route.id.uuid) { Array($0) })
         return Incoming(answer: .route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body)))
     }
 
@@ -353,7 +353,7 @@ package struct RelaySeals: Sendable {
     }
 
     /// A body of a kind, with the ids that precede the sealed bytes.
-    private static func body(_ kind: Kind, _ id: UUID, count: UInt64? = nil, _ rest: [UInt8]) -> [UInt8] {
+    private static func body(_ kind: Kind, id: UUID, count: UInt64? = nil, rest: [UInt8]) -> [UInt8] {
         var body = [kind.rawValue]
         body.reserveCapacity(32 + rest.count)
         append(id, to: &body)

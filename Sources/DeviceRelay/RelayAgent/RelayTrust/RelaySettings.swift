@@ -142,34 +142,34 @@ package struct RelaySettings: Codable, Hashable, Sendable {
     }
 
     /// Whether a device was denied a service. A rule for this device alone has precedence over a rule for all.
-    package func isDenied(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isDenied(_ device: String, app: String, service: String) -> Bool {
         guard let denials else { return false }
-        return isDeniedAlone(device, app, service)
+        return isDeniedAlone(device, app: app, service: service)
             || denials.contains(Grant(device: "*", app: app, service: service))
-                && !isGrantedAlone(device, app, service)
+                && !isGrantedAlone(device, app: app, service: service)
     }
 
     /// Whether exactly this denial was given.
-    package func isDeniedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isDeniedAlone(_ device: String, app: String, service: String) -> Bool {
         denials?.contains(Grant(device: device, app: app, service: service)) ?? false
     }
 
     /// Whether exactly this grant was given: what is granted to all the person's devices is not granted to others'.
-    package func isGrantedAlone(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isGrantedAlone(_ device: String, app: String, service: String) -> Bool {
         grants.contains(Grant(device: device, app: app, service: service))
     }
 
     /// Whether what a device was granted counts only while the screen is unlocked.
     ///
     /// - Parameter isGuests: Whether it is another person's, to whom nothing is granted that is granted to all.
-    package func needsUnlocked(_ device: String, _ app: String, _ service: String, isGuests: Bool) -> Bool {
+    package func needsUnlocked(_ device: String, app: String, service: String, isGuests: Bool) -> Bool {
         guard let unlockedGrants else { return false }
         return (isGuests ? [device] : [device, "*"]).map { Grant(device: $0, app: app, service: service) }
             .filter(grants.contains).allSatisfy(unlockedGrants.contains)
     }
 
     /// Whether a device was granted a service.
-    package func isGranted(_ device: String, _ app: String, _ service: String) -> Bool {
+    package func isGranted(_ device: String, app: String, service: String) -> Bool {
         grants.contains(Grant(device: device, app: app, service: service))
             || grants.contains(Grant(device: "*", app: app, service: service))
     }

@@ -14,14 +14,14 @@ extension RelayedDocuments {
         case (.move, .refused), (.moved, .refused(.notKept)), (.moved, .refused(.notJoined)), (.moved, .refused(.busy)):
             restMove(until: now + Self.movePause)
         case (.moved, .refused(.full)):
-            note("a document for the next key of the account: there was no room", .resourceLimits)
+            note("a document for the next key of the account: the limit is reached", .resourceLimits)
             moveOn(now)
         case (.move, _), (.moved, _): moveOn(now)
         case (_, .refused(let why)): settle(ask, Self.outcome(why))
         case (.put, .kept(let kept)):
             settle(ask, RelayOutcome(.success, message: ["revision": .integer(kept)]))
         case (.put(let content, let revision), .conflict(let present, let isRemoved)):
-            conflicted(ask, content, revision, present, isRemoved)
+            conflicted(ask, content: content, revision: revision, present: present, isRemoved: isRemoved)
         case (.get, .documents(let page, _, _)): settle(ask, got(page.first))
         case (.list, .documents(let page, let isAll, _)): settle(ask, listed(page, isAll: isAll, for: ask.app))
         default: settle(ask, RelayOutcome(.failed, detail: "the server's answer is to something else"))
@@ -43,7 +43,7 @@ extension RelayedDocuments {
     /// Without a revision it overwrites the present document. Where none was expected, it replaces the revision of the
     /// removed one.
     private mutating func conflicted(
-        _ ask: Ask, _ content: RelayMap?, _ revision: Int64?, _ present: Int64, _ isRemoved: Bool
+        _ ask: Ask, content: RelayMap?, revision: Int64?, present: Int64, isRemoved: Bool
     ) {
         if content == nil, isRemoved, revision == nil || revision == 0 || revision == present {
             return settle(ask, RelayOutcome(.notFound, detail: "there is no document of this name"))

@@ -4,7 +4,7 @@ import RelayProtocol
 /// The clients that watch documents, and the changes they are notified of.
 extension RelayedDocuments {
     /// A client that watches already goes on from where it is.
-    mutating func watch(_ request: Int64, _ client: ClientNumber, _ app: String, _ now: Int64) {
+    mutating func watch(_ request: Int64, client: ClientNumber, app: String, at now: Int64) {
         var watcher = watchers[client] ?? Watcher(request: request, app: app)
         watcher.request = request
         guard watcher.number == nil else {
@@ -42,12 +42,12 @@ extension RelayedDocuments {
         guard case .documents(let page, let isAll, let last) = told else {
             var why = RelayOutcome(.failed, detail: "the server's answer is to something else")
             if case .refused(let refusal) = told { why = Self.outcome(refusal) }
-            notAsked(client, why, now)
+            notAsked(client, why: why, at: now)
             return
         }
         let asksAgain = watcher.asksAgain || !isAll
         if let number = watcher.number {
-            for sealed in page { tellChange(sealed, watcher, client) }
+            for sealed in page { tellChange(sealed, watcher: watcher, client: client) }
             // A server that restarted counts from the beginning: every document is reported.
             watcher.number = last < number ? 0 : page.last?.number ?? number
             watchers[client] = watcher
@@ -64,7 +64,7 @@ extension RelayedDocuments {
 
     /// The server has not answered a watcher's request. A watcher that has not begun ends; another one asks again after
     /// a pause, even without a change.
-    mutating func notAsked(_ client: ClientNumber, _ why: RelayOutcome, _ now: Int64) {
+    mutating func notAsked(_ client: ClientNumber, why: RelayOutcome, at now: Int64) {
         guard let watcher = watchers[client] else { return }
         watchers[client]?.isAsking = false
         watchers[client]?.asksAt = now + Self.watcherPause
@@ -80,7 +80,7 @@ extension RelayedDocuments {
         }
     }
 
-    private mutating func tellChange(_ sealed: RelaySealedDocument, _ watcher: Watcher, _ client: ClientNumber) {
+    private mutating func tellChange(_ sealed: RelaySealedDocument, watcher: Watcher, client: ClientNumber) {
         var news: RelayMap = ["revision": .integer(sealed.revision)]
         if let document = account?.documents.opened(sealed) {
             guard document.app == watcher.app else { return }

@@ -139,7 +139,7 @@ package struct RelayedDocuments {
             ask.present = max(0, revision ?? 0)
         case .get(let name): ask.name = name
         case .list(let place): ask.purpose = .list(after: max(0, place))
-        case .watch: return watch(request, client, app, now)
+        case .watch: return watch(request, client: client, app: app, at: now)
         }
         if let refusal = refusal(ask) { return answer(client, request, refusal) }
         add(ask)
@@ -236,7 +236,7 @@ package struct RelayedDocuments {
             asks[id] = nil
             if ask.isSent { underWay -= 1 }
             switch ask.purpose {
-            case .watch: if let client = ask.client { notAsked(client, Self.lostOutcome(ask), now) }
+            case .watch: if let client = ask.client { notAsked(client, why: Self.lostOutcome(ask), at: now) }
             case .move, .moved: restMove(until: now + Self.movePause)
             default: settle(ask, Self.lostOutcome(ask))
             }

@@ -102,12 +102,13 @@ package final class RelayFiles: Sendable {
     private func take(_ stream: UUID, _ order: RelayFileOrder, _ tell: (RelayFileEvent) -> Void) {
         do throws(FileFault) {
             switch order {
-            case .prepare(let folder, let part, let isMade): tell(try prepare(stream, folder, part, isMade))
+            case .prepare(let folder, let part, let isMade):
+                tell(try prepare(stream, folder: folder, part: part, isMade: isMade))
             case .write(let offset, let bytes): tell(.written(upTo: try write(stream, offset, bytes)))
-            case .finish(let name, let digest): tell(.finished(path: try finish(stream, name, digest)))
+            case .finish(let name, let digest): tell(.finished(path: try finish(stream, name: name, digest: digest)))
             case .leave: _ = open.withLock { $0.removeValue(forKey: stream) }
             case .read(let path, let offer, let offset, let length, let prefix):
-                try read(stream, path, offer, offset, length, prefix, tell)
+                try read(stream, path: path, offer: offer, offset: offset, length: length, prefix: prefix, tell: tell)
             }
         } catch {
             _ = open.withLock { $0.removeValue(forKey: stream) }
@@ -126,7 +127,7 @@ package final class RelayFiles: Sendable {
     // MARK: What comes
 
     private func prepare(
-        _ stream: UUID, _ folder: String, _ part: String, _ isMade: Bool
+        _ stream: UUID, folder: String, part: String, isMade: Bool
     ) throws(FileFault) -> RelayFileEvent {
         if isMade, mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFault(folder, code: errno) }
         var status = stat()
@@ -179,7 +180,7 @@ package final class RelayFiles: Sendable {
         return file.length
     }
 
-    private func finish(_ stream: UUID, _ name: String, _ digest: [UInt8]) throws(FileFault) -> String {
+    private func finish(_ stream: UUID, name: String, digest: [UInt8]) throws(FileFault) -> String {
         let file = try incoming(stream)
         _ = open.withLock { $0.removeValue(forKey: stream) }
         let part = file.folder + "/" + file.part
@@ -217,8 +218,8 @@ package final class RelayFiles: Sendable {
     // MARK: What goes
 
     private func read(
-        _ stream: UUID, _ path: String, _ offer: RelayOffer, _ offset: Int64, _ length: Int64, _ prefix: [UInt8],
-        _ tell: (RelayFileEvent) -> Void
+        _ stream: UUID, path: String, offer: RelayOffer, offset: Int64, length: Int64, prefix: [UInt8],
+        tell: (RelayFileEvent) -> Void
     ) throws(FileFault) {
         var file = try outgoing(stream, path)
         try Self.check(file.descriptor, path, is: offer)
@@ -234,7 +235,8 @@ package final class RelayFiles: Sendable {
         let end = min(offer.size, file.position + length)
         while file.position < end {
             let bytes = try Self.read(
-                file.descriptor, Int(min(Int64(Self.pieceSize), end - file.position)), at: file.position, path)
+                file.descriptor, count: Int(min(Int64(Self.pieceSize), end - file.position)), at: file.position,
+                path: path)
             guard !bytes.isEmpty else { throw FileFault("\(path) became shorter while it was sent") }
             file.hasher.update(data: bytes)
             tell(.piece(offset: file.position, bytes))
@@ -296,7 +298,7 @@ package final class RelayFiles: Sendable {
     }
 
     private static func read(
-        _ file: Descriptor, _ count: Int, at offset: Int64, _ path: String
+        _ file: Descriptor, count: Int, at offset: Int64, path: String
     ) throws(FileFault) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
@@ -315,7 +317,7 @@ package final class RelayFiles: Sendable {
         var position: Int64 = 0
         while limit.map({ position < $0 }) ?? true {
             let count = min(1 << 20, limit.map { $0 - position } ?? 1 << 20)
-            let bytes = try read(file, Int(count), at: position, path)
+            let bytes = try read(file, count: Int(count), at: position, path: path)
             guard !bytes.isEmpty else { break }
             hasher.update(data: bytes)
             position += Int64(bytes.count)

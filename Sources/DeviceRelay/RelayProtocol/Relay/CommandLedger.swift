@@ -153,9 +153,11 @@ public struct CommandLedger: Sendable {
 
     /// Notes a command that was refused before it left. What was given under its id before may have been carried out
     /// all the same.
-    public mutating func refused(_ id: UUID, _ command: Command, _ outcome: RelayOutcome, at now: Int64) {
+    public mutating func refused(_ id: UUID, command: Command, outcome: RelayOutcome, at now: Int64) {
         guard open[id] == nil, ended[id]?.keptUntil == nil else { return }
-        note(id, command, outcome.status, outcome.detail, firstGivenAt: firstGiven(id, to: command.device), at: now)
+        note(
+            id, command: command, status: outcome.status, detail: outcome.detail,
+            firstGivenAt: firstGiven(id, to: command.device), at: now)
     }
 
     /// Whether a command waits for others to end before it leaves.
@@ -209,12 +211,12 @@ public struct CommandLedger: Sendable {
         open[id] = nil
         queue.leave(id)
         deadlines.clean(open.count) { open[$0]?.deadline == $1 }
-        note(id, command, status, detail, firstGivenAt: command.firstGivenAt, at: now)
+        note(id, command: command, status: status, detail: detail, firstGivenAt: command.firstGivenAt, at: now)
         return command
     }
 
     private mutating func note(
-        _ id: UUID, _ command: Command, _ status: RelayStatus, _ detail: String?, firstGivenAt: Int64?, at now: Int64
+        _ id: UUID, command: Command, status: RelayStatus, detail: String?, firstGivenAt: Int64?, at now: Int64
     ) {
         if ended[id] != nil { order.removeAll { $0 == id } }
         ended[id] = Entry(

@@ -187,7 +187,7 @@ public struct RelayDirectory: Sendable {
         guard let id, var account = accounts[id], account.entries[session.device]?.session == session else {
             return parted
         }
-        return parted + remove(session.device, &account, id)
+        return parted + remove(session.device, account: &account, id: id)
     }
 
     /// Moves a device to another account, which it named in another session: the previous account is notified that it
@@ -195,10 +195,10 @@ public struct RelayDirectory: Sendable {
     private mutating func depart(_ device: String, from id: AccountID) -> [Directive] {
         guard var account = accounts[id], let entry = account.entries[device] else { return [] }
         let parted = entry.session.map { leave($0) } ?? []
-        return parted + remove(device, &account, id)
+        return parted + remove(device, account: &account, id: id)
     }
 
-    private mutating func remove(_ device: String, _ account: inout Account, _ id: AccountID) -> [Directive] {
+    private mutating func remove(_ device: String, account: inout Account, id: AccountID) -> [Directive] {
         Self.remove(device, &account)
         belongs[device] = nil
         let directives = Self.tellChanges(&account)

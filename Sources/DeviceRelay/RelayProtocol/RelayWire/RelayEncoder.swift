@@ -12,8 +12,8 @@ public enum RelayEncoder {
     ) throws(RelayFault) -> [UInt8] {
         var writer = Writer(limits: limits)
         // A piece of a file is written once, not copied as the bytes grow.
-        let room = message.reduce(16) { $0 + $1.key.utf8.count + $1.value.ownSize }
-        writer.bytes.reserveCapacity(min(room, limits.bytes))
+        let size = message.reduce(16) { $0 + $1.key.utf8.count + $1.value.ownSize }
+        writer.bytes.reserveCapacity(min(size, limits.bytes))
         try writer.write(message, depth: 1)
         guard writer.bytes.count <= limits.bytes else {
             throw RelayFault(path: "", .tooLarge(bytes: writer.bytes.count, limit: limits.bytes))

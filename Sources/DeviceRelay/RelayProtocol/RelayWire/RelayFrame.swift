@@ -80,10 +80,11 @@ public enum RelayFrame: Hashable, Sendable {
 
     private var map: RelayMap {
         switch self {
-        case .hello(let token, let device, let wake, let known): Self.hello(token, device, wake, known)
+        case .hello(let token, let device, let wake, let known):
+            Self.hello(token, device: device, wake: wake, known: known)
         case .goodbye: ["type": "goodbye"]
         case .welcome(let device, let revision, let devices, let undescribed):
-            Self.welcome(device, revision, devices, undescribed)
+            Self.welcome(device, revision: revision, devices: devices, undescribed: undescribed)
         case .changes(let changes): changes.map
         case .changed(let revision, let device):
             ["type": "changed", "revision": .integer(revision), "device": .dictionary(device.map)]
@@ -117,7 +118,7 @@ public enum RelayFrame: Hashable, Sendable {
     }
 
     private static func hello(
-        _ token: [UInt8], _ device: RelayDevice, _ wake: RelayWakeChannel?, _ known: DirectoryRevision?
+        _ token: [UInt8], device: RelayDevice, wake: RelayWakeChannel?, known: DirectoryRevision?
     ) -> RelayMap {
         var map: RelayMap = ["type": "hello", "token": .data(token), "device": .dictionary(device.map)]
         map.add("wake", wake.map { .dictionary($0.map) })
@@ -126,7 +127,7 @@ public enum RelayFrame: Hashable, Sendable {
     }
 
     private static func welcome(
-        _ device: String, _ revision: Int64, _ devices: [RelayDevice], _ undescribed: [String]
+        _ device: String, revision: Int64, devices: [RelayDevice], undescribed: [String]
     ) -> RelayMap {
         var map: RelayMap = [
             "type": "welcome", "device": .string(device), "revision": .integer(revision),

@@ -57,8 +57,11 @@ public enum RelayManagement: Hashable, Sendable {
         case .rename(let name): ["what": "rename", "name": .string(name)]
         case .scheme(let scheme, let allowed):
             ["what": "scheme", "scheme": .string(scheme), "allowed": .bool(allowed)]
-        case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):
-            Self.grant(device, app, service, allowed, seconds, needsUnlocked)
+        case .grant(
+            let device, let app, let service, let allowed, let seconds,
+            let needsUnlocked):
+            Self.grant(
+                device, app: app, service: service, allowed: allowed, seconds: seconds, needsUnlocked: needsUnlocked)
         case .deny(let device, let app, let service):
             ["what": "deny", "device": .string(device), "app": .string(app), "service": .string(service)]
         case .grants(let first): ["what": "grants", "from": .integer(first)]
@@ -79,7 +82,7 @@ public enum RelayManagement: Hashable, Sendable {
     }
 
     private static func grant(
-        _ device: String, _ app: String, _ service: String, _ allowed: Bool, _ seconds: Int64?, _ needsUnlocked: Bool
+        _ device: String, app: String, service: String, allowed: Bool, seconds: Int64?, needsUnlocked: Bool
     ) -> RelayMap {
         var map: RelayMap = [
             "what": "grant", "device": .string(device), "app": .string(app), "service": .string(service),
@@ -158,7 +161,9 @@ extension RelayManagement: CustomReflectable {
         case .rename(let text), .filesFolder(let text), .dismiss(let text): text
         case .photosFolder(let path): path
         case .scheme(let scheme, let allowed): (scheme: scheme, allowed: allowed)
-        case .grant(let device, let app, let service, let allowed, let seconds, let needsUnlocked):
+        case .grant(
+            let device, let app, let service, let allowed, let seconds,
+            let needsUnlocked):
             (
                 device: device, app: app, service: service, allowed: allowed, seconds: seconds,
                 needsUnlocked: needsUnlocked

@@ -13,10 +13,10 @@ extension RelayRoute {
 
     /// The bytes of the frame; `nil` where they are more than a frame may have.
     func encoded() -> [UInt8]? {
-        let room = 160 + peer.utf8.count + body.count
-        guard room <= RelayLimits.frame.bytes else { return nil }
+        let size = 160 + peer.utf8.count + body.count
+        guard size <= RelayLimits.frame.bytes else { return nil }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(room)
+        bytes.reserveCapacity(size)
         bytes.append(0xa4 + (isBulk ? 1 : 0) + (waits ? 1 : 0) + (deadline == nil ? 0 : 1))
         bytes += Self.id
         withUnsafeBytes(of: id.uuid) { bytes += $0 }

@@ -230,11 +230,11 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
 
     func send(_ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?) {
         guard let bytes = encoded(frame) else { return }
-        send(bytes, frame, to: session, connection)
+        send(bytes, frame: frame, to: session, connection: connection)
     }
 
     private func send(
-        _ bytes: [UInt8], _ frame: RelayFrame, to session: RelaySession, _ connection: (any DeviceConnection)?
+        _ bytes: [UInt8], frame: RelayFrame, to session: RelaySession, connection: (any DeviceConnection)?
     ) {
         connection?.relay(bytes, isBulk: false) { [weak self] outcome in
             if outcome != .written { self?.missed(frame, session) }
@@ -259,7 +259,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
                 // Many sessions receive the same frame, which is encoded once.
                 let bytes = last.flatMap { $0.frame == frame ? $0.bytes : nil } ?? encoded(frame)
                 last = bytes.map { (frame, $0) }
-                if let bytes { send(bytes, frame, to: session, state.connections[session]) }
+                if let bytes { send(bytes, frame: frame, to: session, connection: state.connections[session]) }
             case .describe(let devices, let session):
                 state.describing[session] = (devices, state.describing[session]?.isUnderWay ?? false)
                 describe(session, &state)

@@ -83,7 +83,7 @@ extension RelayDatabase: QueuedMessageStore {
         _ queuedMessage: StoredMessage, then complete: @escaping @Sendable (QueuedMessageInsertion) -> Void
     ) {
         let job = QueuedMessageJobs.Job(size: queuedMessage.body.count) { database, jobs in
-            let keeping = try Self.insert(queuedMessage, database, jobs)
+            let keeping = try Self.insert(queuedMessage, database: database, jobs: jobs)
             return { complete(keeping) }
         } fail: {
             complete(.failed("\($0)"))
@@ -211,7 +211,7 @@ extension RelayDatabase: QueuedMessageStore {
         """
 
     private static func insert(
-        _ queuedMessage: StoredMessage, _ database: Database, _ jobs: QueuedMessageJobs
+        _ queuedMessage: StoredMessage, database: Database, jobs: QueuedMessageJobs
     ) throws -> QueuedMessageInsertion {
         let known = try Bool.fetchOne(
             database, sql: "SELECT 1 FROM relay_letter WHERE device = ? AND sender = ? AND id = ?",

@@ -13,7 +13,7 @@ struct RelayFailureMessages: Sendable {
     let documents = RepeatedMessage("A document was not written or read.")
 }
 
-/// Which devices an account has, and the queued messages for them, on one SQLite file.
+/// The devices of accounts, and the queued messages for them, in one SQLite file.
 package final class RelayDatabase: RelayRegister {
     private enum Change {
         case keep(Kept, account: [UInt8])
@@ -34,7 +34,7 @@ package final class RelayDatabase: RelayRegister {
     }
 
     let queue: WatchedDatabase<DatabaseQueue>
-    /// What is to be done with queued messages.
+    /// The work on queued messages that the writer has not done yet.
     let queuedMessageJobs: QueuedMessageJobs
     private let state = Mutex(State())
     let logger: Logger

@@ -51,7 +51,7 @@ struct DeviceGroupRoute: Sendable {
             }
             let tokens = try Self.tokens(body)
             switch body["operation"]?.text {
-            case "create": return try await create(body, tokens, team)
+            case "create": return try await create(body, tokens: tokens, team: team)
             case "add":
                 for token in tokens { _ = try await gate.addressee(token, team) }
                 return try await change(body, team, adding: tokens, removing: [])
@@ -83,7 +83,7 @@ struct DeviceGroupRoute: Sendable {
         }
     }
 
-    private func create(_ body: JSONValue, _ tokens: [String], _ team: TeamID) async throws -> String {
+    private func create(_ body: JSONValue, tokens: [String], team: TeamID) async throws -> String {
         guard let name = body["notification_key_name"]?.text, (1...255).contains(name.utf8.count) else {
             throw Refused(message: "notification_key_name must have 1 to 255 bytes")
         }

@@ -26,7 +26,7 @@ extension Response {
 extension FCMRefusal {
     private static let failure = RepeatedMessage("a request of FCM's API could not be answered")
 
-    /// What an error of a request comes to. What nobody foresaw is logged, and answered without its details.
+    /// The answer to an error of a request. Unexpected errors are logged, and answered without their details.
     static func of(_ error: any Error, logger: Logger) -> FCMRefusal {
         switch error {
         case let refusal as FCMRefusal: return refusal

@@ -87,7 +87,7 @@ struct MessageRoute: Sendable {
         var left: [NotificationID] = []
         for addressee in addressees {
             if message.apns?.isForLiveActivity == true, try await gate.isAgent(addressee) {
-                left.append(try leave(addressee, message, team))
+                left.append(try leave(addressee, message: message, team: team))
                 continue
             }
             // Most messages have no part for browsers: nothing is looked up for those.
@@ -95,7 +95,7 @@ struct MessageRoute: Sendable {
             let readers: FCMReaders = isBrowser ? .browsers : .agents
             let delivery = FCMDelivery(message, isShown: content.isShown, now: acceptor.now, readers: readers)
             let bytes = content.bytes(team: team, delivery: delivery, readers: readers)
-            acceptances.append(acceptance(addressee, delivery, bytes))
+            acceptances.append(acceptance(addressee, delivery: delivery, content: bytes))
         }
         try throttle(acceptances)
         for each in refused { _ = note(each, team) }
@@ -111,7 +111,7 @@ struct MessageRoute: Sendable {
 
     /// Sends nothing to an agent for a message to a Live Activity, and records the reason in a timeline.
     private func leave(
-        _ addressee: MessageTargetValidator.Addressee, _ message: FCMMessage, _ team: TeamID
+        _ addressee: MessageTargetValidator.Addressee, message: FCMMessage, team: TeamID
     ) throws -> NotificationID {
         let noted = acceptor.noteRefusal(
             code: "NO_LIVE_ACTIVITIES",
@@ -160,7 +160,7 @@ struct MessageRoute: Sendable {
     }
 
     private func acceptance(
-        _ addressee: MessageTargetValidator.Addressee, _ delivery: FCMDelivery, _ content: [UInt8]
+        _ addressee: MessageTargetValidator.Addressee, delivery: FCMDelivery, content: [UInt8]
     ) -> Acceptance {
         var acceptance = Acceptance(
             app: addressee.app, subject: addressee.subject,

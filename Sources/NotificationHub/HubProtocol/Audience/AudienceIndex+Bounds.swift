@@ -42,14 +42,15 @@ extension AudienceIndex {
         let growth: [(IndexedProperty, Int)] = [
             (
                 .tag,
-                Self.growth(tags, before?.tags.map(\.folded) ?? [], after.tags.map(\.folded))
+                Self.growth(tags, before: before?.tags.map(\.folded) ?? [], after: after.tags.map(\.folded))
                     + Self.growth(
-                        templateTags, before?.templateTags.map(\.folded) ?? [], after.templateTags.map(\.folded))
+                        templateTags, before: before?.templateTags.map(\.folded) ?? [],
+                        after: after.templateTags.map(\.folded))
             ),
-            (.locale, Self.growth(locales, list(before?.locale), list(after.locale))),
-            (.country, Self.growth(countries, list(before?.country), list(after.country))),
-            (.appVersion, Self.growth(versions, list(before?.appVersion), list(after.appVersion))),
-            (.timeZone, Self.growth(zones, list(before?.timeZone), list(after.timeZone))),
+            (.locale, Self.growth(locales, before: list(before?.locale), after: list(after.locale))),
+            (.country, Self.growth(countries, before: list(before?.country), after: list(after.country))),
+            (.appVersion, Self.growth(versions, before: list(before?.appVersion), after: list(after.appVersion))),
+            (.timeZone, Self.growth(zones, before: list(before?.timeZone), after: list(after.timeZone))),
         ]
         for (property, growth) in growth where growth > 0 {
             let most = property == .tag ? mostTags : IndexedProperty.mostValues
@@ -59,7 +60,7 @@ extension AudienceIndex {
     }
 
     /// The number of values that come into an index, less those that leave it.
-    private static func growth(_ index: [String: Bitmap], _ before: [String], _ after: [String]) -> Int {
+    private static func growth(_ index: [String: Bitmap], before: [String], after: [String]) -> Int {
         let kept = Set(after)
         let new = kept.count(where: { index[$0] == nil })
         return new - Set(before).count(where: { !kept.contains($0) && index[$0]?.count == 1 })

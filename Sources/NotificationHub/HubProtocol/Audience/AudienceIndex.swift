@@ -64,7 +64,7 @@ package struct AudienceIndex: Sendable {
     private(set) var countries: [String: Bitmap] = [:]
     private(set) var versions: [String: Bitmap] = [:]
     private(set) var zones: [String: Bitmap] = [:]
-    /// Whose each is, by number; 0 where there is none.
+    /// The person of each installation, by number; 0 where there is none.
     private var persons = NumberColumn()
     /// Minutes since 1970 by number; 0 where there is none.
     private var seen = NumberColumn()
@@ -138,13 +138,13 @@ package struct AudienceIndex: Sendable {
     ///   here.
     package func traits(of audience: Bitmap) -> (counts: SendReport.Traits, absent: Bitmap) {
         var counts: SendReport.Traits = [:]
-        func count(_ members: Bitmap, _ dimension: SendReport.Dimension, _ value: String) {
+        func count(_ members: Bitmap, dimension: SendReport.Dimension, value: String) {
             let found = audience.intersection(members).count
             if found > 0 { counts[dimension, default: [:]][value] = found }
         }
-        for (platform, members) in platforms { count(members, .platform, platform.text) }
-        for (locale, members) in locales { count(members, .locale, locale) }
-        for (version, members) in versions { count(members, .version, version) }
+        for (platform, members) in platforms { count(members, dimension: .platform, value: platform.text) }
+        for (locale, members) in locales { count(members, dimension: .locale, value: locale) }
+        for (version, members) in versions { count(members, dimension: .version, value: version) }
         return (counts, audience.subtracting(everyone))
     }
 
@@ -253,8 +253,8 @@ package struct AudienceIndex: Sendable {
         found: [TagExpression: Bitmap] = [:]
     ) -> Bitmap {
         guard let expression else { return countsTemplates ? withTemplates : everyone }
-        guard countsTemplates else { return members(expression, .own, now, found) }
-        return members(expression, .ofAny, now, found).intersection(withTemplates)
+        guard countsTemplates else { return members(expression, counted: .own, at: now, found: found) }
+        return members(expression, counted: .ofAny, at: now, found: found).intersection(withTemplates)
     }
 
     /// The tags that count for an installation.
@@ -278,7 +278,7 @@ package struct AudienceIndex: Sendable {
     }
 
     private func members(
-        _ expression: TagExpression, _ counted: CountedTags, _ now: Timestamp, _ found: [TagExpression: Bitmap]
+        _ expression: TagExpression, counted: CountedTags, at now: Timestamp, found: [TagExpression: Bitmap]
     ) -> Bitmap {
         switch expression {
         case .tag(let tag):
@@ -287,19 +287,19 @@ package struct AudienceIndex: Sendable {
             return own.union(more)
         case .installation, .user: return (found[expression] ?? Bitmap()).intersection(everyone)
         case .field(let test): return members(test, now)
-        case .not(let part): return everyone.subtracting(members(part, counted.negated, now, found))
+        case .not(let part): return everyone.subtracting(members(part, counted: counted.negated, at: now, found: found))
         case .any(let parts):
-            return parts.reduce(Bitmap()) { $0.union(members($1, counted, now, found)) }
+            return parts.reduce(Bitmap()) { $0.union(members($1, counted: counted, at: now, found: found)) }
         case .all(let parts):
             var result: Bitmap?
             // What is taken out comes last: it costs no set of everyone else.
             for part in parts.filter({ !$0.isNegation }) {
-                let members = members(part, counted, now, found)
+                let members = members(part, counted: counted, at: now, found: found)
                 result = result?.intersection(members) ?? members
             }
             return parts.reduce(result ?? everyone) { result, part in
                 guard case .not(let inner) = part else { return result }
-                return result.subtracting(members(inner, counted.negated, now, found))
+                return result.subtracting(members(inner, counted: counted.negated, at: now, found: found))
             }
         }
     }

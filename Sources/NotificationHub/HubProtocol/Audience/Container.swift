@@ -120,7 +120,7 @@ extension Bitmap.Container {
         switch (self, other) {
         case (.sparse(let left), .sparse(let right)):
             return Self.sparse(Self.merged(left, right)).normalized
-        case (.dense(let left, _), .dense(let right, _)): return Self.combined(left, right) { $0 | $1 }
+        case (.dense(let left, _), .dense(let right, _)): return Self.combined(left, right: right) { $0 | $1 }
         case (.dense(var words, var count), .sparse(let list)), (.sparse(let list), .dense(var words, var count)):
             for low in list {
                 let bit: UInt64 = 1 << UInt64(low & 63)
@@ -148,7 +148,7 @@ extension Bitmap.Container {
 
     func intersection(_ other: Self) -> Self {
         switch (self, other) {
-        case (.dense(let left, _), .dense(let right, _)): return Self.combined(left, right) { $0 & $1 }
+        case (.dense(let left, _), .dense(let right, _)): return Self.combined(left, right: right) { $0 & $1 }
         case (.sparse(let left), .sparse(let right)):
             var result: [UInt16] = []
             var (first, second) = (0, 0)
@@ -166,7 +166,7 @@ extension Bitmap.Container {
 
     func subtracting(_ other: Self) -> Self {
         switch (self, other) {
-        case (.dense(let left, _), .dense(let right, _)): return Self.combined(left, right) { $0 & ~$1 }
+        case (.dense(let left, _), .dense(let right, _)): return Self.combined(left, right: right) { $0 & ~$1 }
         case (.sparse(let list), _): return .sparse(list.filter { !other.contains($0) })
         case (.dense(var words, var count), .sparse(let list)):
             for low in list {
@@ -179,7 +179,7 @@ extension Bitmap.Container {
     }
 
     private static func combined(
-        _ left: [UInt64], _ right: [UInt64], _ operation: (UInt64, UInt64) -> UInt64
+        _ left: [UInt64], right: [UInt64], operation: (UInt64, UInt64) -> UInt64
     ) -> Self {
         var count = 0
         let words = [UInt64](unsafeUninitializedCapacity: 1024) { buffer, filled in

@@ -86,15 +86,15 @@ package enum InstallationPatch {
         case ("pushVariables", 2): try change(steps[0], of: &document) { $0.set(steps[1], value) }
         case ("templates", 3), ("secondaryTiles", 3):
             let isText = steps[2] == "body" || steps[2] == "expiry" || steps[2] == "pushChannel"
-            let value = isText ? value : try listOrTree(value, steps[2], place)
-            try changePart(steps, of: &document, place) { $0.set(steps[2], value) }
+            let value = isText ? value : try listOrTree(value, name: steps[2], place: place)
+            try changePart(steps, of: &document, place: place) { $0.set(steps[2], value) }
         case (_, 1): document.set(steps[0], value)
         default: throw InstallationFault("\(place)/path", "there is no such path in an installation")
         }
     }
 
     /// `tags` of a template may come as one tag.
-    private static func listOrTree(_ value: JSONTree, _ name: String, _ place: String) throws(InstallationFault)
+    private static func listOrTree(_ value: JSONTree, name: String, place: String) throws(InstallationFault)
         -> JSONTree
     {
         guard name == "tags", let text = value.text, !text.hasPrefix("[") else { return try parsed(value, place) }
@@ -112,7 +112,7 @@ package enum InstallationPatch {
             document.set("tags", left.isEmpty ? nil : .array(left))
         case (_, 2): try change(steps[0], of: &document) { $0.set(steps[1], nil) }
         case ("templates", 3), ("secondaryTiles", 3):
-            try changePart(steps, of: &document, place) { $0.set(steps[2], nil) }
+            try changePart(steps, of: &document, place: place) { $0.set(steps[2], nil) }
         default: throw InstallationFault("\(place)/path", "there is no such path in an installation")
         }
     }
@@ -126,7 +126,7 @@ package enum InstallationPatch {
     }
 
     private static func changePart(
-        _ steps: [String], of document: inout JSONTree, _ place: String, _ body: (inout JSONTree) -> Void
+        _ steps: [String], of document: inout JSONTree, place: String, body: (inout JSONTree) -> Void
     ) throws(InstallationFault) {
         try change(steps[0], of: &document) { (all: inout JSONTree) throws(InstallationFault) in
             guard var part = all[steps[1]] else {

@@ -113,7 +113,7 @@ package enum RegistrationAtom {
                 ("xmlns:m", "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"),
             ],
             children: [
-                XMLElement("id", address), element("title", installation.id, [("type", "text")]),
+                XMLElement("id", address), element("title", content: installation.id, attributes: [("type", "text")]),
                 XMLElement("published", updated), XMLElement("updated", updated),
                 XMLElement("link", attributes: [("rel", "self"), ("href", address)], children: []),
                 XMLElement(
@@ -122,7 +122,7 @@ package enum RegistrationAtom {
             ])
     }
 
-    private static func element(_ name: String, _ content: String, _ attributes: [(String, String)]) -> XMLElement {
+    private static func element(_ name: String, content: String, attributes: [(String, String)]) -> XMLElement {
         var element = XMLElement(name, attributes: attributes, children: [])
         element.content = content
         return element
@@ -195,7 +195,7 @@ package enum RegistrationAtom {
         XMLElement(
             "feed", attributes: [("xmlns", AzureXML.atom)],
             children: [
-                element("title", "Registrations", [("type", "text")]), XMLElement("id", address),
+                element("title", content: "Registrations", attributes: [("type", "text")]), XMLElement("id", address),
                 XMLElement("updated", WireTime.write(updatedAt)),
                 XMLElement("link", attributes: [("rel", "self"), ("href", address)], children: []),
             ] + entries)

@@ -48,7 +48,7 @@ package enum WireTime {
             guard let year = digits(4), take("-"), let month = digits(2), take("-"), let day = digits(2),
                 (1...12).contains(month), day >= 1, day <= WireTime.days(month, year)
             else { return nil }
-            var milliseconds = WireTime.days(year, month, day) * 86_400_000
+            var milliseconds = WireTime.days(year, month: month, day: day) * 86_400_000
             if take("T") || take("t") || take(" ") {
                 guard let hour = digits(2), take(":"), let minute = digits(2), hour < 24, minute < 60 else {
                     return nil
@@ -95,7 +95,7 @@ package enum WireTime {
     }
 
     /// Days since 1970, counted in eras of 400 years that begin on 1 March.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    private static func days(_ year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400

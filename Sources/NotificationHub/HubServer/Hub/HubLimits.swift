@@ -55,7 +55,7 @@ package struct HubLimits: Hashable, Sendable {
 package struct HubPut: Sendable {
     /// An installation before the put or after it.
     package struct Side: Sendable {
-        /// Its properties in audiences; `nil` where it cannot be reached.
+        /// The installation's properties in audiences; `nil` where it cannot be reached.
         package var entry: AudienceEntry?
         /// The bytes of its document.
         package var bytes: Int

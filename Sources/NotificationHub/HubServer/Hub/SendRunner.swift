@@ -52,7 +52,7 @@ package struct SendRunner: Sendable {
                     let begun = try await begin(runState)
                     for record in begun.sends {
                         group.addTask {
-                            await work(record, begun.hubs, runState)
+                            await work(record, all: begun.hubs, runState: runState)
                             hubs.bell.yield()
                         }
                     }
@@ -103,7 +103,9 @@ package struct SendRunner: Sendable {
                 do {
                     let begun = try await begin(runState)
                     last = begun.at
-                    for record in begun.sends { group.addTask { await work(record, begun.hubs, runState) } }
+                    for record in begun.sends {
+                        group.addTask { await work(record, all: begun.hubs, runState: runState) }
+                    }
                 } catch { note(error, runState) }
             } while await group.next() != nil
         }
@@ -144,7 +146,7 @@ package struct SendRunner: Sendable {
     }
 
     /// Runs one step of a send. A send that cannot continue rests a while, and delays no other.
-    private func work(_ record: SendRecord, _ all: [Int64: HubRecord], _ runState: RunState) async {
+    private func work(_ record: SendRecord, all: [Int64: HubRecord], runState: RunState) async {
         guard let hub = all[record.hub] else { return runState.state.withLock { $0.turns.end(record.number) } }
         var rest: Timestamp?
         do {

@@ -119,7 +119,7 @@ extension SendSlice {
             }
             body = campaign.payload(locale: installation.locale, for: installation.platform)
         case .properties(let properties, let expression):
-            return templated(found, channel, properties, expression)
+            return templated(found, channel: channel, properties: properties, expression: expression)
         }
         guard installation.takesNative else { return [] }
         return [
@@ -142,8 +142,8 @@ extension SendSlice {
     }
 
     private func templated(
-        _ found: StoredInstallation, _ channel: PushChannel, _ properties: [String: String],
-        _ expression: TagExpression?
+        _ found: StoredInstallation, channel: PushChannel, properties: [String: String],
+        expression: TagExpression?
     ) -> [Item] {
         let (installation, owner, now) = (found.installation, found.withoutTemplates, hubs.now)
         var properties = properties
@@ -156,7 +156,7 @@ extension SendSlice {
                     channel: channel, platform: installation.platform, body: [], headers: [:],
                     id: id("\(found.number)/\(template.name)"), environment: installation.environment),
                 owner: owner, part: "/\(template.name)")
-            item.refusal = fill(&item.push, template, locale: installation.locale, properties)
+            item.refusal = fill(&item.push, template: template, locale: installation.locale, properties: properties)
             return item
         }
     }
@@ -165,7 +165,7 @@ extension SendSlice {
     ///
     /// - Returns: Why the notification cannot be handed over; `nil` where it can.
     private func fill(
-        _ push: inout HubPush, _ template: InstallationTemplate, locale: String?, _ properties: [String: String]
+        _ push: inout HubPush, template: InstallationTemplate, locale: String?, properties: [String: String]
     ) -> PushVerdict? {
         // A platform without a sender is told so; nothing is made for it.
         guard hubs.senders[push.platform] != nil else { return nil }

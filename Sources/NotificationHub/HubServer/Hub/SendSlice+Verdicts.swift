@@ -65,7 +65,7 @@ extension SendSlice {
     ///
     /// - Parameter triesAgain: Whether notifications that could not be accepted are retried.
     func progress(
-        _ items: [Item], _ verdicts: [PushVerdict], _ cursor: UInt32, _ isEnd: Bool, triesAgain: Bool
+        _ items: [Item], verdicts: [PushVerdict], cursor: UInt32, isEnd: Bool, triesAgain: Bool
     ) async throws -> SendProgress {
         let now = hubs.now
         var progress = SendProgress(cursor: cursor, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
@@ -80,7 +80,7 @@ extension SendSlice {
         for (item, verdict) in zip(items, verdicts) {
             var verdict = verdict
             if known.isFault, case .doubtful? = verdict.environment { verdict.outcome = .wrongToken }
-            let recipient = recipient(item, verdict, now, triesAgain: triesAgain)
+            let recipient = recipient(item, verdict: verdict, at: now, triesAgain: triesAgain)
             progress.recipients.append(recipient)
             guard let outcome = recipient.outcome else { continue }
             counts.add(item.push.platform, outcome)
@@ -109,7 +109,7 @@ extension SendSlice {
     private static let longestReason = 200
 
     private func recipient(
-        _ item: Item, _ verdict: PushVerdict, _ now: Timestamp, triesAgain: Bool
+        _ item: Item, verdict: PushVerdict, at now: Timestamp, triesAgain: Bool
     ) -> SendRecipient {
         let isHandedOver = verdict.outcome != .skipped && item.refusal == nil
         let attempts = (item.before?.attempts ?? 0) + (isHandedOver ? 1 : 0)

@@ -53,14 +53,15 @@ struct SendSlice: Sendable {
             let numbers = next.prefix(made.count)
             items = made.items
             for index in items.indices { items[index].list = list(of: items[index].owner) }
-            absent = self.absent(numbers, made.owners, items)
+            absent = self.absent(numbers, installations: made.owners, items: items)
             isEnd = next.count < size && numbers.count == next.count
             if let last = numbers.last { cursor = last &+ 1 }
             let repeated = try await repeated(items, audience)
             isSkipped = items.map { $0.owner.map { repeated.contains($0.number) } ?? false }
         }
         guard let verdicts = await deliver(items, isSkipped) else { throw Interrupted() }
-        var progress = try await progress(items, verdicts, cursor, isEnd, triesAgain: !collects)
+        var progress = try await progress(
+            items, verdicts: verdicts, cursor: cursor, isEnd: isEnd, triesAgain: !collects)
         progress.recipients += absent
         progress.separateListed()
         progress.nextAt = nextAt(items.count)
@@ -127,7 +128,8 @@ struct SendSlice: Sendable {
         }
         let held = takeQuiet(from: &items)
         guard let verdicts = await deliver(items, items.map { _ in false }) else { throw Interrupted() }
-        var progress = try await progress(items, verdicts, record.cursor, false, triesAgain: true)
+        var progress = try await progress(
+            items, verdicts: verdicts, cursor: record.cursor, isEnd: false, triesAgain: true)
         progress.recipients += held
         progress.nextAt = nextAt(items.count)
         progress.recipients += waiting.values.map { gone in
@@ -166,7 +168,7 @@ struct SendSlice: Sendable {
 
     /// Rows for targeted installations that get no notification, each with the reason.
     private func absent(
-        _ numbers: ArraySlice<UInt32>, _ installations: [StoredInstallation], _ items: [Item]
+        _ numbers: ArraySlice<UInt32>, installations: [StoredInstallation], items: [Item]
     ) -> [SendRecipient] {
         let found = Dictionary(installations.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
         let present = Set(items.compactMap(\.owner?.number))

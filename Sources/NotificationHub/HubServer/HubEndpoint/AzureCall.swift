@@ -111,7 +111,7 @@ struct AzureRoutes: Sendable {
             let tracking = Self.tracking(request)
             var response: Response
             do {
-                let (call, writer) = try await admitted(request, context, right)
+                let (call, writer) = try await admitted(request, context: context, right: right)
                 if isWrite { try writes.check(writer, call.hub, from: context.channel, at: hubs.now) }
                 response = try await answer(call)
             } catch {
@@ -132,7 +132,7 @@ struct AzureRoutes: Sendable {
     }
 
     private func admitted(
-        _ request: Request, _ context: ControlContext, _ right: HubRights
+        _ request: Request, context: ControlContext, right: HubRights
     ) async throws -> (AzureCall, HubWriter) {
         let name = Request.plain(try context.parameters.require("hub"))
         let authority = request.head.authority ?? ""

@@ -13,7 +13,7 @@ extension AzureRoutes {
                 guard installation.channel != nil else {
                     throw InstallationFault("/pushChannel", "the push channel is missing")
                 }
-                try hubs.checkDoor(installation)
+                try hubs.validate(installation)
                 let (stored, _) = try await hubs.put(installation, of: call.hub)
                 return stored.tagged(Response(status: .ok))
             })
@@ -24,7 +24,7 @@ extension AzureRoutes {
                 let stored = try await hubs.change(call.name, of: call.hub) {
                     document throws(InstallationFault) in
                     let changed = try InstallationPatch.apply(patch, to: document)
-                    try hubs.checkDoor(changed, insteadOf: document, id: call.name)
+                    try hubs.validate(changed, insteadOf: document, id: call.name)
                     return changed
                 }
                 return stored.tagged(Response(status: .ok))

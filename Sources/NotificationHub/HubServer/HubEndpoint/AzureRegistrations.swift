@@ -56,7 +56,7 @@ extension AzureRoutes {
 
     private func write(_ call: AzureCall, id: String, condition: EntityCondition) async throws -> Response {
         let read = try RegistrationAtom.read(try await call.request.bytes(), id: id)
-        try hubs.checkDoor(read)
+        try hubs.validate(read)
         let (stored, _) = try await hubs.put(read, of: call.hub, condition: condition)
         return entry(stored, call)
     }

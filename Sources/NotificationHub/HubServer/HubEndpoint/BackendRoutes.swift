@@ -65,7 +65,7 @@ struct BackendRoutes: Sendable {
     }
 
     /// Stores an installation. A document that lacks a member is malformed; one that the hub refuses is not.
-    private func put(_ request: Request, _ hub: HubRecord, _: String?) async throws {
+    private func put(_ request: Request, hub: HubRecord, _: String?) async throws {
         let tree = try await document(request)
         for name in ["installationId", "platform", "pushChannel"] where (tree[name]?.text ?? "").isEmpty {
             throw Refusal.malformed("\(name) is missing")
@@ -75,7 +75,7 @@ struct BackendRoutes: Sendable {
             throw InstallationFault("/platform", "there is no platform \"\(platform)\"; there are apns, fcm and aldaba")
         }
         let installation = try InstallationJSON.read(tree, id: nil)
-        try hubs.checkDoor(installation)
+        try hubs.validate(installation)
         _ = try await hubs.put(installation, of: hub)
     }
 

@@ -63,7 +63,7 @@ extension OwnRoutes {
         let tree = try await call.request.tree()
         try OwnDocument.check(installation: tree)
         let installation = try InstallationJSON.read(tree, id: call.name)
-        try hubs.checkDoor(installation)
+        try hubs.validate(installation)
         let (stored, isNew) = try await hubs.put(installation, of: call.hub, condition: try call.condition())
         return stored.tagged(.json(tree: stored.ownAnswer, status: isNew ? .created : .ok))
     }
@@ -78,7 +78,7 @@ extension OwnRoutes {
                 isMerge
                 ? InstallationPatch.merge(patch, into: document) : try InstallationPatch.apply(patch, to: document)
             try OwnDocument.check(installation: changed)
-            try hubs.checkDoor(changed, insteadOf: document, id: call.name)
+            try hubs.validate(changed, insteadOf: document, id: call.name)
             return changed
         }
         return stored.tagged(.json(tree: stored.ownAnswer))

@@ -98,7 +98,7 @@ struct OwnRoutes: Sendable {
     ) -> @Sendable (Request, ControlContext) async throws -> Response {
         { request, context in
             do {
-                let (call, writer) = try await admitted(request, context, right)
+                let (call, writer) = try await admitted(request, context: context, right: right)
                 if isWrite { try writes.check(writer, call.hub, from: context.channel, at: hubs.now) }
                 return try await answer(call)
             } catch {
@@ -110,7 +110,7 @@ struct OwnRoutes: Sendable {
     }
 
     private func admitted(
-        _ request: Request, _ context: ControlContext, _ right: HubRights
+        _ request: Request, context: ControlContext, right: HubRights
     ) async throws -> (Call, HubWriter) {
         let name = Request.plain(try context.parameters.require("hub"))
         let authorization = request.headers[.authorization]

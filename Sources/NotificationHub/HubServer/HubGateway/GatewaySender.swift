@@ -52,7 +52,7 @@ package struct GatewaySender: PushSender {
         do { resolutions = try await self.resolutions(of: pushes) } catch { return (verdicts, []) }
         var acceptances: [Acceptance] = []
         for (index, push) in pushes.enumerated() {
-            switch examined(push, resolutions[index], app) {
+            switch examined(push, resolution: resolutions[index], app: app) {
             case .refused(let verdict): verdicts[index] = verdict
             case .fit(let subject, let notification):
                 acceptances.append(
@@ -84,7 +84,7 @@ package struct GatewaySender: PushSender {
     }
 
     private func examined(
-        _ push: HubPush, _ resolution: TokenDirectory.Resolution, _ app: RegisteredApp
+        _ push: HubPush, resolution: TokenDirectory.Resolution, app: RegisteredApp
     ) -> Examination {
         switch resolution {
         case .bad, .needsLookUp: return .refused(PushVerdict(.badChannel))
@@ -92,11 +92,11 @@ package struct GatewaySender: PushSender {
         case .active(let subject):
             guard subject.environment == environment else { return .refused(PushVerdict(.wrongToken)) }
             guard subject.app == app.id else { return .refused(PushVerdict(.wrongChannel)) }
-            return notification(push, app, subject)
+            return notification(push, app: app, subject: subject)
         }
     }
 
-    private func notification(_ push: HubPush, _ app: RegisteredApp, _ subject: TokenSubject) -> Examination {
+    private func notification(_ push: HubPush, app: RegisteredApp, subject: TokenSubject) -> Examination {
         let options: PushOptions
         do { options = try PushOptions(push.headers, now: acceptor.now) } catch {
             return .refused(PushVerdict(.invalidNotificationFormat))

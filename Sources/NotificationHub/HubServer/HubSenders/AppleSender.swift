@@ -100,7 +100,7 @@ package struct AppleSender: PushSender {
         guard PayloadLimit.allows(push.body, for: .apns, options.pushType) else {
             return PushVerdict(.invalidNotificationSize, reason: "PayloadTooLarge")
         }
-        var headers = Self.headers(push, hub, options)
+        var headers = Self.headers(push, hub: hub, options: options)
         let identity = GuardedHTTP.Identity(
             id: credential.number, authority: credential.authority,
             certificate: credential.kind == .apnsCertificate ? credential.secret : nil)
@@ -142,7 +142,7 @@ package struct AppleSender: PushSender {
         (1...400).contains(handle.utf8.count) && handle.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
     }
 
-    private static func headers(_ push: HubPush, _ hub: HubRecord, _ options: PushOptions) -> [String: String] {
+    private static func headers(_ push: HubPush, hub: HubRecord, options: PushOptions) -> [String: String] {
         let type = options.pushType ?? implied(push.body)
         var headers = [
             "apns-topic": hub.topic.rawValue + (type.topicSuffix.map { "\($0)" } ?? ""),

@@ -148,7 +148,7 @@ package actor HubWebhookDispatcher {
                 if Self.isEndOfCampaign(event), !served.told.isEmpty { return served }
                 let ended = try await report(of: event, hub)
                 for member in ended?.1 ?? [] { event.data.set(member.name, member.value) }
-                try await tell(event, webhook, hub, address)
+                try await tell(event, webhook: webhook, hub: hub, address: address)
                 try await store.endEvent(event.number)
                 if let (id, report) = ended { served.told.append((id, report, true)) }
             }
@@ -158,8 +158,9 @@ package actor HubWebhookDispatcher {
             else { return served }
             let data = JSONTree.object([.init("send", .string(campaign.id))] + report)
             try await tell(
-                HubEvent(number: 0, hub: hub.number, kind: .campaignReport, data: data, at: clock()), webhook, hub,
-                address)
+                HubEvent(number: 0, hub: hub.number, kind: .campaignReport, data: data, at: clock()), webhook: webhook,
+                hub: hub,
+                address: address)
             served.told.append((campaign.id, report, false))
         } catch {
             logger.warning("the webhook of the hub \(hub.name) could not be told: \(error)")
@@ -178,7 +179,7 @@ package actor HubWebhookDispatcher {
     }
 
     private nonisolated func tell(
-        _ event: HubEvent, _ webhook: HubWebhook, _ hub: HubRecord, _ address: WebhookAddress
+        _ event: HubEvent, webhook: HubWebhook, hub: HubRecord, address: WebhookAddress
     ) async throws {
         let body = event.body(hub: hub.name)
         let signature = WebhookSignature.value(secret: webhook.secret, body: body, at: clock())

@@ -6,7 +6,7 @@ import PushCore
 extension HubDatabase {
     /// Records an event in the transaction that causes it, if the hub has a webhook.
     static func tell(
-        _ kind: HubEvent.Kind, _ data: [JSONTree.Member], hub: Int64, at now: Timestamp, _ database: Database
+        _ kind: HubEvent.Kind, data: [JSONTree.Member], hub: Int64, at now: Timestamp, database: Database
     )
         throws
     {

@@ -39,7 +39,7 @@ extension HubDatabase {
                 createdAt: old?.createdAt ?? now, updatedAt: now, fault: keeps?.fault)
             let document = InstallationJSON.document(installation).json
             let after = HubPut.Side(entry: stored.entry, bytes: document.utf8.count)
-            try admission(try Self.judged(hub, old, after, database))
+            try admission(try Self.judged(hub, old: old, after: after, database: database))
             if keeps == nil { try Self.takeChannel(of: installation, hub: hub, at: now, database, &changes) }
             if old == nil {
                 try database.cachedStatement(sql: Self.inserting).execute(
@@ -60,7 +60,7 @@ extension HubDatabase {
 
     /// The put as quotas judge it. The counts of the hub stand in its row.
     private static func judged(
-        _ hub: Int64, _ old: StoredInstallation?, _ after: HubPut.Side, _ database: Database
+        _ hub: Int64, old: StoredInstallation?, after: HubPut.Side, database: Database
     ) throws -> HubPut {
         let counts = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT installations, document_bytes FROM hub WHERE number = ?"),
@@ -133,13 +133,14 @@ extension HubDatabase {
                 sql: "SELECT * FROM installation WHERE hub = ? AND channel = ? AND id <> ?",
                 arguments: [hub, channel, installation.foldedID]), let other = StoredInstallation(row)
         else { return }
-        try mark(other, hub: hub, ChannelFault(word: "TakenOver", at: now), database, &changes)
+        try mark(
+            other, hub: hub, fault: ChannelFault(word: "TakenOver", at: now), database: database, changes: &changes)
     }
 
     /// Marks an installation's channel as dead; no expression matches it any more.
     static func mark(
-        _ stored: StoredInstallation, hub: Int64, _ fault: ChannelFault, _ database: Database,
-        _ changes: inout [AudienceChange]
+        _ stored: StoredInstallation, hub: Int64, fault: ChannelFault, database: Database,
+        changes: inout [AudienceChange]
     ) throws {
         try database.execute(
             sql: """
@@ -148,10 +149,10 @@ extension HubDatabase {
         changes.append(AudienceChange(hub: hub, before: stored.entry, after: nil))
         try tell(
             .channelDead,
-            [
+            data: [
                 .init("installationId", .string(stored.installation.id)),
                 .init("platform", .string(stored.installation.platform.text)), .init("word", .string(fault.word)),
-            ], hub: hub, at: fault.at, database)
+            ], hub: hub, at: fault.at, database: database)
     }
 
     static func one(_ database: Database, hub: Int64, id: String) throws -> StoredInstallation? {

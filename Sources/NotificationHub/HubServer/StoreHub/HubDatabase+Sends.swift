@@ -9,7 +9,9 @@ extension HubDatabase {
     package func addSend(
         id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
     ) async throws -> SendRecord? {
-        try await pool.write { try Self.add(id, hub, request, state, at: now, isTest: false, $0)?.record }
+        try await pool.write {
+            try Self.add(id, hub: hub, request: request, state: state, at: now, isTest: false, database: $0)?.record
+        }
     }
 
     /// Adds the row with its audience. The send is open, and not run before `resumesAt`.
@@ -18,7 +20,10 @@ extension HubDatabase {
     ) async throws -> (record: SendRecord, isNew: Bool)? {
         let blob = Data(audience.portable)
         return try await pool.write { database in
-            guard let added = try Self.add(id, hub, request, .processing, at: now, isTest: true, database) else {
+            guard
+                let added = try Self.add(
+                    id, hub: hub, request: request, state: .processing, at: now, isTest: true, database: database)
+            else {
                 return nil
             }
             guard added.isNew else { return added }
@@ -44,8 +49,8 @@ extension HubDatabase {
 
     /// - Returns: The send, and whether it is new; `nil` where the key names another request.
     private static func add(
-        _ id: String, _ hub: Int64, _ request: SendRequest, _ state: SendState, at now: Timestamp, isTest: Bool,
-        _ database: Database
+        _ id: String, hub: Int64, request: SendRequest, state: SendState, at now: Timestamp, isTest: Bool,
+        database: Database
     ) throws -> (record: SendRecord, isNew: Bool)? {
         let digest = Data(Self.digest(request, isTest: isTest))
         if let key = request.idempotencyKey,
@@ -212,7 +217,7 @@ extension HubDatabase {
                 database, sql: "SELECT state FROM send WHERE number = ? AND ended_at IS NOT NULL", arguments: [send])
             if let ended { try Self.endRetries(of: send, word: ended, database) }
             for (name, count) in progress.variants { try Self.add(count, to: "variant \(name)", of: send, database) }
-            try Self.note(progress.evidence, progress.fault, of: send, database)
+            try Self.note(progress.evidence, fault: progress.fault, of: send, database: database)
             if progress.isEnd, let wave = progress.wave {
                 try Self.end(wave, nextAt: progress.nextAt, at: progress.at, database)
             } else if progress.isEnd, let next = try Self.nextRetry(of: send, database) {
@@ -239,7 +244,9 @@ extension HubDatabase {
                         send, Int64(fault.installation), fault.name, fault.outcome.rawValue, fault.at.rawValue,
                     ])
             }
-            for dead in progress.deadChannels { try Self.markChannelDead(dead, hub: hub, database, &changes) }
+            for dead in progress.deadChannels {
+                try Self.markChannelDead(dead, hub: hub, database: database, changes: &changes)
+            }
         }
     }
 
@@ -255,7 +262,7 @@ extension HubDatabase {
 
     /// Marks a dead channel, unless it was registered again after its death.
     private static func markChannelDead(
-        _ dead: DeadChannel, hub: Int64, _ database: Database, _ changes: inout [AudienceChange]
+        _ dead: DeadChannel, hub: Int64, database: Database, changes: inout [AudienceChange]
     ) throws {
         guard
             let row = try Row.fetchOne(
@@ -265,7 +272,7 @@ extension HubDatabase {
                 $0.rawValue == 0 || $0.rawValue >= row["registered_at"] as Int64? ?? stored.updatedAt.rawValue
             }) ?? true
         else { return }
-        try mark(stored, hub: hub, dead.fault, database, &changes)
+        try mark(stored, hub: hub, fault: dead.fault, database: database, changes: &changes)
     }
 
     /// Reads the counts.

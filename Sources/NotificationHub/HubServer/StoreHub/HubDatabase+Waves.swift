@@ -59,7 +59,7 @@ extension HubDatabase {
     }
 
     static func note(
-        _ evidence: EnvironmentEvidence, _ fault: String?, of send: Int64, _ database: Database
+        _ evidence: EnvironmentEvidence, fault: String?, of send: Int64, database: Database
     ) throws {
         if evidence.right > 0 { try add(evidence.right, to: "environment right", of: send, database) }
         if evidence.bad > 0 { try add(evidence.bad, to: "environment bad", of: send, database) }
@@ -213,7 +213,7 @@ extension HubDatabase {
                 do {
                     let known = try missed[number] ?? Self.missed(number, database)
                     missed[number] = known
-                    audience = try self.reached(row, number, database).subtracting(known)
+                    audience = try self.reached(row, send: number, database: database).subtracting(known)
                 } catch is UnreadableSend {
                     unreadable.insert(number)
                     guard let whole = try Self.whole(row["audience"], of: number, database) else { continue }
@@ -245,7 +245,7 @@ extension HubDatabase {
     }
 
     /// The members that a wave reached, or will reach.
-    private func reached(_ row: Row, _ send: Int64, _ database: Database) throws -> Bitmap {
+    private func reached(_ row: Row, send: Int64, database: Database) throws -> Bitmap {
         let audience = try Bitmap(stored: row["audience"], of: "wave")
         guard row["cut"] else { return audience }
         let parts = try Int64.fetchAll(

@@ -25,7 +25,8 @@ package enum Fanout {
             let isDue = now < broadcast.expiresAt && (isConnected || !broadcast.isAttempt)
             return Turn(
                 broadcast: broadcast.id, cursor: broadcast.sequence,
-                registrations: isDue ? device.registrations.filter { isIn(broadcast, $0, device) } : [])
+                registrations: isDue
+                    ? device.registrations.filter { isIn(broadcast, registration: $0, device: device) } : [])
         }
         func isKnown(_ broadcast: Broadcast) -> Bool {
             if case .list = broadcast.audience { device.lists != nil } else { true }
@@ -47,7 +48,7 @@ package enum Fanout {
     /// A registration that joins a topic later does not receive this broadcast, and neither does one that leaves a
     /// topic.
     package static func isIn(
-        _ broadcast: Broadcast, _ registration: FanoutRegistration, _ device: DeviceAudience
+        _ broadcast: Broadcast, registration: FanoutRegistration, device: DeviceAudience
     ) -> Bool {
         guard registration.team == broadcast.team, registration.registeredAt <= broadcast.acceptedAt else {
             return false

@@ -110,14 +110,14 @@ package struct Mailbox: Sendable {
             if queues[place].isInFlight(earlier) {
                 queues[place].update(earlier) { $0.isOvertaken = true }
             } else {
-                remove(earlier, from: place, .replaced, &directives)
+                remove(earlier, from: place, state: .replaced, directives: &directives)
             }
         }
         switch policy.overflow {
         case .dropOldest:
             if queues[place].count >= policy.limit { expire(place, now: now, &directives) }
             while queues[place].count >= policy.limit, let oldest = queues[place].oldest {
-                remove(oldest, from: place, .dropped(.overflow), &directives)
+                remove(oldest, from: place, state: .dropped(.overflow), directives: &directives)
             }
         case .clear:
             guard let tombstoneID else { preconditionFailure("a policy that clears has an id for a tombstone") }
@@ -128,7 +128,7 @@ package struct Mailbox: Sendable {
             }
         case .keepNewest:
             for id in queues[place].ids where !queues[place].isInFlight(id) {
-                remove(id, from: place, .replaced, &directives)
+                remove(id, from: place, state: .replaced, directives: &directives)
             }
         }
         queues[place].append(entry)
@@ -155,7 +155,7 @@ package struct Mailbox: Sendable {
         _ directives: inout [Directive]
     ) {
         let ids = queues[place].ids
-        for id in ids { remove(id, from: place, .dropped(reason), &directives) }
+        for id in ids { remove(id, from: place, state: .dropped(reason), directives: &directives) }
         let name = queues[place].name
         let earlier = tombstones.firstIndex { $0.isOf(name) }.map { tombstones.remove(at: $0) }
         let tombstone = Tombstone(
@@ -176,7 +176,7 @@ package struct Mailbox: Sendable {
         while queues[place].collapseIDCount >= limit, let oldest = queues[place].oldestCollapseID {
             // With what it overtook, so that it does not wait on under an earlier notification.
             for id in queues[place].ids(collapsing: oldest) {
-                remove(id, from: place, .dropped(.overflow), &directives)
+                remove(id, from: place, state: .dropped(.overflow), directives: &directives)
             }
         }
     }
@@ -193,7 +193,7 @@ package struct Mailbox: Sendable {
         var directives: [Directive] = []
         for id in ids {
             for place in queues.indices where queues[place].contains(id) {
-                remove(id, from: place, .acked, &directives)
+                remove(id, from: place, state: .acked, directives: &directives)
             }
             removeTombstones(&directives) { $0.id == id }
             removeRecall(id, &directives)
@@ -205,7 +205,7 @@ package struct Mailbox: Sendable {
     package mutating func sessionOpened(now: Timestamp) -> [Directive] {
         var directives: [Directive] = []
         for place in queues.indices {
-            for id in queues[place].overtaken { remove(id, from: place, .replaced, &directives) }
+            for id in queues[place].overtaken { remove(id, from: place, state: .replaced, directives: &directives) }
             queues[place].clearInFlight()
             expire(place, now: now, &directives)
         }
@@ -224,7 +224,9 @@ package struct Mailbox: Sendable {
         var directives: [Directive] = []
         for place in queues.indices
         where queues[place].name.app == app && queues[place].name.environment == environment {
-            for id in queues[place].ids { remove(id, from: place, .dropped(.unregistered), &directives) }
+            for id in queues[place].ids {
+                remove(id, from: place, state: .dropped(.unregistered), directives: &directives)
+            }
         }
         removeTombstones(&directives) { $0.app == app && $0.environment == environment }
         return directives
@@ -256,11 +258,11 @@ package struct Mailbox: Sendable {
     }
 
     private mutating func expire(_ place: Int, now: Timestamp, _ directives: inout [Directive]) {
-        for id in queues[place].expired(at: now) { remove(id, from: place, .expired, &directives) }
+        for id in queues[place].expired(at: now) { remove(id, from: place, state: .expired, directives: &directives) }
     }
 
     mutating func remove(
-        _ id: NotificationID, from place: Int, _ state: NotificationState, _ directives: inout [Directive]
+        _ id: NotificationID, from place: Int, state: NotificationState, directives: inout [Directive]
     ) {
         if queues[place].remove(id) { directives.append(.remove(id, state)) }
     }

@@ -42,6 +42,6 @@ extension Mailbox {
 
     private mutating func withdraw(_ id: NotificationID, from place: Int, _ withdrawal: inout Withdrawal) {
         if queues[place].isInFlight(id) { withdrawal.inFlight.append(id) }
-        remove(id, from: place, .withdrawn, &withdrawal.directives)
+        remove(id, from: place, state: .withdrawn, directives: &withdrawal.directives)
     }
 }

@@ -26,15 +26,18 @@ final class MediaMetrics: Sendable {
 
     init() {
         func counters<Label: Hashable>(
-            _ name: String, _ label: String, _ values: [Label], _ text: (Label) -> String
+            _ name: String, label: String, values: [Label], text: (Label) -> String
         ) -> [Label: Counter] {
             Dictionary(
                 uniqueKeysWithValues: values.map { ($0, Counter(label: name, dimensions: [(label, text($0))])) })
         }
-        served = counters("aldaba_media_served_bytes_total", "kind", MediaKind.allCases, \.rawValue)
-        answers = counters("aldaba_media_requests_total", "outcome", MediaAnswer.allCases, \.rawValue)
+        served = counters(
+            "aldaba_media_served_bytes_total", label: "kind", values: MediaKind.allCases, text: \.rawValue)
+        answers = counters(
+            "aldaba_media_requests_total", label: "outcome", values: MediaAnswer.allCases, text: \.rawValue)
         uploads = counters(
-            "aldaba_media_uploads_total", "outcome", ["taken", "known", "broken"] + MediaRefusal.codes, { $0 })
+            "aldaba_media_uploads_total", label: "outcome", values: ["taken", "known", "broken"] + MediaRefusal.codes,
+            text: { $0 })
     }
 
     func holds(_ index: MediaIndex) {

@@ -18,7 +18,7 @@ package enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case teamCount(Int)
     /// Too many uploads at once.
     case busy
-    /// As many uploads of the team at once as one team may have.
+    /// The team has the most uploads at once that one team may have.
     case teamBusy(Int)
     /// It did not arrive whole in time.
     case slow

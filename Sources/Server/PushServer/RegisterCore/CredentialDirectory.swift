@@ -169,7 +169,7 @@ package final class CredentialDirectory: Sendable {
                 return .refused(APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)"))
             }
             do throws(APNsRefusal) {
-                return .credential(try credential(token, bytes, entry.team, entry.key, now))
+                return .credential(try credential(token, bytes: bytes, team: entry.team, key: entry.key, at: now))
             } catch {
                 return .refused(error, key: KnownKey(team: entry.team, keyID: token.keyID))
             }
@@ -184,7 +184,7 @@ package final class CredentialDirectory: Sendable {
     }
 
     private func credential(
-        _ token: ProviderToken, _ bytes: [UInt8], _ team: TeamID, _ key: P256.Signing.PublicKey, _ now: Timestamp
+        _ token: ProviderToken, bytes: [UInt8], team: TeamID, key: P256.Signing.PublicKey, at now: Timestamp
     ) throws(APNsRefusal) -> Credential {
         guard token.isSigned(by: key) else {
             throw APNsRefusal(.invalidProviderToken, note: "the signature is not that of key \(token.keyID)")

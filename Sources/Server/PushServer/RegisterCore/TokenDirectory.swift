@@ -120,13 +120,14 @@ package final class TokenDirectory: Sendable {
             state.withLock { state in for place in places { _ = state.ended(place) } }
             throw error
         }
-        return keep(tokens, subjects, zip(places, changes), registrations, asOf: version)
+        return keep(
+            tokens, subjects: subjects, flights: zip(places, changes), registrations: registrations, asOf: version)
     }
 
     /// Returns the states of tokens, and caches those whose registrations did not change meanwhile.
     private func keep(
-        _ tokens: [DeviceToken], _ subjects: [TokenSubject?], _ flights: Zip2Sequence<[Place], [Int]>,
-        _ registrations: [Registration?], asOf version: UInt64
+        _ tokens: [DeviceToken], subjects: [TokenSubject?], flights: Zip2Sequence<[Place], [Int]>,
+        registrations: [Registration?], asOf version: UInt64
     ) -> [Resolution] {
         var answers = zip(flights, registrations).makeIterator()
         return state.withLock { state in

@@ -38,7 +38,7 @@ package struct ReportsInterface: ControlInterface {
         let access = ProviderAccess(authentication: isSecured ? authentication : nil)
         router.get("v1/reports") { request, _ in try await report(request, access) }
         router.get("v1/reports/messages/:id") { request, context in
-            try await message(request, access, context.parameters.require("id"))
+            try await message(request, access: access, id: context.parameters.require("id"))
         }
         router.get("v1/events") { request, _ in try await events(request, access) }
         router.get("v1beta1/projects/:project/androidApps/:app/deliveryData") { request, context in
@@ -91,7 +91,7 @@ package struct ReportsInterface: ControlInterface {
         return from...to
     }
 
-    private func message(_ request: Request, _ access: ProviderAccess, _ id: String) async throws -> Response {
+    private func message(_ request: Request, access: ProviderAccess, id: String) async throws -> Response {
         let asking = try await access.team(request.headers[.authorization])
         let reference = try NotificationReference(segment: id)
         let (id, team) = (reference.id, try reference.owner(asking))

@@ -94,9 +94,9 @@ final class QueuedAcceptance: Sendable {
 enum MailboxCommand: Sendable {
     case accept(QueuedAcceptance)
     case open(DeviceLogin, any DeviceConnection, @Sendable (DeviceLoginVerdict) -> Void)
-    case sent(DeviceSessionID, [NotificationID], Timestamp)
+    case sent(DeviceSessionID, ids: [NotificationID], at: Timestamp)
     case acknowledged(DeviceSessionID, [NotificationID], @Sendable (Bool) -> Void)
-    case record([Receipt], DeviceSessionID, @Sendable (Bool) -> Void)
+    case record([Receipt], session: DeviceSessionID, batch: @Sendable (Bool) -> Void)
     case close(DeviceSessionID)
     case withdraw(NotificationID, DeviceID, @Sendable (WithdrawalOutcome) -> Void)
     /// Processes the broadcasts for these devices, those that are connected; completes on the service's loop.

@@ -27,7 +27,7 @@ extension MailboxService: BroadcastDelivery {
     nonisolated package func published(_ topics: [TopicNumber]) {
         loop.execute {
             self.assumeIsolated { service in
-                service.live.published(topics)
+                service.broadcasts.live.published(topics)
                 service.deliverNext()
             }
         }
@@ -79,14 +79,14 @@ extension MailboxService: BroadcastDelivery {
 
     /// Processes the next devices that are due, unless a slice is under way. While the store fails, they wait.
     func deliverNext() {
-        guard !isVisiting, !isStopped, live.hasDue else { return }
-        guard health.failure == nil, !isUnsureOfLists else { return deliverLater() }
-        let devices = live.next(settings.visitLimit).filter { sessions[$0] != nil }
-        isVisiting = true
+        guard !broadcasts.isVisiting, !isStopped, broadcasts.live.hasDue else { return }
+        guard health.failure == nil, !broadcasts.isUnsureOfLists else { return deliverLater() }
+        let devices = broadcasts.live.next(settings.visitLimit).filter { connections.sessions[$0] != nil }
+        broadcasts.isVisiting = true
         _ = submit(
             .visit(devices) {
                 self.assumeIsolated { service in
-                    service.isVisiting = false
+                    service.broadcasts.isVisiting = false
                     // The next slice is queued after the commands that were queued meanwhile.
                     service.deliverNext()
                 }
@@ -96,30 +96,32 @@ extension MailboxService: BroadcastDelivery {
     /// Processes the broadcasts of connected devices.
     func visit(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
         for device in devices {
-            guard let session = sessions[device], let audience = batch.takeAudience(device) else { continue }
-            let isKnown = known.audience(of: device) != nil
-            if !isKnown { live.connected(device, topics: audience.topics) }
+            guard let session = connections.sessions[device], let audience = batch.takeAudience(device) else {
+                continue
+            }
+            let isKnown = broadcasts.known.audience(of: device) != nil
+            if !isKnown { broadcasts.live.connected(device, topics: audience.topics) }
             let cursor = replay(audience, of: device, to: session, &batch)
             // Registrations are read only together with broadcasts.
             guard isKnown || !audience.broadcasts.isEmpty, changing.among([device]).isEmpty else { continue }
-            known.learn(audience, of: device, cursor: cursor)
+            broadcasts.known.learn(audience, of: device, cursor: cursor)
         }
     }
 
     /// The command could not be committed: the devices stay due.
     func deliveryFailed(_ devices: [DeviceID]) {
-        for device in devices { known.forget(device) }
-        live.due(devices.filter { sessions[$0] != nil })
+        for device in devices { broadcasts.known.forget(device) }
+        broadcasts.live.due(devices.filter { connections.sessions[$0] != nil })
         deliverLater()
     }
 
     private func deliverLater() {
-        guard !isVisitScheduled, !isStopped else { return }
-        isVisitScheduled = true
+        guard !broadcasts.isVisitScheduled, !isStopped else { return }
+        broadcasts.isVisitScheduled = true
         loop.scheduleTask(in: settings.retryPause) {
             self.assumeIsolated { service in
-                service.isVisitScheduled = false
-                service.isUnsureOfLists = false
+                service.broadcasts.isVisitScheduled = false
+                service.broadcasts.isUnsureOfLists = false
                 service.deliverNext()
             }
         }
@@ -142,15 +144,15 @@ extension MailboxService: BroadcastDelivery {
             guard let record = batch.broadcasts[turn.broadcast],
                 makeCopies(turn, of: record, for: device, to: session, &batch)
             else {
-                live.due([device])
+                broadcasts.live.due([device])
                 break
             }
             cursor = turn.cursor
         }
         if cursor > audience.cursor { batch.add(.moveCursor(device, to: cursor)) }
         // What waits for the answer of a list is looked at again, where there can be one.
-        if audience.lists == nil, !areListsDamaged { live.due([device]) }
-        if audience.broadcasts.count >= DeviceAudience.broadcastLimit { live.due([device]) }
+        if audience.lists == nil, !broadcasts.areListsDamaged { broadcasts.live.due([device]) }
+        if audience.broadcasts.count >= DeviceAudience.broadcastLimit { broadcasts.live.due([device]) }
         return cursor
     }
 

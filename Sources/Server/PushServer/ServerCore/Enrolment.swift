@@ -55,7 +55,7 @@ package struct Enrolment: EnrolmentService {
             try await store.register(
                 device: credentials.device, app: app.id, environment: environment, at: clock())
         }
-        let subject = subject(registration, credentials.device, app.id, environment)
+        let subject = subject(registration, device: credentials.device, app: app.id, environment: environment)
         try tokens.registrationIs(registration, of: subject)
         // Most registrations repeat the stored one, and a write costs a sync.
         let known = try await store.encryptionKey(device: credentials.device, app: app.id, environment: environment)
@@ -83,13 +83,13 @@ package struct Enrolment: EnrolmentService {
     package func end(device: DeviceID, app: AppID, environment: PushEnvironment) async throws -> Bool {
         let ended = try await store.endRegistration(device: device, app: app, environment: environment, at: clock())
         guard let ended else { return false }
-        try tokens.registrationIs(ended, of: subject(ended, device, app, environment))
+        try tokens.registrationIs(ended, of: subject(ended, device: device, app: app, environment: environment))
         _ = mailboxes.submit(.unregister(device, app, environment))
         return true
     }
 
     private func subject(
-        _ registration: Registration, _ device: DeviceID, _ app: AppID, _ environment: PushEnvironment
+        _ registration: Registration, device: DeviceID, app: AppID, environment: PushEnvironment
     ) -> TokenSubject {
         TokenSubject(
             cell: cell, device: device, app: app, environment: environment, generation: registration.generation)

@@ -7,21 +7,22 @@ import PushCore
 extension MailboxService {
     func decide(_ command: MailboxCommand, _ batch: inout MailboxBatch) {
         switch command {
-        case .accept(let queued): accept(queued.acceptance, queued.sink, &batch)
-        case .open(let login, let connection, let complete): open(login, connection, complete, &batch)
-        case .sent(let session, let ids, let at): sent(session, ids, at)
+        case .accept(let queued): accept(queued.acceptance, sink: queued.sink, batch: &batch)
+        case .open(let login, let connection, let complete):
+            open(login, connection: connection, complete: complete, batch: &batch)
+        case .sent(let session, let ids, let at): sent(session, ids: ids, at: at)
         case .writeSent(let ids): writeSent(ids, &batch)
         case .acknowledged(let session, let ids, let complete):
             acknowledge(session.device, ids, &batch)
             batch.effects.answer { complete(true) }
         case .record(let receipts, let session, let complete):
-            record(receipts, session, &batch)
+            record(receipts, session: session, batch: &batch)
             batch.effects.answer { complete(true) }
         case .flush(let complete):
-            writeSent(sentLines.ids, &batch)
+            writeSent(counts.sentLines.ids, &batch)
             batch.effects.answer { complete(true) }
         case .close(let session):
-            if let open = sessions[session.device], open.id == session {
+            if let open = connections.sessions[session.device], open.id == session {
                 _ = batch.noteSeen(session.device, open.seenAt, at: clock())
             }
             batch.effects.changeSession(.closed(session))
@@ -31,10 +32,10 @@ extension MailboxService {
         case .visit(let devices, let complete):
             visit(devices, &batch)
             batch.effects.answer(complete)
-        case .expire(let device, let isAway): expire(device, isAway, &batch)
+        case .expire(let device, let isAway): expire(device, isAway: isAway, batch: &batch)
         case .prune: batch.prunes = true
         case .unregister(let device, let app, let environment):
-            known.forget(device)
+            broadcasts.known.forget(device)
             change(device, &batch) { $0.change { $0.unregistered(app: app, environment: environment) } }
         }
     }
@@ -42,15 +43,16 @@ extension MailboxService {
     // MARK: Sent notifications
 
     /// Records the notifications that were written to a connection; a repetition is ignored.
-    func sent(_ session: DeviceSessionID, _ ids: [NotificationID], _ at: Timestamp) {
+    func sent(_ session: DeviceSessionID, ids: [NotificationID], at: Timestamp) {
         noteSent(ids, at)
-        guard sessions[session.device]?.id == session, let resident = mailboxes[session.device] else { return }
+        guard connections.sessions[session.device]?.id == session, let resident = residents.mailboxes[session.device]
+        else { return }
         counting(resident) { $0.sent(ids) }
     }
 
     private func noteSent(_ ids: [NotificationID], _ at: Timestamp) {
-        let wasEmpty = sentLines.isEmpty
-        sentLines.sent(ids, at: at)
+        let wasEmpty = counts.sentLines.isEmpty
+        counts.sentLines.sent(ids, at: at)
         if wasEmpty { writeSentSoon() }
     }
 
@@ -59,25 +61,25 @@ extension MailboxService {
         guard !isStopped else { return }
         loop.scheduleTask(in: TimeAmount(SentLines.timeout)) {
             self.assumeIsolated { service in
-                let due = service.sentLines.due(at: service.clock())
+                let due = service.counts.sentLines.due(at: service.clock())
                 if !due.isEmpty { _ = service.submit(.writeSent(due)) }
-                if !service.sentLines.isEmpty { service.writeSentSoon() }
+                if !service.counts.sentLines.isEmpty { service.writeSentSoon() }
             }
         }
     }
 
     private func writeSent(_ ids: [NotificationID], _ batch: inout MailboxBatch) {
         for id in ids {
-            if let entry = sentLines.take(id) { batch.append(entry, to: id) }
+            if let entry = counts.sentLines.take(id) { batch.append(entry, to: id) }
         }
     }
 
     // MARK: Acceptance
 
-    private func accept(_ acceptance: Acceptance, _ sink: any AcceptanceSink, _ batch: inout MailboxBatch) {
+    private func accept(_ acceptance: Acceptance, sink: any AcceptanceSink, batch: inout MailboxBatch) {
         let identity = NotificationIdentity(acceptance)
         let known = identity.flatMap { batch.notification($0) }
-        let id = known ?? admit(acceptance, as: identity, to: sessions[acceptance.subject.device], &batch)
+        let id = known ?? admit(acceptance, as: identity, to: connections.sessions[acceptance.subject.device], &batch)
         batch.effects.complete(
             AcceptanceResult(ticket: acceptance.ticket, id: id, apnsID: acceptance.notification.apnsID), sink)
     }
@@ -156,10 +158,10 @@ extension MailboxService {
     func change(
         _ device: DeviceID, _ batch: inout MailboxBatch, _ event: (ResidentMailbox) -> [Mailbox.Directive]
     ) {
-        guard let resident = mailboxes[device], resident.isRead else {
+        guard let resident = residents.mailboxes[device], resident.isRead else {
             preconditionFailure("the mailboxes that a batch changes are read before it is decided")
         }
-        if resident.beginTransaction() { batchMailboxes.append(resident) }
+        if resident.beginTransaction() { residents.batchMailboxes.append(resident) }
         let directives = counting(resident, event)
         guard !directives.isEmpty else { return }
         let now = clock()
@@ -167,7 +169,7 @@ extension MailboxService {
             switch directive {
             case .remove(let id, let state):
                 batch.removeWaiting(id, of: device)
-                if let sent = sentLines.take(id) { batch.append(sent, to: id) }
+                if let sent = counts.sentLines.take(id) { batch.append(sent, to: id) }
                 batch.append(TimelineEntry(at: now, state: state, source: .server), to: id)
             case .tombstone(let tombstone): tell(device, .keepTombstone(tombstone, of: device), &batch)
             case .removeTombstone(let id): batch.add(.removeTombstone(id, of: device))
@@ -180,30 +182,32 @@ extension MailboxService {
     /// Stores a notice for the device, and lets a connected device read it.
     private func tell(_ device: DeviceID, _ change: RowChange, _ batch: inout MailboxBatch) {
         batch.add(change)
-        if let session = sessions[device] { batch.effects.changeWaiting(of: session.connection) }
+        if let session = connections.sessions[device] { batch.effects.changeWaiting(of: session.connection) }
     }
 
     /// Changes a mailbox and updates the count of notifications in all mailboxes.
     @discardableResult
     func counting<Result>(_ resident: ResidentMailbox, _ body: (ResidentMailbox) -> Result) -> Result {
         let before = resident.count
-        defer { residentEntries += resident.count - before }
+        defer { residents.residentEntries += resident.count - before }
         return body(resident)
     }
 
     /// Ends the transaction of the mailboxes that the batch under way has used.
     func endBatch(_ end: (ResidentMailbox) -> Void) {
-        for resident in batchMailboxes {
+        for resident in residents.batchMailboxes {
             counting(resident, end)
             forgetIfEmpty(resident.device)
         }
-        batchMailboxes.removeAll(keepingCapacity: true)
+        residents.batchMailboxes.removeAll(keepingCapacity: true)
     }
 
     /// Removes from memory the mailbox of a device without a connection and without queued notifications. Its
     /// tombstones and recalls are in the store, and are read again when needed.
     private func forgetIfEmpty(_ device: DeviceID) {
-        if sessions[device] == nil, mailboxes[device]?.count == 0 { mailboxes[device] = nil }
+        if connections.sessions[device] == nil, residents.mailboxes[device]?.count == 0 {
+            residents.mailboxes[device] = nil
+        }
     }
 
     private func acknowledge(_ device: DeviceID, _ ids: [NotificationID], _ batch: inout MailboxBatch) {
@@ -220,17 +224,21 @@ extension MailboxService {
         }
     }
 
-    private func expire(_ device: DeviceID, _ isAway: Bool, _ batch: inout MailboxBatch) {
+    private func expire(_ device: DeviceID, isAway: Bool, batch: inout MailboxBatch) {
         let now = clock()
-        if let session = sessions[device] { sessions[device]?.seenAt = batch.noteSeen(device, session.seenAt, at: now) }
+        if let session = connections.sessions[device] {
+            connections.sessions[device]?.seenAt = batch.noteSeen(device, session.seenAt, at: now)
+        }
         change(device, &batch) { $0.change { $0.expired(now: now) } }
-        guard isAway, sessions[device] == nil, let lanes = mailboxes[device]?.occupiedLanes else { return }
+        guard isAway, connections.sessions[device] == nil, let lanes = residents.mailboxes[device]?.occupiedLanes else {
+            return
+        }
         // Without an id for each, the next sweep repeats this.
         let tombstones = (0..<lanes).compactMap { _ in ids.next(now: now) }
         change(device, &batch) { $0.change { $0.deviceInactive(tombstoneIDs: tombstones, now: now) } }
     }
 
-    private func record(_ receipts: [Receipt], _ session: DeviceSessionID, _ batch: inout MailboxBatch) {
+    private func record(_ receipts: [Receipt], session: DeviceSessionID, batch: inout MailboxBatch) {
         for receipt in receipts {
             guard let facts = batch.facts(of: receipt.id), facts.device == session.device else { continue }
             // A device must not be able to make a timeline grow without limit.
@@ -246,8 +254,8 @@ extension MailboxService {
     // MARK: Sessions
 
     private func open(
-        _ login: DeviceLogin, _ connection: any DeviceConnection,
-        _ complete: @escaping @Sendable (DeviceLoginVerdict) -> Void, _ batch: inout MailboxBatch
+        _ login: DeviceLogin, connection: any DeviceConnection,
+        complete: @escaping @Sendable (DeviceLoginVerdict) -> Void, batch: inout MailboxBatch
     ) {
         guard batch.admits(login) else {
             batch.effects.answer { complete(.refused) }
@@ -262,8 +270,8 @@ extension MailboxService {
         change(login.device, &batch) { $0.sessionOpened(now: now) }
         let audience = batch.takeAudience(login.device)
         if let audience { replay(audience, of: login.device, to: nil, &batch) }
-        lastEpoch = max(lastEpoch + 1, UInt64(max(0, now.rawValue)))
-        let id = DeviceSessionID(device: login.device, epoch: lastEpoch)
+        connections.lastEpoch = max(connections.lastEpoch + 1, UInt64(max(0, now.rawValue)))
+        let id = DeviceSessionID(device: login.device, epoch: connections.lastEpoch)
         batch.effects.changeSession(
             .opened(
                 LiveSession(
@@ -276,21 +284,21 @@ extension MailboxService {
     func enter(_ change: MailboxEffects.SessionChange) {
         switch change {
         case .opened(let session, let complete):
-            let earlier = sessions.updateValue(session, forKey: session.id.device)
+            let earlier = connections.sessions.updateValue(session, forKey: session.id.device)
             earlier?.connection.superseded()
-            known.forget(session.id.device)
-            live.connected(session.id.device, topics: session.topics)
+            broadcasts.known.forget(session.id.device)
+            broadcasts.live.connected(session.id.device, topics: session.topics)
             // The welcome must come first: a delivered attempt (TTL 0) must find the session open.
-            complete(.welcome(session.id, hasWaiting: mailboxes[session.id.device]?.hasWaiting ?? true))
+            complete(.welcome(session.id, hasWaiting: residents.mailboxes[session.id.device]?.hasWaiting ?? true))
             presence.changed(session.id.device, session.connection)
         case .closed(let id):
-            guard sessions[id.device]?.id == id else { return }
-            sessions[id.device] = nil
-            live.disconnected(id.device)
-            known.forget(id.device)
+            guard connections.sessions[id.device]?.id == id else { return }
+            connections.sessions[id.device] = nil
+            broadcasts.live.disconnected(id.device)
+            broadcasts.known.forget(id.device)
             forgetIfEmpty(id.device)
             presence.changed(id.device, nil)
         }
-        Gauge(label: "aldaba_sessions").record(sessions.count)
+        Gauge(label: "aldaba_sessions").record(connections.sessions.count)
     }
 }

@@ -8,7 +8,7 @@ extension MailboxService {
         var logins = PrefetchRequest(acceptedSince: since)
         for case .open(let login, _, _) in commands { logins.secretHashes.insert(login.device) }
         try read(logins, &batch)
-        known.follow(register: apps?.registerVersion)
+        broadcasts.known.follow(register: apps?.registerVersion)
         var request = PrefetchRequest(acceptedSince: since)
         for command in commands { add(command, to: &request, batch) }
         try read(request, &batch)
@@ -36,25 +36,25 @@ extension MailboxService {
         case .expire(let device, _), .unregister(let device, _, _): addMailbox(of: device, to: &request)
         case .visit(let devices, _):
             let changed = changing.among(devices)
-            for device in devices where sessions[device] != nil {
+            for device in devices where connections.sessions[device] != nil {
                 addMailbox(of: device, to: &request)
                 request.audiences.insert(device)
-                if changed.contains(device) { known.forget(device) }
-                request.known[device] = known.audience(of: device)
+                if changed.contains(device) { broadcasts.known.forget(device) }
+                request.known[device] = broadcasts.known.audience(of: device)
             }
         case .sent, .writeSent, .flush, .close, .prune: break
         }
     }
 
     private func addMailbox(of device: DeviceID, to request: inout PrefetchRequest) {
-        if mailboxes[device]?.isRead != true { request.mailboxes.insert(device) }
+        if residents.mailboxes[device]?.isRead != true { request.mailboxes.insert(device) }
     }
 
     /// Most acknowledged ids are queued in a mailbox in memory, and need not be read.
     private func addNotifications(
         _ ids: [NotificationID], thatDoNotWaitFor device: DeviceID, to request: inout PrefetchRequest
     ) {
-        let resident = mailboxes[device]
+        let resident = residents.mailboxes[device]
         for id in ids where resident?.contains(id) != true { request.notifications.insert(id) }
     }
 
@@ -65,16 +65,16 @@ extension MailboxService {
         // A change that began meanwhile may have been durable when the broadcasts were read.
         let changed = changing.among(request.known.keys)
         if !changed.isEmpty {
-            for device in changed { known.forget(device) }
+            for device in changed { broadcasts.known.forget(device) }
             var again = PrefetchRequest(acceptedSince: request.acceptedSince)
             again.audiences = changed
             batch.prefetch(try store.prefetch(again))
         }
         for device in request.mailboxes {
-            let resident = mailboxes[device] ?? ResidentMailbox(device)
+            let resident = residents.mailboxes[device] ?? ResidentMailbox(device)
             counting(resident) { $0.read(found) }
-            mailboxes[device] = resident
-            if resident.beginTransaction() { batchMailboxes.append(resident) }
+            residents.mailboxes[device] = resident
+            if resident.beginTransaction() { residents.batchMailboxes.append(resident) }
         }
     }
 }
@@ -84,5 +84,32 @@ extension NotificationIdentity {
     init?(_ acceptance: Acceptance) {
         guard let apnsID = acceptance.notification.apnsID else { return nil }
         self.init(apnsID: apnsID, subject: acceptance.subject)
+    }
+}
+
+extension MailboxService {
+    /// Finds the devices of a batch in the lists for which there are broadcasts.
+    ///
+    /// Where the lists cannot be read, the devices get nothing of these broadcasts for now.
+    func learnLists(_ batch: inout MailboxBatch) {
+        var asked: [Int64: [TokenSubject]] = [:]
+        batch.forEachListed { list, device, registration in
+            asked[list, default: []].append(
+                TokenSubject(
+                    cell: settings.cell, device: device, app: registration.place.app,
+                    environment: registration.place.environment, generation: registration.generation))
+        }
+        guard !asked.isEmpty else { return }
+        do {
+            batch.prefetch(lists: try lists?.members(asked) ?? [:])
+        } catch let failure as any StoreFailure where failure.isDamage {
+            // Whoever keeps the lists tells of that. Nothing is lost: the devices' turns end before these broadcasts.
+            broadcasts.areListsDamaged = true
+            batch.prefetch(lists: nil)
+        } catch {
+            retries.messages.lists.log(error, to: logger)
+            broadcasts.isUnsureOfLists = true
+            batch.prefetch(lists: nil)
+        }
     }
 }

@@ -27,47 +27,21 @@ package actor MailboxService {
     let apps: AppDirectory?
     /// The source of lists' members; `nil` where there are no lists.
     let lists: (any RecipientLists)?
-    private var extensionCounts = ExtensionCounts()
-    /// The notifications that the sweep under way has passed.
-    var waiting = WaitingCount()
     let clock: @Sendable () -> Timestamp
     let logger: Logger
-    let messages = MailboxFailureMessages()
-    var mailboxes: [DeviceID: ResidentMailbox] = [:]
-    /// The mailboxes that the batch under way concerns.
-    var batchMailboxes: [ResidentMailbox] = []
-    var sentLines = SentLines()
-    /// The number of notifications in the mailboxes in memory.
-    var residentEntries = 0
-    var sessions: [DeviceID: LiveSession] = [:]
-    var lastEpoch: UInt64 = 0
-    /// The time at which this run of the server began.
-    let startedAt: Timestamp
-    /// Connected devices whose presence may have to be recorded; all of them, once a day.
-    var devicesToNote: [DeviceID] = []
-    var devicesNotedAt: Timestamp
-    /// The connected devices by topic, and which of them are due for their broadcasts.
-    var live = LiveAudience()
-    /// The audiences of connected devices, as read when they were last processed.
-    var known = KnownAudiences()
-    /// Whether a slice of connected devices is being processed.
-    var isVisiting = false
-    var isVisitScheduled = false
-    /// Whether the members of a list could not be read: devices are processed again after a pause.
-    var isUnsureOfLists = false
-    /// The lists cannot be read until the server starts again.
-    var areListsDamaged = false
     var isStopped = false
-    /// Whether a round of pruning has begun and is not finished.
-    var isPruning = false
-    var pruningPace = PruningPace()
-    /// Commands of failed batches that no caller would repeat; they precede all others.
-    var deferred: [MailboxCommand] = []
-    var isRetryScheduled = false
-    /// The number of failed transactions since the start.
-    var failures = 0
-    /// The time before which no mailboxes to remove from memory are searched: the last search found none.
-    var nothingToForgetUntil = Timestamp(rawValue: .min)
+    /// The state of the delivery of broadcasts to connected devices.
+    var broadcasts = BroadcastState()
+    /// The mailboxes in memory.
+    var residents = ResidentMailboxes()
+    /// The commands that are retried after a failed commit.
+    var retries = CommandRetries()
+    /// The state of the periodic tasks.
+    var upkeep = UpkeepState()
+    /// Counts that the service keeps for metrics and timelines.
+    var counts = MailboxCounts()
+    /// The live connections of devices.
+    var connections = LiveConnections()
     let settings: Settings
 
     /// A device's live connection.
@@ -146,12 +120,12 @@ package actor MailboxService {
         queue = MailboxCommandQueue(bulkLimit: settings.bulkLimit)
         self.clock = clock
         self.logger = logger
-        (startedAt, devicesNotedAt) = (clock(), clock())
+        (upkeep.startedAt, upkeep.devicesNotedAt) = (clock(), clock())
         ids = try NotificationIDSource(store: store, node: node, clock: clock)
     }
 
     /// The number of mailboxes in memory.
-    var residentMailboxes: Int { mailboxes.count }
+    var residentMailboxes: Int { residents.mailboxes.count }
 
     // MARK: Entry, from any thread
 
@@ -237,13 +211,13 @@ package actor MailboxService {
 
     /// Processes commands that an earlier batch deferred, before any later ones; `false` when the store still fails.
     private func processDeferred() -> Bool {
-        while !deferred.isEmpty {
-            let commands = deferred
-            deferred = []
+        while !retries.deferred.isEmpty {
+            let commands = retries.deferred
+            retries.deferred = []
             let batch = Array(commands.prefix(settings.batchLimit))
             do {
                 try process(batch)
-                deferred = Array(commands.dropFirst(batch.count))
+                retries.deferred = Array(commands.dropFirst(batch.count))
             } catch {
                 failed(commands + queue.takeEverything(), error)
                 return false
@@ -267,17 +241,19 @@ package actor MailboxService {
             }
         } catch {
             queue.restore(notes)
-            sentLines.failed()
+            counts.sentLines.failed()
             endBatch { $0.failed() }
             throw error
         }
         queue.committed(notes)
-        sentLines.committed()
+        counts.sentLines.committed()
         for change in batch.effects.sessionChanges { enter(change) }
         endBatch { $0.committed() }
         batch.effects.release()
         metrics.accepted(commands)
-        for (line, app) in batch.extended { extensionCounts.count(line, of: app.flatMap { apps?.lastKnown($0) }) }
+        for (line, app) in batch.extended {
+            counts.extensionCounts.count(line, of: app.flatMap { apps?.lastKnown($0) })
+        }
         deliverNext()
         if batch.prunes { prune() }
     }
@@ -302,7 +278,7 @@ package actor MailboxService {
             let lost = unrecorded.values.reduce(0) { $0 + $1.count }
             if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
         } catch {
-            failures += 1
+            retries.failures += 1
             logger.error("timelines could not be written yet", metadata: [LogKey.error: "\(error)"])
             queue.restore(notes, unrecorded)
             pause = settings.retryPause
@@ -313,13 +289,15 @@ package actor MailboxService {
 
     /// Keeps memory bounded: mailboxes of devices without a session can be read again when needed.
     private func forgetAbsentDevices() {
-        guard residentEntries > settings.residentLimit, clock() >= nothingToForgetUntil else { return }
-        for (device, resident) in mailboxes where sessions[device] == nil {
-            residentEntries -= resident.count
-            mailboxes[device] = nil
-            if residentEntries <= settings.residentLimit / 2 { return }
+        guard residents.residentEntries > settings.residentLimit, clock() >= residents.nothingToForgetUntil else {
+            return
+        }
+        for (device, resident) in residents.mailboxes where connections.sessions[device] == nil {
+            residents.residentEntries -= resident.count
+            residents.mailboxes[device] = nil
+            if residents.residentEntries <= settings.residentLimit / 2 { return }
         }
         // All remaining mailboxes belong to connected devices; another search at once would find the same.
-        nothingToForgetUntil = clock() + .seconds(1)
+        residents.nothingToForgetUntil = clock() + .seconds(1)
     }
 }

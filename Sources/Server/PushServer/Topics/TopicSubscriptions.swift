@@ -47,7 +47,7 @@ package struct TopicSubscriptions: Sendable {
     /// - Throws: An error when the store cannot be read or written; nothing was changed then.
     package func subscribe(_ tokens: [String], to topic: TopicName, team: TeamID?) async throws -> [Outcome] {
         // The store checks in its transaction whether each is active: a thousand tokens need no thousand reads.
-        try await change(tokens, team, byReading: false) { members in
+        try await change(tokens, team: team, byReading: false) { members in
             try await store.subscribe(members, to: topic, limit: Self.topicLimit, at: clock()).map { outcome in
                 switch outcome {
                 case .subscribed: .done
@@ -63,14 +63,14 @@ package struct TopicSubscriptions: Sendable {
     ///
     /// - Throws: An error when the store cannot be read or written; nothing was changed then.
     package func unsubscribe(_ tokens: [String], from topic: TopicName, team: TeamID?) async throws -> [Outcome] {
-        try await change(tokens, team, byReading: true) { members in
+        try await change(tokens, team: team, byReading: true) { members in
             try await store.unsubscribe(members, from: topic).map { $0 ? .done : .unchanged }
         }
     }
 
     /// - Parameter byReading: Whether each registration is read to check that it is active.
     private func change(
-        _ tokens: [String], _ team: TeamID?, byReading: Bool, _ apply: ([TopicMember]) async throws -> [Outcome]
+        _ tokens: [String], team: TeamID?, byReading: Bool, apply: ([TopicMember]) async throws -> [Outcome]
     ) async throws -> [Outcome] {
         var outcomes: [Outcome] = []
         var members: [(place: Int, member: TopicMember)] = []

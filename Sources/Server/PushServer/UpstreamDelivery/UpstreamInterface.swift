@@ -34,7 +34,7 @@ package struct UpstreamInterface: ControlInterface {
         router.get("v1/upstream") { request, _ in try await stream(request, access) }
         router.post("v1/upstream/ack") { request, _ in try await acknowledge(request, access) }
         router.get("v1/upstream/messages/:id") { request, context in
-            try await ends(request, access, context.parameters.require("id"))
+            try await ends(request, access: access, id: context.parameters.require("id"))
         }
     }
 
@@ -123,7 +123,7 @@ package struct UpstreamInterface: ControlInterface {
         var state: String
     }
 
-    func ends(_ request: Request, _ access: ProviderAccess, _ id: String) async throws -> Response {
+    func ends(_ request: Request, access: ProviderAccess, id: String) async throws -> Response {
         let team = try await access.team(request.headers[.authorization])
         guard let topic = request.uri.queryParameters["topic"] else {
             throw ControlError.invalid("the app is missing: ?topic=com.example.app")

@@ -70,7 +70,7 @@ package struct WebhookDispatcher: Sendable {
         while !Task.isCancelled {
             do {
                 if let next = try await next(webhook, &schedule) {
-                    let outcome = await deliver(next, webhook, address)
+                    let outcome = await deliver(next, webhook: webhook, address: address)
                     if outcome == .taken { _ = try await store.takeMessage(next.number, at: clock()) }
                     schedule.ended(next, outcome, at: clock(), spread: .random(in: 0...1))
                     continue
@@ -105,7 +105,7 @@ package struct WebhookDispatcher: Sendable {
     }
 
     private func deliver(
-        _ waiting: WaitingMessage, _ webhook: Webhook, _ address: WebhookAddress
+        _ waiting: WaitingMessage, webhook: Webhook, address: WebhookAddress
     ) async -> WebhookSchedule.Outcome {
         var outcome = WebhookSchedule.Outcome.failed
         do {

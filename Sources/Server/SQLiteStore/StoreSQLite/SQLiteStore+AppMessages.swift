@@ -9,12 +9,12 @@ extension SQLiteStore: AppMessageStore {
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
     ) async throws -> [MessageInsertion] {
         try await pool.write { database in
-            try messages.map { try Self.keep($0, limits, now, database) }
+            try messages.map { try Self.keep($0, limits: limits, at: now, database: database) }
         }
     }
 
     private static func keep(
-        _ message: AppMessage, _ limits: MessageLimits, _ now: Timestamp, _ database: Database
+        _ message: AppMessage, limits: MessageLimits, at now: Timestamp, database: Database
     ) throws -> MessageInsertion {
         let known = try Int.fetchOne(
             database.cachedStatement(sql: "SELECT 1 FROM app_message WHERE app = ? AND message_id = ? AND device = ?"),

@@ -55,7 +55,8 @@ extension SQLiteStore: InventoryStore {
                 passed += 1
                 guard let id = DeviceID(column: row["id"]) else { continue }
                 let places = try Self.places(of: id, filter.team, database)
-                let device = InventoryDevice(device: Self.enrolled(id, row, places.count), registrations: places)
+                let device = InventoryDevice(
+                    device: Self.enrolled(id, row: row, count: places.count), registrations: places)
                 if filter.wants(device) { page.items.append(device) }
                 if page.items.count == limit || passed == slice {
                     page.next = id
@@ -66,7 +67,7 @@ extension SQLiteStore: InventoryStore {
         }
     }
 
-    private static func enrolled(_ id: DeviceID, _ row: Row, _ count: Int) -> EnrolledDevice {
+    private static func enrolled(_ id: DeviceID, row: Row, count: Int) -> EnrolledDevice {
         func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map(Timestamp.init(rawValue:)) }
         return EnrolledDevice(
             device: id, enrolledAt: Timestamp(rawValue: row["enrolled_at"]), seenAt: instant("seen_at"),

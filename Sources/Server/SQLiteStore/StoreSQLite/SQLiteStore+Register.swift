@@ -184,13 +184,15 @@ extension SQLiteStore: RegisterStore {
     package func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
-        try await pool.read { try Self.registration(device, app, environment, $0) }
+        try await pool.read { try Self.registration(device, app: app, environment: environment, database: $0) }
     }
 
     /// The registrations, read in one transaction.
     package func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
         try await pool.read { database in
-            try subjects.map { try Self.registration($0.device, $0.app, $0.environment, database) }
+            try subjects.map {
+                try Self.registration($0.device, app: $0.app, environment: $0.environment, database: database)
+            }
         }
     }
 
@@ -213,7 +215,7 @@ extension SQLiteStore: RegisterStore {
     }
 
     private static func registration(
-        _ device: DeviceID, _ app: AppID, _ environment: PushEnvironment, _ database: Database
+        _ device: DeviceID, app: AppID, environment: PushEnvironment, database: Database
     ) throws -> Registration? {
         try Row.fetchOne(
             database.cachedStatement(
@@ -234,7 +236,7 @@ extension SQLiteStore: RegisterStore {
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration {
         try await pool.write { database in
-            let known = try Self.registration(device, app, environment, database)
+            let known = try Self.registration(device, app: app, environment: environment, database: database)
             if let known, known.endedAt == nil { return known }
             // The 15 bits of a generation start over after 32768 renewals.
             let generation = known.map { ($0.generation &+ 1) & 0x7FFF } ?? 0
@@ -257,7 +259,8 @@ extension SQLiteStore: RegisterStore {
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {
         try await pool.write { database in
-            guard var known = try Self.registration(device, app, environment, database) else { return nil }
+            guard var known = try Self.registration(device, app: app, environment: environment, database: database)
+            else { return nil }
             guard known.endedAt == nil else { return known }
             try database.execute(
                 sql: """

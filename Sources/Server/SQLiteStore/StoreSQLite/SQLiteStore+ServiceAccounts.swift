@@ -84,12 +84,12 @@ extension SQLiteStore: DeviceGroupRegister {
                 sql: "INSERT OR IGNORE INTO device_group(key, team, name, created_at) VALUES(?, ?, ?, ?)",
                 arguments: [group.key, group.team.rawValue, group.name, now.rawValue])
             guard database.changesCount == 1 else { return false }
-            for token in group.tokens { try Self.addMember(token, group.key, database) }
+            for token in group.tokens { try Self.addMember(token, key: group.key, database: database) }
             return true
         }
     }
 
-    private static func addMember(_ token: String, _ key: String, _ database: Database) throws {
+    private static func addMember(_ token: String, key: String, database: Database) throws {
         try database.execute(
             sql: "INSERT OR IGNORE INTO device_group_member(group_key, token) VALUES(?, ?)", arguments: [key, token])
     }
@@ -101,7 +101,7 @@ extension SQLiteStore: DeviceGroupRegister {
         try await pool.write { database in
             guard let before = try Self.deviceGroup(key, database) else { return nil }
             guard Set(before.tokens).union(adding).subtracting(removing).count <= limit else { return nil }
-            for token in adding { try Self.addMember(token, key, database) }
+            for token in adding { try Self.addMember(token, key: key, database: database) }
             for token in removing {
                 try database.execute(
                     sql: "DELETE FROM device_group_member WHERE group_key = ? AND token = ?", arguments: [key, token])

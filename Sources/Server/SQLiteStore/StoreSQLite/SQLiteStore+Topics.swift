@@ -14,7 +14,7 @@ extension SQLiteStore: TopicStore {
                 guard try Self.isActive(member.subject, database) else { return .ended }
                 let number = try Self.number(of: topic, team: member.team, database)
                 let place: StatementArguments = Self.place(member.subject)
-                if try Self.membership(place, number, database) != nil { return .known }
+                if try Self.membership(place, topic: number, database: database) != nil { return .known }
                 let count = try Int.fetchOne(
                     database.cachedStatement(
                         sql: "SELECT count(*) FROM subscription WHERE device = ? AND app = ? AND environment = ?"),
@@ -41,7 +41,7 @@ extension SQLiteStore: TopicStore {
                 let place = Self.place(member.subject)
                 guard
                     let number = try Self.knownNumber(of: topic, team: member.team, database),
-                    let joined = try Self.membership(place, number, database)
+                    let joined = try Self.membership(place, topic: number, database: database)
                 else { return false }
                 let key = place + [number]
                 try database.cachedStatement(
@@ -258,7 +258,7 @@ extension SQLiteStore: TopicStore {
 
     /// The sequence number with which a subscription began; `nil` when there is none.
     private static func membership(
-        _ place: StatementArguments, _ topic: Int64, _ database: Database
+        _ place: StatementArguments, topic: Int64, database: Database
     ) throws -> Int64? {
         try Int64.fetchOne(
             database.cachedStatement(

@@ -17,7 +17,7 @@ import Testing
         var world = EngineWorld()
         _ = try world.connect(process: 7)
         let newer = EngineWorld.connection(process)
-        let effects = try world.effects { _ = try $0.connectApp(app, newer, run: nil, $1) }
+        let effects = try world.effects { _ = try $0.connectApp(app, connection: newer, run: nil, context: $1) }
         #expect(effects.refusals == refusals)
         #expect(effects.contains { if case .close = $0 { true } else { false } } == refusals.isEmpty)
     }
@@ -28,7 +28,9 @@ import Testing
             WaitingResponse(sequence: 1, notification: waiting(3), action: NotificationAction.dismiss),
             WaitingResponse(sequence: 2, notification: waiting(4), action: NotificationAction.open),
         ]
-        let effects = try world.effects { _ = try $0.connectApp(app, EngineWorld.connection(), run: nil, $1) }
+        let effects = try world.effects {
+            _ = try $0.connectApp(app, connection: EngineWorld.connection(), run: nil, context: $1)
+        }
         guard case .welcome(let welcome)? = effects.said.first else {
             Issue.record("it is welcomed")
             return
@@ -43,9 +45,10 @@ import Testing
         let connection = try world.connect()
         let draft = UpstreamDraft(id: "m", to: "TEAM000001", data: [:], timeToLive: 0)
         let effects = try world.effects {
-            try $0.perform(.registerForRemoteNotifications(request: 1), from: app, connection, $1)
-            try $0.perform(.channel(.topic(request: 2, name: "news", joins: true)), from: app, connection, $1)
-            try $0.perform(.channel(.send(request: 3, draft)), from: app, connection, $1)
+            try $0.perform(.registerForRemoteNotifications(request: 1), from: app, connection: connection, context: $1)
+            try $0.perform(
+                .channel(.topic(request: 2, name: "news", joins: true)), from: app, connection: connection, context: $1)
+            try $0.perform(.channel(.send(request: 3, draft)), from: app, connection: connection, context: $1)
         }
         let codes = effects.said.map { message in
             switch message {
@@ -61,7 +64,8 @@ import Testing
         var world = EngineWorld()
         let connection = try world.connect()
         _ = try world.effects {
-            try $0.perform(.channel(.topic(request: 2, name: "news", joins: true)), from: app, connection, $1)
+            try $0.perform(
+                .channel(.topic(request: 2, name: "news", joins: true)), from: app, connection: connection, context: $1)
         }
         #expect(world.effects { engine, _ in engine.topicWished(waiter: 1, fault: nil) }.links == [.topicsCommitted])
         let wish = TopicWish(sequence: 1, app: app, topic: "news", joins: true)

@@ -28,7 +28,7 @@ import Testing
         let connection = try world.connect()
         let effects = world.effects { engine, context in
             engine.handleCenterCommand(
-                .removeDelivered(["milk"]), request: 4, from: EngineWorld.app, connection, context)
+                .removeDelivered(["milk"]), request: 4, from: EngineWorld.app, connection: connection, context: context)
             engine.committed([.handed(NotificationID(rawValue: 9), app: EngineWorld.app)], context)
         }
         #expect(effects.said == [.centerAnswered(request: 4, .done), .handledConfirmed(notifications: [9])])
@@ -38,7 +38,8 @@ import Testing
         var world = EngineWorld()
         let connection = try world.connect()
         let effects = world.effects {
-            $0.handleCenterCommand(.setCategories([]), request: 1, from: EngineWorld.app, connection, $1)
+            $0.handleCenterCommand(
+                .setCategories([]), request: 1, from: EngineWorld.app, connection: connection, context: $1)
         }
         #expect(effects.said == [.centerAnswered(request: 1, .done)])
     }

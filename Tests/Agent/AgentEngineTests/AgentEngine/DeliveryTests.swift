@@ -11,8 +11,8 @@ import Testing
         world.store.notifications = [waiting(1), waiting(2)]
         let connection = EngineWorld.connection()
         let effects = try world.effects { engine, context in
-            _ = try engine.connectApp(EngineWorld.app, connection, run: nil, context)
-            try engine.perform(.ready, from: EngineWorld.app, connection, context)
+            _ = try engine.connectApp(EngineWorld.app, connection: connection, run: nil, context: context)
+            try engine.perform(.ready, from: EngineWorld.app, connection: connection, context: context)
         }
         let delivered = effects.said.compactMap { if case .deliver(let one, _) = $0 { one.id } else { nil } }
         #expect(delivered == [10, 20])
@@ -32,8 +32,9 @@ import Testing
         let options = PresentationOption.sound | PresentationOption.badge
         let effects = try world.effects { engine, context in
             try engine.perform(
-                .handled(notification: 10, outcome: .presented(options: options)), from: EngineWorld.app, connection,
-                context)
+                .handled(notification: 10, outcome: .presented(options: options)), from: EngineWorld.app,
+                connection: connection,
+                context: context)
         }
         #expect(effects.contains { if case .play(.standard, _) = $0 { true } else { false } })
         #expect(effects.contains { if case .badge(3, _) = $0 { true } else { false } })
@@ -71,7 +72,9 @@ import Testing
         }
         #expect(asked)
         #expect(world.effects { $0.sendPresentations($1) }.isEmpty)
-        _ = world.effects { $0.presented(waiting(1), .presented(handle: "7", note: nil), again: false, $1) }
+        _ = world.effects {
+            $0.presented(waiting(1), outcome: .presented(handle: "7", note: nil), again: false, context: $1)
+        }
         #expect(world.changes == [.storePresented])
     }
 }

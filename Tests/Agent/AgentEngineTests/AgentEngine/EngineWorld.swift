@@ -51,8 +51,8 @@ struct EngineWorld {
     mutating func connect(process: Int32 = 7) throws -> AppConnection {
         let connection = Self.connection(process)
         _ = try effects { engine, context in
-            _ = try engine.connectApp(Self.app, connection, run: nil, context)
-            try engine.perform(.ready, from: Self.app, connection, context)
+            _ = try engine.connectApp(Self.app, connection: connection, run: nil, context: context)
+            try engine.perform(.ready, from: Self.app, connection: connection, context: context)
         }
         return connection
     }

@@ -41,9 +41,9 @@ import Testing
         let request = try #require(asked.first)
         #expect(request.appName == "Todo" && request.activationToken == "t")
         #expect(world.changes == [.storeLeftScreen])
-        _ = world.effects { $0.replied(request, .cancelled, $1) }
+        _ = world.effects { $0.replied(request, answer: .cancelled, context: $1) }
         #expect(world.changes == [.storeLeftScreen], "it stays in the list")
-        _ = world.effects { $0.replied(request, .text("two"), $1) }
+        _ = world.effects { $0.replied(request, answer: .text("two"), context: $1) }
         #expect(world.changes == [.storeLeftScreen, .storeTap])
     }
 
@@ -87,7 +87,8 @@ import Testing
         var asked: [NotificationID] = []
         for request in 1...2 as ClosedRange<Int64> {
             let effects = try world.effects {
-                try $0.perform(.requestAuthorization(request: request, options: 7), from: app, connection, $1)
+                try $0.perform(
+                    .requestAuthorization(request: request, options: 7), from: app, connection: connection, context: $1)
             }
             asked += effects.compactMap { if case .ask(let question) = $0 { question.notification } else { nil } }
         }
@@ -108,7 +109,8 @@ import Testing
         world.hasScreen = false
         let connection = try world.connect()
         let effects = try world.effects {
-            try $0.perform(.requestAuthorization(request: 1, options: 7), from: app, connection, $1)
+            try $0.perform(
+                .requestAuthorization(request: 1, options: 7), from: app, connection: connection, context: $1)
         }
         guard case .authorizationAnswered(1, granted: false, let reason?) = effects.said.first else {
             Issue.record("it is answered")

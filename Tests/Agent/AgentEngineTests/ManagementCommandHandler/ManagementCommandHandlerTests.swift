@@ -19,7 +19,7 @@ import Testing
         registry.apps["com.example.todo"] = InstalledApp(manifest: todoManifest, record: AppNotificationRecord())
     }
 
-    private var desk: ManagementCommandHandler {
+    private var handler: ManagementCommandHandler {
         let now = ClockReading(wall: noon, boot: UUID(), sinceBoot: 0)
         return ManagementCommandHandler(
             registry: registry, store: store, schedule: RequestSchedule(),
@@ -29,12 +29,12 @@ import Testing
     }
 
     private func answer(_ command: ManagementCommand) throws -> ManagementAnswer? {
-        guard case .answer(let answer)? = try desk.take(command) else { return nil }
+        guard case .answer(let answer)? = try handler.take(command) else { return nil }
         return answer
     }
 
     private func order(_ command: ManagementCommand) throws -> ManagementCommandHandler.Order? {
-        guard case .order(let order)? = try desk.take(command) else { return nil }
+        guard case .order(let order)? = try handler.take(command) else { return nil }
         return order
     }
 
@@ -85,7 +85,9 @@ import Testing
         let id = try #require(try list("milk"))
         #expect(try failure(.act(notification: id, action: "sell", text: nil)) == "it has no action sell; it has: buy")
         #expect(try #require(try failure(.dismiss(notification: id + 1))).contains("is in the list"))
-        guard case .act(let notification, "buy", "two")? = try order(.act(notification: id, action: "buy", text: "two"))
+        guard
+            case .act(let notification, action: "buy", text: "two")? = try order(
+                .act(notification: id, action: "buy", text: "two"))
         else {
             Issue.record("nothing is chosen")
             return
@@ -157,18 +159,19 @@ import Testing
         var conditions = ManagementCommandHandler.NotifyConditions(
             presentation: PresentationConditions(standing: AppNotificationRecord(), policy: .granted), isFull: false,
             triggerFault: nil)
-        #expect(try desk.fault(of: request, waits: true, conditions) == nil)
+        #expect(try handler.fault(of: request, waits: true, conditions) == nil)
         conditions.presentation.isQuietTime = true
-        #expect(try desk.fault(of: request, waits: false, conditions) == nil)
-        #expect(try #require(try desk.fault(of: request, waits: true, conditions)).contains("the quiet hours"))
+        #expect(try handler.fault(of: request, waits: false, conditions) == nil)
+        #expect(try #require(try handler.fault(of: request, waits: true, conditions)).contains("the quiet hours"))
         conditions.isFull = true
-        #expect(try #require(try desk.fault(of: request, waits: true, conditions)).contains("64 terminals wait"))
+        #expect(try #require(try handler.fault(of: request, waits: true, conditions)).contains("64 terminals wait"))
         request.trigger = .timeInterval(seconds: 60, repeats: false)
-        #expect(try desk.fault(of: request, waits: false, conditions) == nil)
-        #expect(try desk.fault(of: request, waits: true, conditions) == "only what appears at once can be waited for")
+        #expect(try handler.fault(of: request, waits: false, conditions) == nil)
+        #expect(
+            try handler.fault(of: request, waits: true, conditions) == "only what appears at once can be waited for")
         conditions.triggerFault = "never"
-        #expect(try desk.fault(of: request, waits: false, conditions) == "never")
+        #expect(try handler.fault(of: request, waits: false, conditions) == "never")
         request.content.title = ""
-        #expect(try #require(try desk.fault(of: request, waits: false, conditions)).contains("a title or a body"))
+        #expect(try #require(try handler.fault(of: request, waits: false, conditions)).contains("a title or a body"))
     }
 }

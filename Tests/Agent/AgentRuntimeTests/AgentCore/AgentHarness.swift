@@ -81,7 +81,7 @@ final class AgentHarness: Sendable {
     func begin(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
         let (random, rests) = (random, rests)
         let parts = AgentDependencies(
-            presenter: desktop, connector: server, enrolment: server, launcher: launcher,
+            presenter: desktop, server: ServerPorts(connector: server, enrolment: server), launcher: launcher,
             extensions: extensions, activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] },
             replyWindow: window,
             stills: stills,

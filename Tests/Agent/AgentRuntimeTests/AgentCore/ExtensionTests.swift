@@ -191,7 +191,9 @@ struct ExtensionTests {
         let (service, _) = try await extended(harness)
         let second = try await harness.connectApp(role: .serviceExtension)
         second.send(.extended(notification: 1, content: content("Forged")))
-        #expect(await second.inbox.next { if case .refused(_, "notThisRole", _) = $0 { true } else { false } } != nil)
+        #expect(
+            await second.inbox.next { if case .refused(_, "notThisRole", _) = $0 { true } else { false } }
+                != nil)
         service.send(.extended(notification: 1, content: content("Fresh milk")))
         #expect(await harness.desktop.show()?.title == "Fresh milk")
         try await harness.stop()

@@ -27,7 +27,9 @@ struct RoleTests {
 
     private func refusal(_ app: TestApp) async -> (code: String, message: String)? {
         let last = await app.inbox.next { if case .refused = $0 { true } else { false } }
-        guard case .refused(_, let code, let message)? = last, await app.inbox.next() == nil else { return nil }
+        guard case .refused(_, let code, let message)? = last, await app.inbox.next() == nil else {
+            return nil
+        }
         return (code, message)
     }
 

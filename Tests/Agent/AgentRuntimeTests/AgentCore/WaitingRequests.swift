@@ -56,7 +56,7 @@ extension Agent {
 
     func waitingForTests(_ app: BundleID?, after last: PendingOrder?) throws -> ManagementAnswer {
         flush()
-        guard case .answer(let answer)? = try desk.take(.pending(app: app, after: last)) else { return .done }
+        guard case .answer(let answer)? = try commandHandler.take(.pending(app: app, after: last)) else { return .done }
         return answer
     }
 

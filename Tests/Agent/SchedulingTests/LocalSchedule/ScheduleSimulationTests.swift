@@ -172,14 +172,14 @@ private struct Simulation {
             case .fire(let key, let occurrence, let late, let isLast):
                 #expect(late == clocks.now.wall.milliseconds(since: occurrence) && late >= 0)
                 #expect(stored[key].map { $0.missed.mayFire(late) } == true)
-                note(key, occurrence, isLast)
+                note(key, command: occurrence, status: isLast)
             case .missed(let key, let occurrence, let isLast):
-                note(key, occurrence, isLast)
+                note(key, command: occurrence, status: isLast)
             }
         }
     }
 
-    private mutating func note(_ key: RequestKey, _ occurrence: Timestamp, _ isLast: Bool) {
+    private mutating func note(_ key: RequestKey, command occurrence: Timestamp, status isLast: Bool) {
         guard let entry = stored[key] else {
             Issue.record("\(key) is told of, but does not wait")
             return

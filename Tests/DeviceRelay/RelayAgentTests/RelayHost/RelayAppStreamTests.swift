@@ -69,7 +69,7 @@ import Testing
         #expect(outcome == nil)
         say(.stream(id, .taken(RelayOutcome(.success))), 1)
         #expect(outcome == .success)
-        #expect(hosts[0].appStreams.isEmpty && hosts[1].appStreams.isEmpty)
+        #expect(hosts[0].streams.appStreams.isEmpty && hosts[1].streams.appStreams.isEmpty)
     }
 
     @Test("A stream ends whose pieces stop coming, and one that nobody takes any further", arguments: [true, false])
@@ -84,7 +84,7 @@ import Testing
         follow(hosts[1].due(at: timeout), 1)
         #expect(steps(1).last == .lost)
         #expect(outcome == .failed)
-        #expect(hosts[0].appStreams.isEmpty && hosts[1].appStreams.isEmpty)
+        #expect(hosts[0].streams.appStreams.isEmpty && hosts[1].streams.appStreams.isEmpty)
     }
 
     @Test("The agent makes the digest of what begins at 0, also where it begins anew")
@@ -173,7 +173,7 @@ import Testing
         other.begin()
         other.follow(other.hosts[1].ended(1, at: 0), 1)
         #expect(other.outcome == .outcomeUnknown)
-        #expect(other.hosts[0].appStreams.isEmpty)
+        #expect(other.hosts[0].streams.appStreams.isEmpty)
     }
 
     @Test("When the way is lost both hear of it")

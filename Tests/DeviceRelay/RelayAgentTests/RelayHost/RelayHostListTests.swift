@@ -124,7 +124,8 @@ import Testing
         proven.proof = Self.account.proof(of: proven)
         let welcome = RelayFrame.welcome(
             device: "1", revision: 1, devices: [Self.device("1"), Self.device("8"), proven])
-        guard case .welcome(_, _, let shown, _)? = seals.incoming(welcome, at: 0).frame else {
+        guard case .welcome(_, _, let shown, _)? = seals.incoming(welcome, at: 0).frame
+        else {
             return #expect(Bool(false), "nothing is shown")
         }
         #expect(shown.map(\.id) == ["1", "9"])

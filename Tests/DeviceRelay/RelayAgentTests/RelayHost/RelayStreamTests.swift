@@ -256,7 +256,7 @@ import Testing
         #expect(ticket(try call()) == nil)
         let once = host.decided(first, .once, at: 0)
         #expect(isServed(once))
-        #expect(!host.settings.isGranted("9", Host.ownApp, "run"))
+        #expect(!host.settings.isGranted("9", app: Host.ownApp, service: "run"))
         let second = try #require(ticket(once))
         #expect(isServed(host.decided(second, .always, at: 0)))
         #expect(isServed(try call()))
@@ -273,7 +273,7 @@ import Testing
         let late = host.due(at: 60_000)
         #expect(late.contains(.withdraw(ticket: ticket)))
         #expect(!isServed(host.decided(ticket, .always, at: 60_001)))
-        #expect(!host.settings.isGranted("9", Host.ownApp, "run"))
+        #expect(!host.settings.isGranted("9", app: Host.ownApp, service: "run"))
     }
 
     private static let offer = RelayRequest.publish(

@@ -13,7 +13,8 @@ import Testing
         seals.begin(device: id, account: account)
         let described = RelayDevice(id: id, name: "n" + id, kind: "desktop")
         guard
-            case .send(.hello(_, let told, _, _)) = seals.outgoing(.hello(token: account.accessToken, described), at: 0)
+            case .send(.hello(_, let told, wake: _, known: _)) = seals.outgoing(
+                .hello(token: account.accessToken, described), at: 0)
         else { return nil }
         return (seals, told)
     }

@@ -28,7 +28,9 @@ import Testing
 
         static func described(_ seals: inout RelaySeals, _ id: String) -> RelayDevice? {
             let hello = RelayFrame.hello(token: [], RelayDevice(id: id, name: id, kind: "desktop"))
-            guard case .send(.hello(_, let device, _, _)) = seals.outgoing(hello, at: 0) else { return nil }
+            guard case .send(.hello(_, let device, _, _)) = seals.outgoing(hello, at: 0) else {
+                return nil
+            }
             return device
         }
 

@@ -35,7 +35,10 @@ import Testing
             return #expect(Bool(false), "a hears nothing")
         }
         #expect(device.id == "b" && device.presence == .online)
-        guard case .welcome("b", _, let devices, _)? = told(Self.session("b"), directives).first else {
+        guard
+            case .welcome("b", _, let devices, _)? = told(Self.session("b"), directives)
+                .first
+        else {
             return #expect(Bool(false), "b is not welcome")
         }
         #expect(devices.map(\.id) == ["a", "b"])
@@ -206,7 +209,11 @@ import Testing
         let devices = (Array(kept.values) + [away]).map { StoredDevice(device: $0, seen: 1) }
         #expect(again.load(Self.mine, devices, at: 100) == [.wake(at: 5_100)])
         directory = again
-        guard case .welcome(_, _, let all, _)? = told(Self.session("a", 2), join("a", epoch: 2, at: 200)).first else {
+        guard
+            case .welcome(_, _, let all, _)? = told(
+                Self.session("a", 2), join("a", epoch: 2, at: 200)
+            ).first
+        else {
             return #expect(Bool(false), "a is not welcome")
         }
         #expect(

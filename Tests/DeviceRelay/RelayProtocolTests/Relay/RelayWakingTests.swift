@@ -132,8 +132,14 @@ import Testing
         again.canWake = canWake
         _ = again.load(Self.mine, [StoredDevice(device: kept, seen: 1, wake: Self.channel)], at: 0)
         let told = again.hello(Self.caller, account: Self.mine, Self.device("a"), at: 0)
-        let all = told.compactMap { if case .send(.welcome(_, _, let devices, _), _) = $0 { devices } else { nil } }
-            .first
+        let all = told.compactMap {
+            if case .send(.welcome(_, _, let devices, _), _) = $0 {
+                devices
+            } else {
+                nil
+            }
+        }
+        .first
         #expect(try #require(all).first { $0.id == "p" }?.presence == (canWake ? .wakeable : .offline))
     }
 }

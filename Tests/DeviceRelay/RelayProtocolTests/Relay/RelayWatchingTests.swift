@@ -38,7 +38,7 @@ import Testing
         var known: DirectoryRevision?
         if !isOld {
             let hello = told[described.id, default: AnnouncedDevices()].outgoing(.hello(token: [1], described))
-            if case .hello(_, _, _, let state) = hello { known = state }
+            if case .hello(_, _, wake: _, known: let state) = hello { known = state }
         }
         return try follow(
             directory.hello(
@@ -47,7 +47,7 @@ import Testing
     }
 
     private func devices(_ frames: [RelayFrame]?) -> [RelayDevice]? {
-        guard case .welcome(_, _, let devices, _)? = frames?.first else { return nil }
+        guard case .welcome(_, revision: _, devices: let devices, undescribed: _)? = frames?.first else { return nil }
         return devices
     }
 
@@ -165,7 +165,10 @@ import Testing
         var told = AnnouncedDevices()
         func state() -> DirectoryRevision? {
             var copy = told
-            guard case .hello(_, _, _, let known) = copy.outgoing(.hello(token: [1], Self.device("a"))) else {
+            guard
+                case .hello(_, _, wake: _, known: let known) = copy.outgoing(
+                    .hello(token: [1], Self.device("a")))
+            else {
                 return nil
             }
             return known
@@ -208,7 +211,7 @@ import Testing
             for (device, all) in frames {
                 for frame in all {
                     switch frame {
-                    case .welcome(_, _, let devices, _):
+                    case .welcome(_, revision: _, devices: let devices, undescribed: _):
                         shown[device] = Dictionary(uniqueKeysWithValues: devices.map { ($0.id, $0) })
                     case .changed(_, let other): shown[device]?[other.id] = other
                     case .removed(_, let other): shown[device]?[other] = nil
@@ -244,7 +247,7 @@ import Testing
                 var all: [RelayDevice] = []
                 for case .send(let frame, _) in snapshot {
                     if case .changes(let changes) = frame { all = changes.devices }
-                    if case .welcome(_, _, let devices, _) = frame { all = devices }
+                    if case .welcome(_, revision: _, devices: let devices, undescribed: _) = frame { all = devices }
                 }
                 let others = shown[name]?.values.filter { $0.id != name }.sorted { $0.id < $1.id }
                 #expect(others == all.filter { $0.id != name })

@@ -241,7 +241,11 @@ import Testing
             #expect(try say(.hello(token: [UInt8](repeating: 1, count: 32), device), as: number) == .durable())
         }
         let last = try join(6)
-        guard case .welcome("6", _, let devices, let rest)? = last.frames.withLock({ $0.first }) else {
+        guard
+            case .welcome("6", _, let devices, let rest)? = last.frames.withLock({
+                $0.first
+            })
+        else {
             return #expect(Bool(false), "there is no welcome")
         }
         #expect(devices.count == 6 && rest == ["1", "2", "3", "4", "5"])

@@ -64,7 +64,7 @@ private let cap = #"{"cap":{"most":1,"hours":24}}"#
     let before = InstallationJSON.document(try await world.hubs.installation("one", of: world.hub).installation)
     var changed = before
     changed.set("tags", .array([.string("a")]))
-    try world.hubs.checkDoor(changed, insteadOf: before, id: "one")
+    try world.hubs.validate(changed, insteadOf: before, id: "one")
     changed.set("timeZone", .string("Mars/Deimos"))
-    #expect(throws: InstallationFault.self) { try world.hubs.checkDoor(changed, insteadOf: before, id: "one") }
+    #expect(throws: InstallationFault.self) { try world.hubs.validate(changed, insteadOf: before, id: "one") }
 }

@@ -12,7 +12,7 @@ private func installation(_ templates: [String: String], variables: [String: Str
 }
 
 private func path(_ world: HubWorld, _ installation: Installation) -> String? {
-    do { try world.hubs.checkDoor(installation) } catch { return error.path }
+    do { try world.hubs.validate(installation) } catch { return error.path }
     return nil
 }
 
@@ -46,5 +46,5 @@ private func path(_ world: HubWorld, _ installation: Installation) -> String? {
     let before = InstallationJSON.document(try installation(["a": many]))
     var changed = before
     changed.set("tags", .array([.string("news")]))
-    try world.hubs.checkDoor(changed, insteadOf: before, id: "i")
+    try world.hubs.validate(changed, insteadOf: before, id: "i")
 }

@@ -26,7 +26,7 @@ import Testing
     @Test func `acceptances have their share of each batch, however much devices report`() async throws {
         try await withServer { server in
             let queue = MailboxCommandQueue()
-            for _ in 0..<1000 { _ = queue.push(.record(receipts(512), session) { _ in }) }
+            for _ in 0..<1000 { _ = queue.push(.record(receipts(512), session: session) { _ in }) }
             let sink = DiscardingSink()
             for _ in 0..<600 { _ = queue.push(.accept(QueuedAcceptance(server.acceptance(), sink))) }
             let first = queue.takeBatch(limit: 512)

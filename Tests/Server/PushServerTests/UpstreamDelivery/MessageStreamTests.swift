@@ -129,7 +129,7 @@ private struct Ageing: ProviderAuthentication {
                 head: .init(method: .get, scheme: "https", authority: "localhost", path: "/?topic=\(topic)"),
                 body: .init(buffer: .init()))
             do {
-                return try await interface.ends(request, ProviderAccess(authentication: nil), id).status
+                return try await interface.ends(request, access: ProviderAccess(authentication: nil), id: id).status
             } catch let error as ControlError {
                 return error.status
             }

@@ -37,10 +37,10 @@ extension NotificationContent {
         title = members["title"] as? String ?? ""
         subtitle = members["subtitle"] as? String ?? ""
         body = members["body"] as? String ?? ""
-        titleLocalization = Self.localization(members, "title-loc-key", "title-loc-args")
-        subtitleLocalization = Self.localization(members, "subtitle-loc-key", "subtitle-loc-args")
-        bodyLocalization = Self.localization(members, "loc-key", "loc-args")
-        openTitle = Self.localization(members, "action-loc-key", "")
+        titleLocalization = Self.localization(members, key: "title-loc-key", arguments: "title-loc-args")
+        subtitleLocalization = Self.localization(members, key: "subtitle-loc-key", arguments: "subtitle-loc-args")
+        bodyLocalization = Self.localization(members, key: "loc-key", arguments: "loc-args")
+        openTitle = Self.localization(members, key: "action-loc-key", arguments: "")
         launchImageName = members["launch-image"] as? String ?? ""
         actions = (members["actions"] as? [Any] ?? []).prefix(8).compactMap { action in
             guard let action = action as? [String: Any], let identifier = action["id"] as? String,
@@ -52,7 +52,7 @@ extension NotificationContent {
     }
 
     private static func localization(
-        _ members: [String: Any], _ key: String, _ arguments: String
+        _ members: [String: Any], key: String, arguments: String
     ) -> Localization? {
         guard let key = members[key] as? String, !key.isEmpty else { return nil }
         let values = members[arguments] as? [Any] ?? []
