@@ -4,7 +4,7 @@ import Foundation
 import Platform
 
 /// The machine's position from a file: its last line, or the whole of it as a JSON object (see
-/// `Docs/notification-centre.md`).
+/// `Docs/notification-centre-reference.md`).
 ///
 /// Read at the start, and whenever the file was written and closed, replaced, made or removed. This also holds when it
 /// is a link, or when its folder is made later. An empty file is taken to be one that is being written.

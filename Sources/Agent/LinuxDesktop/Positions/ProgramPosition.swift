@@ -3,7 +3,8 @@ import Foundation
 import Platform
 import Synchronization
 
-/// The machine's position from a program: every line that it prints is a position (see `Docs/notification-centre.md`).
+/// The machine's position from a program: every line that it prints is a position (see
+/// `Docs/notification-centre-reference.md`).
 ///
 /// It is run by `/bin/sh -c` while a request waits for a place, without the agent's own settings in its environment.
 /// When it has ended, it is started again after 1 s, 2 s, … 60 s; one that ran for a minute after 1 s again. It is
