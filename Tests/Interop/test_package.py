@@ -98,7 +98,7 @@ def test_what_is_in_the_package(debian, package):
         "usr/lib/systemd/user/aldaba-agent.service", "usr/share/man/man1/aldaba.1.gz",
         "usr/share/bash-completion/completions/aldaba", "usr/share/zsh/vendor-completions/_aldaba",
         "usr/share/fish/vendor_completions.d/aldaba.fish", "usr/share/doc/aldaba/licences.gz",
-        "usr/share/doc/aldaba/guides/configuration.md", "etc/aldaba/aldaba.yaml"):
+        "usr/share/doc/aldaba/guides/configuration.md", "usr/share/doc/aldaba/guides/es/curso.md", "etc/aldaba/aldaba.yaml"):
         assert f"./{path}\n" in listed, path
     version = run_aldaba("--version").stdout.split()[1]
     fields = subprocess.run(["dpkg-deb", "--field", package], capture_output=True, text=True, check=True).stdout
