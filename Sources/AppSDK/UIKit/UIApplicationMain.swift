@@ -15,8 +15,8 @@ extension UIApplicationDelegate where Self: UIResponder {
 @preconcurrency @MainActor
 @discardableResult
 public func UIApplicationMain(
-    _ argc: Int32, argv: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, principalClassName: String?,
-    delegateClassName: String?
+    _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ principalClassName: String?,
+    _ delegateClassName: String?
 ) -> Int32 {
     guard let name = delegateClassName, let type = NSClassFromString(name) as? UIResponder.Type,
         let delegate = type.init() as? any UIApplicationDelegate

@@ -88,7 +88,8 @@ import Testing
             try await exchange.write(String(repeating: "x", count: refused))
             try await exchange.answerBegins()
             // Writing fails once the connection has ended.
-            for _ in 0..<4 { try? await exchange.write(String(repeating: "x", count: 100_000)) }
+            let piece = String(repeating: "x", count: 1_000_000)
+            for _ in 0..<12 { try? await exchange.write(piece) }
             #expect(try await exchange.answer().hasPrefix("HTTP/1.1 4"))
         }
     }

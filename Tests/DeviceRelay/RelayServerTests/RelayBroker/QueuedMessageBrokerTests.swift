@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// The centre with a store of its own.
-@Suite struct QueuedMessageCentreTests {
+@Suite struct QueuedMessageBrokerTests {
     private final class Connection: DeviceConnection {
         let frames = AsyncStream.makeStream(of: RelayFrame.self)
         let isChoked = Atomic(false)

@@ -2,7 +2,7 @@ import Foundation
 import RelayProtocol
 import Testing
 
-@Suite struct QueuedMessageTests {
+@Suite struct QueuedMessageFlowTests {
     private static let account: RelayDirectory.AccountID = [1]
     private let here = RelaySession(device: "2", epoch: 1)
 
