@@ -20,15 +20,16 @@ enum ConditionFuzz {
                 precondition((1...TopicCondition.topicLimit).contains(topics.count), "too many topics")
                 let audience = Audience.topics(
                     condition.map { TopicNumber(rawValue: Int64(topics.firstIndex(of: $0) ?? 0) + 1) })
-                guard case .topics(let kept)? = Audience(text: audience.text) else {
+                guard case .topics(let kept, _)? = Audience(text: audience.text) else {
                     preconditionFailure("what was kept cannot be read")
                 }
                 for chosen in 0..<(1 << topics.count) {
-                    precondition(
-                        kept.holds { chosen >> ($0.rawValue - 1) & 1 == 1 }
-                            == condition.holds { topic in
-                                topics.firstIndex(of: topic).map { chosen >> $0 & 1 == 1 } ?? false
-                            }, "means something else")
+                    let asKept = kept.holds { chosen >> ($0.rawValue - 1) & 1 == 1 }
+                    let asWritten = condition.holds { topic in
+                        guard let place = topics.firstIndex(of: topic) else { return false }
+                        return chosen >> place & 1 == 1
+                    }
+                    precondition(asKept == asWritten, "means something else")
                 }
                 return 0
             })

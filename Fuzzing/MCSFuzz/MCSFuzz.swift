@@ -63,7 +63,7 @@ enum MCSFuzz {
             _ = iq.acknowledgement
             guard let (persistentID, refusal) = iq.refusal else { return }
             _ = MCSIqStanza(refusal, of: persistentID)
-        case .heartbeatPing, .heartbeatAck, .login, .loginResponse, .close, .streamError, .historic: break
+        case .heartbeatPing, .heartbeatAck, .login, .loginResponse, .close, .streamError, .historic, .relayed: break
         }
     }
 }
