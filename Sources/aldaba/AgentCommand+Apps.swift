@@ -7,7 +7,7 @@ extension AgentCommand {
     /// `aldaba agent apps`: the apps with their device tokens.
     struct Apps: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The apps of a running agent with their device tokens, to which a provider sends.")
+            abstract: "List the apps of the running agent with their device tokens.")
         @Flag(help: "Print a JSON array.") var json = false
         @OptionGroup var agent: AgentOption
 

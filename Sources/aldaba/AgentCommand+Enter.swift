@@ -6,7 +6,7 @@ extension AgentCommand.App {
     /// `aldaba agent app enter`.
     struct Enter: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Bring an app that runs to the front, or put it into the background.",
+            abstract: "Move a running app to the foreground or the background.",
             discussion: """
                 For trying what an app does on the way, where no screen tells where it stands: its delegate is called as
                 Docs/lifecycle.md says. Its manifest's lifecycle must be declared, which is the default.

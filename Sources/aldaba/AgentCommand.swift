@@ -13,7 +13,7 @@ import Scheduling
 /// `aldaba agent`: the device's end of the path.
 struct AgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "agent", abstract: "The device's end: one agent per user session.",
+        commandName: "agent", abstract: "Run and inspect the agent, which shows notifications on this device.",
         usage: "aldaba agent [run] [<options>]\naldaba agent <subcommand>",
         discussion: """
             Without a subcommand it runs the agent, as `aldaba agent run`, whose options are its settings: \
@@ -86,7 +86,7 @@ struct AgentCommand: AsyncParsableCommand {
 
     /// `aldaba agent status`.
     struct Status: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "How the agent and its apps are.")
+        static let configuration = CommandConfiguration(abstract: "Show the state of the agent and its apps.")
         @Flag(help: "Print a JSON object.") var json = false
         @OptionGroup var agent: AgentOption
 
@@ -129,7 +129,7 @@ struct AgentCommand: AsyncParsableCommand {
     /// `aldaba agent app`: the apps of this device.
     struct App: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "The apps that this device knows.",
+            abstract: "Install, list and remove apps on this device.",
             subcommands: [Install.self, List.self, Remove.self, Enter.self])
 
         /// `aldaba agent app install`.
@@ -160,7 +160,7 @@ struct AgentCommand: AsyncParsableCommand {
 
         /// `aldaba agent app list`.
         struct List: ParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "The installed apps, by their manifests.")
+            static let configuration = CommandConfiguration(abstract: "List the installed apps.")
             @Flag(help: "Print a JSON array of the manifests.") var json = false
             @OptionGroup var location: FolderOption
 
@@ -176,7 +176,7 @@ struct AgentCommand: AsyncParsableCommand {
         /// `aldaba agent app remove`.
         struct Remove: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Take an app away: what waits for it ends, and its device token with it.")
+                abstract: "Remove an app, its queued notifications and its device token.")
             @Argument(help: "The app's bundle id.") var app: BundleID
             @OptionGroup var agent: AgentOption
 

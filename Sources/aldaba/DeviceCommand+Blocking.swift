@@ -9,7 +9,7 @@ extension DeviceCommand {
     /// `aldaba device list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List the devices that have enrolled.")
-        @Option(help: "How many, 1 to 100000.") var limit = 1000
+        @Option(help: "The number of rows, 1 to 100000.") var limit = 1000
         @Option(help: "Only those after this id.") var after: String?
         @Option(help: "Only those in this state: active, blocked or revoked.") var state: String?
         @Option(help: "Only those with this app: its topic.") var app: String?
@@ -68,7 +68,7 @@ extension DeviceCommand {
     /// `aldaba device block`.
     struct Block: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Keep a device out until it is unblocked.",
+            abstract: "Block a device.",
             discussion: """
                 Its session ends within a second, and it can neither log in nor register. Its registrations stay: what is \
                 sent to it is accepted, and waits as long as it may.
@@ -84,7 +84,7 @@ extension DeviceCommand {
 
     /// `aldaba device unblock`.
     struct Unblock: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Let a blocked device in again.")
+        static let configuration = CommandConfiguration(abstract: "Unblock a device.")
         @Argument(help: "The device's id, a decimal number.") var device: String
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false

@@ -59,7 +59,7 @@ struct DeviceCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Enrol devices for load tests and write their device tokens, one a line.",
             discussion: "Connected devices acknowledge what they get, until the command is ended; then so do they.")
-        @Argument(help: "How many devices, 1 to 100000.") var count: Int
+        @Argument(help: "The number of devices, 1 to 100000.") var count: Int
         @Flag(help: "Only enrol; do not connect.") var offline = false
         @Option(help: "The file that gets the tokens when all devices are ready.") var tokens: String
         @Option(

@@ -10,7 +10,7 @@ import NIOCore
 /// `aldaba doctor`: reports what `up` would check, and the remedies.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check what `up` needs, and say what to do about it.",
+        commandName: "doctor", abstract: "Check the requirements of `up`, and print how to meet them.",
         usage: "aldaba doctor [<options>]", discussion: SettingsHelp.places)
     @Flag(help: "Print one JSON array.") var json = false
     @OptionGroup var settings: UpSettings

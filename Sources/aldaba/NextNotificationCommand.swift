@@ -8,7 +8,7 @@ import Scheduling
 struct NextNotificationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next",
-        abstract: "Say when a notification with these fields of a calendar would come.",
+        abstract: "Print when a notification with these calendar fields would fire.",
         discussion: """
             Such as `aldaba notifications next --zone Europe/Berlin hour=2 minute=30`. Fields: era, year, month, day, \
             hour, minute, second, nanosecond, weekday (1 is Sunday), weekdayOrdinal, quarter, weekOfMonth, weekOfYear, \
@@ -19,7 +19,7 @@ struct NextNotificationCommand: ParsableCommand {
     var fields: [String] = []
     @Option(help: "The zone by its name, such as Europe/Berlin (default: the machine's).") var zone: String?
     @Option(help: "After when, in ISO 8601 (default: now).") var after: String?
-    @Option(help: "How many.") var count = 1
+    @Option(help: "The number of dates to print.") var count = 1
     @Option(help: "The calendar, such as iso8601 (default: gregorian).") var calendar: String?
     @Flag(
         help: """

@@ -7,7 +7,7 @@ import Foundation
 /// `aldaba notifications`: the notification centre in a terminal.
 struct NotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notifications", abstract: "What is in the notification centre, and what to do with it.",
+        commandName: "notifications", abstract: "List, open and dismiss delivered notifications.",
         subcommands: [
             List.self, Threads.self, Show.self, Open.self, Act.self, Dismiss.self, PendingCommand.self,
             CancelCommand.self, NextNotificationCommand.self,
@@ -51,7 +51,8 @@ struct NotificationsCommand: ParsableCommand {
 
     /// `aldaba notifications list`, and `aldaba notifications` alone.
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List them, the newest last (the default).")
+        static let configuration = CommandConfiguration(
+            abstract: "List delivered notifications, the newest last (the default).")
         @Option(help: "Only those of one app.") var app: BundleID?
         @Flag(help: "Print a JSON array.") var json = false
         @OptionGroup var agent: AgentOption
@@ -75,7 +76,7 @@ struct NotificationsCommand: ParsableCommand {
     /// `aldaba notifications threads`.
     struct Threads: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Sum them up: the newest of each thread, and what the others are; the most relevant first.")
+            abstract: "Summarize delivered notifications by thread, the most relevant first.")
         @Option(help: "Only those of one app.") var app: BundleID?
         @Flag(help: "Print a JSON array.") var json = false
         @OptionGroup var agent: AgentOption
@@ -93,7 +94,8 @@ struct NotificationsCommand: ParsableCommand {
 
     /// `aldaba notifications show`.
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show one with its attachments and actions.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show a notification with its attachments and actions.")
         @OptionGroup var name: Name
         @Flag(help: "Print a JSON object.") var json = false
         @OptionGroup var agent: AgentOption
@@ -121,7 +123,7 @@ struct NotificationsCommand: ParsableCommand {
     /// `aldaba notifications open`.
     struct Open: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Open one in its app, which is started when it does not run.")
+            abstract: "Open a notification in its app; the app is started if necessary.")
         @OptionGroup var name: Name
         @OptionGroup var agent: AgentOption
 
@@ -133,7 +135,7 @@ struct NotificationsCommand: ParsableCommand {
 
     /// `aldaba notifications act`.
     struct Act: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Choose one of its actions.")
+        static let configuration = CommandConfiguration(abstract: "Perform an action of a notification.")
         @Option(help: "The action's identifier, as `show` shows it.") var action: String
         @Option(help: "The text of an action that asks for some.") var text: String?
         @OptionGroup var name: Name
@@ -146,7 +148,7 @@ struct NotificationsCommand: ParsableCommand {
 
     /// `aldaba notifications dismiss`.
     struct Dismiss: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take one away, or all.")
+        static let configuration = CommandConfiguration(abstract: "Dismiss one notification, or all.")
         @OptionGroup var name: Name
         @Flag(help: "All of them.") var all = false
         @Option(help: "With --all: only those of one app.") var app: BundleID?

@@ -9,7 +9,7 @@ import Platform
 /// `aldaba notify`: a notification from a shell script, with buttons, a reply, and the answer.
 struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notify", abstract: "Show a notification, and say what became of it.",
+        commandName: "notify", abstract: "Show a notification, and print its outcome.",
         discussion: """
             It prints the notification's id, by which a later one takes its place. With --wait the command ends when somebody has answered. Then it prints the button's id, `open` for a click on \
             the notification itself, or `dismiss`; a reply's text follows on the next line.
@@ -26,7 +26,7 @@ struct NotifyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A button; may be repeated.", valueName: "id=label")) var button: [String] = []
     @Option(help: ArgumentHelp("A button that asks for text; may be repeated.", valueName: "id=label"))
     var reply: [String] = []
-    @Option(help: "What stands in the empty field of a reply.") var placeholder: String = ""
+    @Option(help: "The placeholder of the reply field.") var placeholder: String = ""
     @Option(help: "passive, active, time-sensitive or critical.") var level: String = "active"
     @Option(help: "A picture to show beside the text.") var image: String?
     @Option(help: "A later notification with the same id takes this one's place.") var id: String?
@@ -40,7 +40,7 @@ struct NotifyCommand: ParsableCommand {
     @Flag(help: "With --near: on leaving the place.") var leaving = false
     @Flag(help: "Play the default sound.") var sound = false
     @Flag(help: "Wait for the answer.") var wait = false
-    @Option(help: "How many seconds to wait for the answer (exit code 7 after that).") var timeout: Double?
+    @Option(help: "The seconds to wait for the answer (exit code 7 after that).") var timeout: Double?
     @Flag(help: "Print the answer, or what waits, as a JSON object.") var json = false
     @OptionGroup var agent: AgentOption
 

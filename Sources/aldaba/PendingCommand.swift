@@ -9,7 +9,7 @@ import Scheduling
 /// `aldaba notifications pending`: what waits for its time or place.
 struct PendingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pending", abstract: "What waits for its time or place: its next three times, and why then.")
+        commandName: "pending", abstract: "List scheduled notifications with their next three times and the reason.")
     @Option(help: "Only those of one app.") var app: BundleID?
     @Flag(help: "Print a JSON array.") var json = false
     @OptionGroup var agent: AgentOption
@@ -55,7 +55,7 @@ extension PendingNotification {
 /// `aldaba notifications cancel`.
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Take back what waits for its time or place.")
+        commandName: "cancel", abstract: "Cancel scheduled notifications.")
     @Argument(help: "The identifiers, as `pending` shows them.") var identifiers: [String] = []
     @Flag(help: "All that the app has.") var all = false
     @Option(help: "The app of which they are (default: what `aldaba notify` made).")

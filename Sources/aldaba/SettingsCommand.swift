@@ -7,7 +7,7 @@ import Foundation
 /// `aldaba settings`: what a person allows each app.
 struct SettingsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "settings", abstract: "Show or change what an app may do.",
+        commandName: "settings", abstract: "Show or change the permissions of an app.",
         discussion: """
             `aldaba settings` lists the apps, `aldaba settings APP` one app's settings, and \
             `aldaba settings APP sounds=off style=alert` changes some. `aldaba settings all quiet-hours=22:00-07:00` \

@@ -7,14 +7,14 @@ import Networking
 /// `aldaba up`: the whole path on this machine, for development.
 struct UpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "up", abstract: "Run the whole path on this machine: server, agent and demo app.",
+        commandName: "up", abstract: "Run a server, an agent and a demo app on this machine.",
         usage: "aldaba up [<options>]", discussion: SettingsHelp.places)
     @Flag(help: "Take free ports and a temporary folder that is removed at the end.") var ephemeral = false
     @Flag(help: "Print one line of JSON on standard output when everything is ready, and nothing else.")
     var json = false
     @Flag(name: .customLong("no-app"), help: "Do not start the demo app; the agent starts it when it is needed.")
     var withoutApp = false
-    @Option(help: "How many devices of one person to run, 1 to 8: so many agents, the demo app on the first.")
+    @Option(help: "The number of devices to run, 1 to 8; the demo app runs on the first.")
     var devices = 1
     @OptionGroup var newDatabases: NewDatabaseOption
     @OptionGroup var settings: UpSettings

@@ -25,9 +25,9 @@ package struct ControlServices: Sendable {
     /// The files of notifications; `nil` for a server that keeps none.
     package var media: MediaServices?
     /// Changes the topics of apps on devices; `nil` for a server without topics.
-    package var topics: (any DeviceTopics)?
+    package var topics: TopicSubscriptions?
     /// Withdraws broadcasts; `nil` for a server without them.
-    package var broadcasts: (any BroadcastWithdrawal)?
+    package var broadcasts: Broadcasts?
     /// Interfaces of other modules on the same listeners.
     package var interfaces: [any ControlInterface] = []
     /// The present time in responses to devices.

@@ -8,7 +8,7 @@ import PushServer
 struct NotificationsRoute: Sendable {
     let timelines: any TimelineService
     let withdrawal: any NotificationWithdrawal
-    var broadcasts: (any BroadcastWithdrawal)?
+    var broadcasts: Broadcasts?
     let access: ProviderAccess
 
     func respond(_ request: Request, reference: String) async throws -> Response {

@@ -20,7 +20,7 @@ struct RegisterRoute: Sendable {
     let enrolment: any EnrolmentService
     var web: WebEnrolment?
     /// Changes apps' topics; `nil` for a server without topics.
-    var topics: (any DeviceTopics)?
+    var topics: TopicSubscriptions?
     private static let failure = RepeatedMessage("a registration could not be answered")
 
     /// The interface's error codes that we use, and their statuses.
@@ -120,7 +120,7 @@ struct RegisterRoute: Sendable {
     }
 
     private func change(
-        _ topic: String, form: FormFields, credentials: DeviceCredentials, topics: any DeviceTopics
+        _ topic: String, form: FormFields, credentials: DeviceCredentials, topics: TopicSubscriptions
     ) async throws -> Response {
         let outcome = try await topics.changeTopic(
             topic, ofToken: form.first("sender") ?? "", device: credentials.device,

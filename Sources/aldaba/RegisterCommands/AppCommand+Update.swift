@@ -7,16 +7,16 @@ extension AppCommand {
     /// `aldaba app update`.
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change what is set of an app; what is not named stays as it is.",
+            abstract: "Change the settings of an app; others stay as they are.",
             discussion: """
                 It counts from the next request on. What waits already beyond a smaller limit gives way when the next \
                 notification comes for it. The topic and the team of an app never change.
                 """)
         @Argument(help: "The app's topic, its bundle id: com.example.app.") var topic: String
-        @Option(help: "What people call the app; empty for no name.") var name: String?
+        @Option(help: "The app's name for people; empty to remove it.") var name: String?
         @Flag(inversion: .prefixedNo, help: "The capability of push notifications.") var push: Bool?
-        @Option(help: "How many notifications may wait per device.") var limit: Int?
-        @Option(help: "What gives way at the limit: dropOldest, keepNewest, or clear.") var overflow: String?
+        @Option(help: "The most queued notifications per device.") var limit: Int?
+        @Option(help: "The rule at the limit: dropOldest, keepNewest, or clear.") var overflow: String?
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false
 

@@ -7,7 +7,7 @@ import PushServer
 package struct AppCommand: AsyncParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "app", abstract: "The server's register of apps.",
+        commandName: "app", abstract: "Add, list and change the apps of a server.",
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Enable.self, Disable.self, Remove.self, WebhookCommand.self,
         ])
@@ -20,9 +20,9 @@ package struct AppCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Add an app to the register.")
         @Argument(help: "The app's topic, its bundle id: com.example.app.") var topic: String
         @Option(help: "The team that owns it: ten characters A-Z0-9.") var team = DemoApp.team.rawValue
-        @Option(help: "What people call the app.") var name: String?
+        @Option(help: "The app's name for people.") var name: String?
         @Flag(inversion: .prefixedNo, help: "The capability of push notifications.") var push = true
-        @Option(help: "How many notifications may wait per device.") var limit = 1000
+        @Option(help: "The most queued notifications per device.") var limit = 1000
         @Option(
             help: "What gives way at the limit: dropOldest, keepNewest, or clear (all of it; the app is told how many)."
         ) var overflow = "dropOldest"
@@ -122,7 +122,7 @@ package struct AppCommand: AsyncParsableCommand {
 
     /// `aldaba app enable`.
     struct Enable: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Give an app a capability.")
+        static let configuration = CommandConfiguration(abstract: "Add a capability to an app.")
         @OptionGroup var capability: Capability
 
         func run() async throws { try await capability.set(true) }
@@ -131,7 +131,7 @@ package struct AppCommand: AsyncParsableCommand {
     /// `aldaba app disable`.
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a capability from an app.",
+            abstract: "Remove a capability from an app.",
             discussion: "Without push, pushes to it are refused with 400 TopicDisallowed from the next request on.")
         @OptionGroup var capability: Capability
 
@@ -141,7 +141,7 @@ package struct AppCommand: AsyncParsableCommand {
     /// `aldaba app remove`.
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take an app out of the register.",
+            abstract: "Remove an app from the register.",
             discussion: """
                 Its device tokens end, pushes to it are refused with 400 TopicDisallowed from the next request on, and
                 what waits for it is dropped. The topic stays its team's, which may add it again.

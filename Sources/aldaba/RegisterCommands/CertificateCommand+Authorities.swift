@@ -10,7 +10,7 @@ extension CertificateCommand {
     struct ImportAuthority: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import-ca",
-            abstract: "Add a team's own authority: what it signs for the team's apps counts without being added.",
+            abstract: "Add a team's own authority: certificates that it signs for the team's apps are accepted.",
             discussion: "Its certificates say what Apple's do: a UID with the bundle id, and Apple's extensions.")
         @Argument(help: "The authority's certificate, PEM or DER.") var file: String
         @Option(help: "The team whose apps its certificates may be for: ten characters A-Z0-9.") var team: String
@@ -57,7 +57,7 @@ extension CertificateCommand {
     struct RevokeAuthority: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke-ca",
-            abstract: "Take an imported authority out: what it signed counts no more from the next request on.")
+            abstract: "Remove an imported authority: its certificates are refused from the next request on.")
         @Argument(help: "The authority's id, as `list-ca` shows it.") var authorityID: String
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false

@@ -24,7 +24,7 @@ extension CertificateCommand {
 
     /// `aldaba certificate show`.
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show what a certificate says, and how it is.")
+        static let configuration = CommandConfiguration(abstract: "Show a certificate and its state.")
         @Argument(help: "The certificate's id, or a file with a certificate.") var certificate: String
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false

@@ -21,10 +21,10 @@ package struct CertificateCommand: AsyncParsableCommand {
 
     /// The options for the signing authority, and for the file of the result.
     struct SigningOptions: ParsableArguments {
-        @Option(help: "How many days the certificate lasts.") var days = 365
+        @Option(help: "The days for which the certificate is valid.") var days = 365
         @Option(help: "Another authority's certificate, PEM or DER, with --ca-key; without it the data folder's own.")
         var ca: String?
-        @Option(help: "That authority's private key, PEM.") var caKey: String?
+        @Option(help: "The private key of the authority, PEM.") var caKey: String?
         @Option(help: "The file that gets the certificate: .pem for PEM, anything else for DER.") var output: String?
 
         func authority(_ folder: DataFolder) throws -> SigningAuthority {
@@ -62,7 +62,7 @@ package struct CertificateCommand: AsyncParsableCommand {
             aliases: ["create"])
         @Argument(help: "The certificate signing request, PEM or DER.") var request: String
         @Option(help: "The app's topic, its bundle id.") var app: String
-        @Option(help: "What the certificate is for: sandbox, production or both.") var environment = "sandbox"
+        @Option(help: "The certificate's environment: sandbox, production or both.") var environment = "sandbox"
         @Flag(help: "Calls as well: the topic with .voip.") var voip = false
         @Flag(help: "Complications as well: the topic with .complication.") var complication = false
         @OptionGroup var signing: SigningOptions

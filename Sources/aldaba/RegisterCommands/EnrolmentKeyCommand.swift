@@ -23,8 +23,8 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a key and print it. It is shown this once: the register has only its hash.")
-        @Argument(help: "What people name the key by: 1 to 64 letters, digits, - and _.") var id: String
-        @Option(help: "How many devices may enrol by it; without it any number.") var quota: Int?
+        @Argument(help: "The key's id: 1 to 64 letters, digits, - and _.") var id: String
+        @Option(help: "The most devices that may enrol with the key; without it any number.") var quota: Int?
         @Option(help: "For how many hours it counts; without it for ever.") var hours: Int?
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false
@@ -83,7 +83,7 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
 
     /// `aldaba enrolment-key list`.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the keys with what is left of them.")
+        static let configuration = CommandConfiguration(abstract: "List the keys with their remaining quotas.")
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON array.") var json = false
 

@@ -7,7 +7,7 @@ import PushCore
 package struct EnvironmentCommand: ParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "environment", abstract: "The two environments of device tokens and certificates.",
+        commandName: "environment", abstract: "Show the environments of device tokens and certificates.",
         discussion: "A server has one, by its setting `environment`; `aldaba up` has sandbox.",
         subcommands: [List.self, Show.self])
 
@@ -16,7 +16,7 @@ package struct EnvironmentCommand: ParsableCommand {
 
     /// `aldaba environment list`.
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List both.")
+        static let configuration = CommandConfiguration(abstract: "List the environments.")
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON array.") var json = false
 
@@ -30,7 +30,7 @@ package struct EnvironmentCommand: ParsableCommand {
 
     /// `aldaba environment show`.
     struct Show: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show one.")
+        static let configuration = CommandConfiguration(abstract: "Show an environment.")
         @Argument(help: "sandbox or production.") var environment: String
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false

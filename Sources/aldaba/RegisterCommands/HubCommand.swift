@@ -8,7 +8,7 @@ import PushCore
 package struct HubCommand: AsyncParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "hub", abstract: "Notification hubs: make them, give keys for them, look at their installations.",
+        commandName: "hub", abstract: "Make notification hubs, their keys and credentials, and list installations.",
         subcommands: [
             Create.self, List.self, Limit.self, Key.self, HubCredentialCommand.self, Installation.self, Import.self,
         ])
@@ -91,7 +91,7 @@ package struct HubCommand: AsyncParsableCommand {
     /// `aldaba hub key`.
     struct Key: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Keys of a hub.", subcommands: [Create.self, List.self, Revoke.self])
+            abstract: "Make, list and revoke the keys of a hub.", subcommands: [Create.self, List.self, Revoke.self])
 
         /// `aldaba hub key create`.
         struct Create: AsyncParsableCommand {
@@ -101,10 +101,10 @@ package struct HubCommand: AsyncParsableCommand {
                     "A key for backends, or of the hub's own API, is shown once; the server keeps its hash alone.")
             @Argument(help: "The hub's name.") var hub: String
             @Argument(help: "The key's name.") var name: String
-            @Option(help: "What it may do: Listen, Send, Manage, and of the own API Report, with commas.")
+            @Option(help: "The rights: Listen, Send, Manage and, for the own API, Report, separated by commas.")
             var rights = "Listen"
             @Flag(help: "Make a key of the hub's own API, /v1/hubs: a bearer token.") var api = false
-            @Option(help: "How many days a key of the own API counts (default: for ever).") var days: Int?
+            @Option(help: "The days for which a key of the own API is valid (default: for ever).") var days: Int?
             @Flag(help: "Make a key for the backend under /api/notifications, which has no rights to choose.")
             var backend = false
             @OptionGroup var location: FolderOption
@@ -195,7 +195,7 @@ package struct HubCommand: AsyncParsableCommand {
     /// `aldaba hub installation`.
     struct Installation: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Installations of a hub.", subcommands: [List.self])
+            abstract: "List and import the installations of a hub.", subcommands: [List.self])
 
         /// `aldaba hub installation list`.
         struct List: AsyncParsableCommand {

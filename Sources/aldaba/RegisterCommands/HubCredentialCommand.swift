@@ -7,13 +7,13 @@ import PushCore
 /// `aldaba hub credential`: with what a hub sends by other push services.
 struct HubCredentialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "credential", abstract: "Credentials by which a hub sends to Apple, FCM and browsers.",
+        commandName: "credential", abstract: "Set the credentials with which a hub sends to Apple, FCM and browsers.",
         subcommands: [Add.self, List.self, Remove.self])
 
     /// `aldaba hub credential add`.
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a hub a credential, in place of its other one of that push service and environment.",
+            abstract: "Set a hub's credential for a push service and environment.",
             discussion: """
                 A running server uses it from the next send on. Kinds:
                   apns              Apple's, with --key AuthKey_KEYID.p8 and --team
@@ -30,7 +30,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
         @Option(help: "The team that Apple's key is of (default: that of the hub's app).") var team: String?
         @Option(help: "The environment of Apple's that it is for: production, sandbox.") var environment = "production"
         @Option(help: "Whom Web Push services may turn to: mailto:ADDRESS or https://HOST.") var subject: String?
-        @Option(help: "Where the push service is, when it is not Apple's or Google's: https://host.") var address:
+        @Option(help: "The push service's address, when it is not Apple's or Google's: https://host.") var address:
             String?
         @Option(help: "A file of certificates in PEM that are trusted instead of the system's.") var authority: String?
         @Flag(help: "Put another VAPID key in place of the one that is there: its browsers' subscriptions are lost.")
@@ -138,7 +138,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
     /// `aldaba hub credential remove`.
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a credential away: nothing more is sent with it.")
+            abstract: "Remove a credential: nothing more is sent with it.")
         @Argument(help: "The hub's name.") var hub: String
         @Argument(help: "The credential's number, as it is listed.") var number: Int64
         @OptionGroup var location: FolderOption

@@ -10,7 +10,7 @@ extension HubCommand {
     /// `aldaba hub import`.
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Put the installations of a file: JSON Lines, a document of an installation on each line.",
+            abstract: "Import installations from a file: JSON Lines, one installation a line.",
             discussion: """
                 Lines that are no installations are told and left out; the others are put. The server may be running. Doing it \
                 again changes nothing but the entity tags.

@@ -6,7 +6,7 @@ extension HubCommand {
     /// `aldaba hub limit`.
     struct Limit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a hub's quotas, or give it others.",
+            abstract: "Show or set a hub's quotas.",
             discussion: """
                 A key that may put installations is in every copy of an app, so that anybody may put any number. A running server \
                 refuses what would pass a quota from the next request on; what is there stays, and can be replaced and deleted.

@@ -8,7 +8,7 @@ extension KeyCommand {
     /// `aldaba key import`.
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a key that was made elsewhere, such as Apple's: a file AuthKey_KEYID.p8.",
+            abstract: "Import a key that was made elsewhere, such as Apple's: AuthKey_KEYID.p8.",
             discussion: """
                 Its public half goes into the server's register, so that what signs with it for APNs is let in here unchanged. \
                 Its private half is copied to the data folder's keys, unless --public-only is given.

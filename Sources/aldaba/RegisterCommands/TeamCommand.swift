@@ -8,7 +8,7 @@ import PushServer
 package struct TeamCommand: AsyncParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "team", abstract: "The server's register of teams.",
+        commandName: "team", abstract: "Add and list the teams of a server.",
         subcommands: [Create.self, List.self, Show.self])
 
     /// Made by the parser, which fills it in.
@@ -17,7 +17,7 @@ package struct TeamCommand: AsyncParsableCommand {
     /// `aldaba team create`.
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Add a team to the register.")
-        @Argument(help: "What people call the team.") var name: String
+        @Argument(help: "The team's name.") var name: String
         @Option(help: "The team's id: ten characters A-Z0-9; without it one is made.") var id: String?
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false
@@ -39,7 +39,7 @@ package struct TeamCommand: AsyncParsableCommand {
     /// `aldaba team list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the teams: those that were added, and those that own something.")
+            abstract: "List the teams that were added or own anything.")
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON array.") var json = false
 
@@ -52,7 +52,7 @@ package struct TeamCommand: AsyncParsableCommand {
 
     /// `aldaba team show`.
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a team with what it owns.")
+        static let configuration = CommandConfiguration(abstract: "Show a team with its apps, keys and certificates.")
         @Argument(help: "The team's id: ten characters A-Z0-9.") var id: String
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false

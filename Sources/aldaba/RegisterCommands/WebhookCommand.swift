@@ -7,19 +7,19 @@ import SQLiteStore
 /// `aldaba app webhook`: where an app's messages to its provider are sent.
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "webhook", abstract: "Where the messages that an app sends to its provider are taken.",
+        commandName: "webhook", abstract: "Set the webhook for messages from an app to its provider.",
         subcommands: [Set.self, Show.self, Remove.self])
 
     /// `aldaba app webhook set`.
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Have an app's messages sent to an address, signed.",
+            abstract: "Send an app's messages to an address, signed.",
             discussion: """
                 Prints the secret that signs them, once; setting the webhook again makes another. A running server follows \
                 within a second or two. What waits already is sent too.
                 """)
         @Argument(help: "The app's topic, its bundle id: com.example.app.") var topic: String
-        @Option(help: "Where the messages are sent: https://host/path.") var url: String
+        @Option(help: "The address for the messages: https://host/path.") var url: String
         @OptionGroup var location: FolderOption
         @Flag(help: "Print one JSON object.") var json = false
 
@@ -55,7 +55,7 @@ struct WebhookCommand: AsyncParsableCommand {
     /// `aldaba app webhook remove`.
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send an app's messages to no webhook; they wait for a reader of the stream.")
+            abstract: "Remove an app's webhook; messages are queued for a reader of the stream.")
         @Argument(help: "The app's topic, its bundle id: com.example.app.") var topic: String
         @OptionGroup var location: FolderOption
 

@@ -8,14 +8,14 @@ extension RelayCommand {
     /// `aldaba relay account`.
     struct Account: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make this device one of yours: your devices share an account's key.",
+            abstract: "Add this device to your account.",
             subcommands: [Show.self, Join.self, Leave.self])
 
         /// `aldaba relay account show`.
         struct Show: ParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract:
-                    "Print the account's key, a secret: who has it is one of your devices. It is made where there is none."
+                    "Print the account's secret key, which lets a device join; it is made if there is none."
             )
             @Flag(
                 help:
@@ -35,7 +35,7 @@ extension RelayCommand {
 
         /// `aldaba relay account join`.
         struct Join: ParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "Make this device one of those that share a key.")
+            static let configuration = CommandConfiguration(abstract: "Join an account by its key.")
             @Argument(
                 help: "The key that `aldaba relay account show` printed; without it, it is read from standard input.")
             var key: String?
@@ -49,7 +49,7 @@ extension RelayCommand {
 
         /// `aldaba relay account leave`.
         struct Leave: ParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "Take this device from your devices.")
+            static let configuration = CommandConfiguration(abstract: "Remove this device from your account.")
             @OptionGroup var agent: AgentOption
 
             func run() throws { _ = try RelayConversation(agent).manage(.leave) }
@@ -58,7 +58,7 @@ extension RelayCommand {
 
     /// `aldaba relay rename`.
     struct Rename: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Give this device the name that the others show.")
+        static let configuration = CommandConfiguration(abstract: "Set the name of this device.")
         @Argument(help: "The name.") var name: String
         @OptionGroup var agent: AgentOption
 
@@ -68,7 +68,7 @@ extension RelayCommand {
     /// `aldaba relay allow`.
     struct Allow: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let your other devices open addresses of a scheme here; http and https are allowed as they are.")
+            abstract: "Let your other devices open addresses of a scheme here; http and https are always allowed.")
         @Argument(help: "The scheme, such as mailto.") var scheme: String
         @OptionGroup var agent: AgentOption
 
@@ -77,7 +77,7 @@ extension RelayCommand {
 
     /// `aldaba relay forbid`.
     struct Forbid: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take back what `aldaba relay allow` allowed.")
+        static let configuration = CommandConfiguration(abstract: "Remove a scheme that `aldaba relay allow` added.")
         @Argument(help: "The scheme.") var scheme: String
         @OptionGroup var agent: AgentOption
 
@@ -87,7 +87,7 @@ extension RelayCommand {
     /// `aldaba relay connections`.
     struct Connections: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "When connections between apps here and on other devices end by themselves.")
+            abstract: "Set when idle connections between apps end.")
         @Option(help: "After how many seconds without a message; 0 for never.") var idle: Int64?
         @Option(help: "How many seconds one outlives the loss of the way to the other device.") var grace: Int64?
         @Flag(help: "Print a JSON object.") var json = false
@@ -114,7 +114,7 @@ extension RelayCommand {
     struct WakeBy: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "wake-by",
-            abstract: "Name the push channel by which this device is woken while it is suspended; without one, none.",
+            abstract: "Set the push channel that wakes this device; without one, remove it.",
             discussion: "The server must have credentials for the push service (its setting relay-wake-hub).")
         @Argument(help: "The push service: apns or fcm.") var service: String?
         @Argument(help: "The token that it gave the app.") var token: String?
@@ -164,7 +164,7 @@ extension RelayCommand {
     /// `aldaba relay grant`.
     struct Grant: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a device call a service here that asks for its owner's word.")
+            abstract: "Grant a device access to a service that needs consent.")
         @OptionGroup var grant: GrantArguments
         @Option(help: ArgumentHelp("For so long, such as 90s, 2h or 7d; else until it is revoked.", valueName: "span"))
         var `for`: String?
@@ -185,7 +185,7 @@ extension RelayCommand {
     /// `aldaba relay deny`.
     struct Deny: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Refuse a device a service here for good, without its owner being asked again.",
+            abstract: "Deny a device access to a service, without asking again.",
             discussion:
                 "`aldaba relay revoke` takes it back. What is said of one device counts before what is said of all.")
         @OptionGroup var grant: GrantArguments
@@ -201,7 +201,7 @@ extension RelayCommand {
     /// `aldaba relay grants`.
     struct Grants: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List what was granted and denied here: which device, which app, which service.")
+            abstract: "List the grants and denials: device, app and service.")
         @Flag(help: "Print JSON objects, one a line.") var json = false
         @OptionGroup var agent: AgentOption
 
@@ -231,7 +231,7 @@ extension RelayCommand {
     /// `aldaba relay revoke`.
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take back what `aldaba relay grant` granted, or `aldaba relay deny` denied.")
+            abstract: "Remove a grant or a denial.")
         @OptionGroup var grant: GrantArguments
         @OptionGroup var agent: AgentOption
 

@@ -7,13 +7,13 @@ extension RelayCommand {
     /// `aldaba relay document`.
     struct Document: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Small documents that your devices share; the server keeps them sealed while all are away.",
+            abstract: "Store, list and watch documents that your devices share.",
             subcommands: [Put.self, Get.self, List.self, Remove.self, Watch.self])
 
         /// `aldaba relay document put`.
         struct Put: ParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Keep a document under a name, in place of the one that is there.",
+                abstract: "Store a document under a name, in place of an earlier one.",
                 discussion: """
                     The content is a JSON object (--message) or words such as `to=Ada`, each a text; at most 8 KiB. With --revision it is
                     refused unless that is the present revision; 0 says that there must be none.

@@ -8,7 +8,7 @@ extension RelayCommand {
     struct Tell: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Tell an app service of another device something, also while the device is away; nobody waits for an answer.",
+                "Send an app service on another device a message without an answer; it is queued while the device is away.",
             discussion: """
                 The message is a JSON object (--message) or words such as `to=Ada`, each a text. It is done when the server keeps the
                 message; `aldaba relay life ID` tells what came of it, and `aldaba relay cancel ID` takes it back while it waits.

@@ -45,7 +45,7 @@ extension RelayCommand {
     /// `aldaba relay send`.
     struct Send: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send a file to another device. What was interrupted goes on where it was.")
+            abstract: "Send a file to another device. An interrupted transfer is resumed.")
         @Argument(help: "The file.") var file: String
         @Option(
             help: "How many seconds it may take, 86400 at most; what is interrupted goes on when the device is back.")
@@ -85,7 +85,7 @@ extension RelayCommand {
     struct Life: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Where a command of the last day stands, by its id; without one, the last commands with their ids.")
+                "Show the state of a command by its id; without one, list the last commands.")
         @Argument(help: "The id, as `aldaba relay life` and `aldaba relay log` print it.") var id: String?
         @Flag(help: "Print JSON objects, one a line.") var json = false
         @OptionGroup var agent: AgentOption
@@ -126,7 +126,7 @@ extension RelayCommand {
     /// `aldaba relay cancel`.
     struct Cancel: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take back a command that is under way, whoever gave it here.",
+            abstract: "Cancel a running command.",
             discussion: "`aldaba relay life` lists the ids. What the other device has done already stays done.")
         @Argument(help: "The command's id.") var id: String
         @OptionGroup var agent: AgentOption
@@ -160,7 +160,7 @@ extension RelayCommand {
     struct Move: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Go on with what plays here on another device, at the same second; here it pauses once it plays there.")
+                "Continue playback on another device; it pauses here once it plays there.")
         @Option(help: "The player here; without it the one that plays.") var player: String?
         @Option(help: "The player there; without it one that opens such addresses.") var into: String?
         @OptionGroup var target: Target
@@ -207,7 +207,7 @@ extension RelayCommand {
     /// `aldaba relay clipboard`.
     struct Clipboard: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the clipboard of another device, or put a text into it.")
+            abstract: "Print or set the clipboard of another device.")
         @Option(help: "The text to put there.") var set: String?
         @OptionGroup var target: Target
 
@@ -226,7 +226,7 @@ extension RelayCommand {
     /// `aldaba relay photos`.
     struct Photos: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the photos that another device shares, or have one sent.")
+            abstract: "List or fetch the photos that another device shares.")
         @Option(help: "The name of the photo that is to be sent; it is put where files of other devices are.")
         var fetch: String?
         @Option(help: "The name of the photo of which a small picture is wanted, a PNG that --output takes.")
@@ -258,7 +258,7 @@ extension RelayCommand {
     /// `aldaba relay run`.
     struct Run: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run a program on another device that its owner has listed there, and print what it writes.")
+            abstract: "Run a listed program on another device, and print its output.")
         @Argument(help: "The name under which it is listed.") var name: String
         @OptionGroup var target: Target
 

@@ -10,7 +10,7 @@ extension RelayCommand {
     struct Pair: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Make another device one of yours: both screens show six digits, and you say whether they are the same.",
+                "Pair another device: compare the six digits on both screens.",
             discussion:
                 "Without a word, on a device that is one of yours: it prints a word. With it, on the new device.")
         @Argument(help: "The word that the other device printed.") var word: String?
@@ -40,7 +40,7 @@ extension RelayCommand {
     struct Dismiss: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Take a device from yours: those that stay get another key, those that are away now must be paired again."
+                "Remove a device from your account: the others get a new key, and absent ones must be paired again."
         )
         @Argument(help: "The device's id, or its name where no other has it.") var device: String
         @OptionGroup var agent: AgentOption
@@ -58,7 +58,7 @@ extension RelayCommand {
     struct Log: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "What other devices did here last, and what was asked of them from here: JSON objects, the oldest first.",
+                "Print the log of commands from and to other devices as JSON objects, the oldest first.",
             discussion: "What was asked from here has `asker`, the app; both devices note the same `id`.")
         @OptionGroup var agent: AgentOption
 
@@ -73,14 +73,14 @@ extension RelayCommand {
     /// `aldaba relay share`.
     struct Share: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What other devices may fetch and run here, and where their files are put.",
+            abstract: "Set what other devices may fetch and run here.",
             subcommands: [ShareList.self, ShareFiles.self, SharePhotos.self, ShareProgram.self])
     }
 
     /// `aldaba relay share list`.
     struct ShareList: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List what other devices may fetch and run here: a JSON object.")
+            commandName: "list", abstract: "Print what other devices may fetch and run here, as JSON.")
         @OptionGroup var agent: AgentOption
 
         func run() throws {
@@ -105,7 +105,7 @@ extension RelayCommand {
     struct ShareFiles: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "files",
-            abstract: "Put files of other devices into this folder from now on.")
+            abstract: "Set the folder for files from other devices.")
         @Argument(help: "The folder.") var folder: String
         @OptionGroup var agent: AgentOption
 
@@ -118,7 +118,7 @@ extension RelayCommand {
     struct SharePhotos: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "photos",
-            abstract: "Let other devices list and fetch the photos of this folder; without one, of none any more.")
+            abstract: "Share the photos of a folder; without a folder, stop sharing.")
         @Argument(help: "The folder.") var folder: String?
         @OptionGroup var agent: AgentOption
 
@@ -130,7 +130,7 @@ extension RelayCommand {
     /// `aldaba relay share program`.
     struct ShareProgram: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "program", abstract: "Let other devices run a program under a name; without words no more.",
+            commandName: "program", abstract: "Let other devices run a program by a name; without a program, stop.",
             discussion: "Arguments that begin with - follow a --: aldaba relay share program free -- df -h /")
         @Argument(help: "The name, 1 to 64 bytes.") var name: String
         @Argument(help: "The program, by its path or its name in PATH, and its arguments.") var words: [String] = []

@@ -7,7 +7,7 @@ import RelayProtocol
 package struct RelayCommand: ParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "relay", abstract: "Find your other devices, start something there, and talk to it.",
+        commandName: "relay", abstract: "Find your other devices, open addresses there, and call their apps.",
         subcommands: [
             Devices.self, Watch.self, Open.self, Call.self, Tell.self, Send.self, Media.self, Move.self, Clipboard.self,
             Photos.self,
@@ -40,7 +40,7 @@ package struct RelayCommand: ParsableCommand {
     /// `aldaba relay watch`.
     struct Watch: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Tell of your other devices as they come and go, until Ctrl-C.")
+            abstract: "Print your other devices as they connect and disconnect, until Ctrl-C.")
         @Flag(help: "Print JSON objects, one a line.") var json = false
         @OptionGroup var agent: AgentOption
 
@@ -94,7 +94,7 @@ package struct RelayCommand: ParsableCommand {
         var device: String
         @Option(help: "The bundle id of the app that is to open it; without it the device chooses.") var app: String?
         @Option(help: "An https page that is opened there if the address cannot be.") var fallback: String?
-        @Option(help: "How many seconds to wait for the device's answer, 1 to 540.") var within = 30
+        @Option(help: "The seconds to wait for the device's answer, 1 to 540.") var within = 30
         @OptionGroup var agent: AgentOption
 
         func run() throws {
@@ -115,7 +115,7 @@ package struct RelayCommand: ParsableCommand {
     /// `aldaba relay call`.
     struct Call: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask an app service of another device, and print its answer and the round trip.")
+            abstract: "Call an app service on another device, and print its response and the round trip.")
         @Argument(help: "The service's name, or APP/SERVICE as `relay devices` lists it; every device has `ping`.")
         var name: String
         @Option(name: .customLong("on"), help: "The device's id or name; of several of one name the only one online.")
@@ -124,7 +124,7 @@ package struct RelayCommand: ParsableCommand {
         @Option(help: "The message, a JSON object; - reads it from standard input. Without it a ping.")
         var message: String?
         @Option(help: "The most bytes of the message, 262144 at most.") var limit = RelayLimits.message.bytes
-        @Option(help: "How many seconds to wait for the answer, 1 to 540.") var within = 30
+        @Option(help: "The seconds to wait for the answer, 1 to 540.") var within = 30
         @Option(help: "The call's id, a UUID, under which it is carried out once and `relay life` tells of it.")
         var id: String?
         @Option(help: "Ask so many times, a million at most, and tell how long the answers took.") var count = 1
@@ -182,7 +182,7 @@ package struct RelayCommand: ParsableCommand {
     /// `aldaba relay status`.
     struct Status: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "This device's id and name, and whether it has an account.")
+            abstract: "Show this device's id, name and account.")
         @Flag(help: "Print a JSON object.") var json = false
         @OptionGroup var agent: AgentOption
 

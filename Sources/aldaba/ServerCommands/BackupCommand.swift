@@ -36,7 +36,7 @@ package struct BackupCommand: ParsableCommand {
 package struct RestoreCommand: ParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
-        commandName: "restore", abstract: "Begin a data folder with what `aldaba backup` copied.",
+        commandName: "restore", abstract: "Create a data folder from a backup.",
         discussion: """
             The data folder must not exist, or be empty. The server that begins there takes the same device tokens, keys and \
             certificates. What was accepted after the backup is not there.

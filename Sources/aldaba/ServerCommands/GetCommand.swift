@@ -6,7 +6,7 @@ import Foundation
 package struct GetCommand: AsyncParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Show the notifications that an apns-id or an internal id names.")
+        commandName: "get", abstract: "Show the notifications with an apns-id or an internal id.")
     @Argument(help: "An apns-id, the server's own id of the notification, or FCM's name of a message.") var id: String
     @Flag(help: "Show every state with its time and source.") var timeline = false
     @Flag(help: "Print the server's JSON array.") var json = false

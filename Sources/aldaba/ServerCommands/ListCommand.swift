@@ -12,7 +12,7 @@ package struct ListCommand: AsyncParsableCommand {
     @Option(help: "Only this app's: its topic.") var app: String?
     @Option(help: "Only this device's: its id, a decimal number.") var device: String?
     @Option(help: "Only those in this state: waiting, ended or refused.") var state: String?
-    @Option(help: "How many, 1 to 100000.") var limit = 100
+    @Option(help: "The number of rows, 1 to 100000.") var limit = 100
     @Option(help: "Only those before this internal id, as the last line of an earlier list tells it.") var after:
         String?
     @Flag(help: "Print JSON objects, one a line.") var json = false

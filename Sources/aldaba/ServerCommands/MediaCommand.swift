@@ -15,7 +15,7 @@ package struct MediaCommand: AsyncParsableCommand {
     /// `aldaba media upload`.
     struct Upload: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Upload a file and print the address by which devices have it.",
+            abstract: "Upload a file, and print the address from which devices fetch it.",
             discussion: """
                 Takes a picture (JPEG, GIF, PNG) of at most 10 MiB, a sound (AIFF, WAV, MP3, M4A) of at most 5, or a movie \
                 (MPEG, MPEG-4, AVI) of at most 50. A file that the team has uploaded before keeps its address.
@@ -33,7 +33,7 @@ package struct MediaCommand: AsyncParsableCommand {
     /// `aldaba media list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the team's files: name, bytes, type, until when, one a line.")
+            abstract: "List the team's files: name, bytes, type and expiry, one a line.")
         @Flag(help: "Print one JSON object a line.") var json = false
         @OptionGroup var server: MediaOptions
 

@@ -31,7 +31,7 @@ struct QueryRequest {
 package struct ReportCommand: AsyncParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Show how many notifications came how far, by day, app and label.",
+        commandName: "report", abstract: "Show delivery counts by day, app and label.",
         discussion: """
             Each accepted notification has one end: they add up to what was accepted. Opened, shown and so on are counted \
             beside the ends.
@@ -108,12 +108,12 @@ package struct ExportCommand: AsyncParsableCommand {
 
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write data for other programs.", subcommands: [Events.self])
+        commandName: "export", abstract: "Export data for other programs.", subcommands: [Events.self])
 
     /// `aldaba export events`.
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "events", abstract: "Write what became of notifications, one line an event.",
+            commandName: "events", abstract: "Export the events of notifications, one line each.",
             discussion: "In the order in which the notifications were accepted, those of one together.")
         @OptionGroup var days: ReportDays
         @Option(help: "jsonl, or csv with a heading.") var format = "jsonl"

@@ -6,7 +6,7 @@ import Foundation
 package struct WithdrawCommand: AsyncParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
-        commandName: "withdraw", abstract: "Take back the notifications that an apns-id or an internal id names.",
+        commandName: "withdraw", abstract: "Withdraw the notifications with an apns-id or an internal id.",
         discussion: """
             What waits does not come any more. A device that may have it is asked to take it off its screen; \
             `aldaba get --timeline` says when it has.

@@ -23,7 +23,7 @@ struct RelayPorts: Sendable {
     /// The native services that the agent itself offers to other devices.
     var services: any NativeServices = NoServices()
     /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
-    var nearby: (any NearbyDirectory)?
+    var nearby: AvahiDirectory?
 }
 
 /// The ports, and the functions for time and randomness, of an agent; tests pass their own.

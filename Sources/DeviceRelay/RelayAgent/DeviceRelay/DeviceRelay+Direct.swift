@@ -2,7 +2,7 @@ import RelayProtocol
 
 /// Direct connections with this user's other devices, beside the path through the server; used where the settings allow
 /// them.
-extension DeviceRelay: DirectRelayDelegate {
+extension DeviceRelay {
     /// Keeps such connections until ``end()``.
     package func run() async { await direct?.begin(self, keys: seals.direct) }
 
@@ -27,10 +27,10 @@ extension DeviceRelay: DirectRelayDelegate {
         }
     }
 
-    /// Seals what goes by the server.
+    /// Something goes to another device by the server.
     package nonisolated func sendByServer(_ route: RelayRoute) { assumeIsolated { $0.seal(.route(route)) } }
 
-    /// Has the host take what came directly.
+    /// Another device's message came directly.
     package nonisolated func cameDirectly(_ route: RelayRoute) {
         assumeIsolated { $0.follow($0.host.received(.route(route), at: $0.parts.now())) }
     }
@@ -40,7 +40,7 @@ extension DeviceRelay: DirectRelayDelegate {
         enter { $0.follow($0.host.received(answer, at: $0.parts.now())) }
     }
 
-    /// Ends everything in transit to the peer.
+    /// A device is unreachable. The outcome of everything in transit to it is unknown.
     package nonisolated func lost(_ peer: String) {
         enter { $0.follow($0.host.lost(peer, at: $0.parts.now())) }
     }

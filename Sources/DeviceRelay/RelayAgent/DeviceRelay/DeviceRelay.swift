@@ -28,7 +28,7 @@ package struct DeviceRelayParts: Sendable {
     /// Asks the person.
     package var presenter: any Presenter
     /// Finds the person's other devices in the networks that this one is in; `nil` where it shall not.
-    package var nearby: (any NearbyDirectory)?
+    package var nearby: AvahiDirectory?
     /// The manufacturer and model of this machine, which other devices show.
     package var machine: DeviceModelInfo
     /// The time in milliseconds since 1970.
@@ -37,7 +37,7 @@ package struct DeviceRelayParts: Sendable {
     /// Names the ports.
     package init(
         opener: any AddressOpener, services: any NativeServices, presenter: any Presenter,
-        nearby: (any NearbyDirectory)?, machine: DeviceModelInfo, now: @escaping @Sendable () -> Int64
+        nearby: AvahiDirectory?, machine: DeviceModelInfo, now: @escaping @Sendable () -> Int64
     ) {
         self.machine = machine
         self.opener = opener

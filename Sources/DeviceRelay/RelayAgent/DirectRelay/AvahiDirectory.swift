@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The announcement has a random host name of its own, so that it does not reveal the machine's. When Avahi is absent
 /// or ends, it is tried again after 1 s, 2 s, … 60 s, and when it starts.
-package final class AvahiDirectory: NearbyDirectory {
+package final class AvahiDirectory {
     private struct Orders {
         var announcement: NearbyAnnouncement?
         var count = 0

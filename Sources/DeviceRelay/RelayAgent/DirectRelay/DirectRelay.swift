@@ -5,20 +5,6 @@ import Networking
 import Platform
 import RelayProtocol
 
-/// The events that ``DirectRelay`` reports to the agent. Called on the agent's event loop.
-package protocol DirectRelayDelegate: AnyObject, Sendable {
-    /// Something goes to another device by the server.
-    func sendByServer(_ route: RelayRoute)
-    /// Another device's message came directly.
-    func cameDirectly(_ route: RelayRoute)
-    /// Something was not sent: taken as the server's answer.
-    func notSent(_ answer: RelayFrame)
-    /// A device is reached directly from now on, or not any more.
-    func reached(_ peer: String, isDirect: Bool)
-    /// A device is unreachable. The outcome of everything in transit to it is unknown.
-    func lost(_ peer: String)
-}
-
 /// Direct connections of the user's devices with each other, in the networks that they share, beside the path through
 /// the server.
 ///
@@ -54,10 +40,10 @@ package actor DirectRelay {
     /// The event loop, so that what runs on it may enter without waiting.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
-    private nonisolated let directory: any NearbyDirectory
+    private nonisolated let directory: AvahiDirectory
     private nonisolated let now: @Sendable () -> Int64
     private nonisolated let logger: Logger
-    private weak var delegate: (any DirectRelayDelegate)?
+    private weak var delegate: DeviceRelay?
     private var listener: (any Channel)?
     private var keys: DirectKeys?
     private var paths = RelayPaths()
@@ -74,7 +60,7 @@ package actor DirectRelay {
     ///   - loop: The delegate's.
     ///   - now: The time in milliseconds since 1970.
     package init(
-        loop: any EventLoop, directory: any NearbyDirectory, now: @escaping @Sendable () -> Int64, logger: Logger
+        loop: any EventLoop, directory: AvahiDirectory, now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.loop = loop
         self.directory = directory
@@ -83,7 +69,7 @@ package actor DirectRelay {
     }
 
     /// Listens and looks; nothing is announced before the keys are known. The delegate is not kept alive.
-    package func begin(_ delegate: any DirectRelayDelegate, keys: DirectKeys?) async {
+    package func begin(_ delegate: DeviceRelay, keys: DirectKeys?) async {
         self.delegate = delegate
         self.keys = keys
         do {

@@ -32,16 +32,6 @@ package enum NearbyEvent: Hashable, Sendable {
     case unavailable(reason: String)
 }
 
-/// Announces this device, and finds others, in the networks that it is in; a port, so that tests need none.
-package protocol NearbyDirectory: Sendable {
-    /// Begins to look; `events` is called on any thread, and must not block.
-    func start(events: @escaping @Sendable (NearbyEvent) -> Void)
-    /// Announces this in place of what was announced before; `nil` for nothing.
-    func announce(_ announcement: NearbyAnnouncement?)
-    /// Takes the announcement back and ends.
-    func stop()
-}
-
 /// The text of an announcement, as DNS-SD has it (RFC 6763, 6).
 enum NearbyText {
     /// The type of the service.

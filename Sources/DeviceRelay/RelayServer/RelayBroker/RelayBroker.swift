@@ -41,7 +41,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// The sessions that missed frames, with the interruptions and removals of devices that they missed.
     private let stale = Mutex<[RelaySession: [String: RelayFrame]]>([:])
     private let register: any RelayRegister
-    let queuedMessageStore: (any QueuedMessageStore)?
+    let queuedMessageStore: RelayDatabase?
     let documentStore: (any DocumentStore)?
     /// The number of outstanding document requests of each session.
     let documentAsks = Mutex<[RelaySession: Int]>([:])
@@ -67,7 +67,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     ///   - fault: Why register, queued messages and documents cannot be used until the server starts again; `nil` while they can. Then
     ///     every frame is refused with it.
     package init(
-        register: any RelayRegister, queuedMessages queuedMessageStore: (any QueuedMessageStore)? = nil,
+        register: any RelayRegister, queuedMessages queuedMessageStore: RelayDatabase? = nil,
         documents documentStore: (any DocumentStore)? = nil,
         clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule,
         fault: @escaping @Sendable () -> String? = { nil }, logger: Logger

@@ -77,8 +77,12 @@ final class QueuedMessageJobs: Sendable {
     }
 }
 
-extension RelayDatabase: QueuedMessageStore {
-    /// Stores a message, unless the sum of its device's messages reaches the limit.
+/// Storage of messages queued for devices that are away.
+///
+/// Every call returns at once; calls are executed in their order. `complete` is called once, later, on another thread,
+/// in that order, and may call the store again.
+extension RelayDatabase {
+    /// Stores a message after all earlier ones, unless one with the same sender and id is stored for the device.
     package func keep(
         _ queuedMessage: StoredMessage, then complete: @escaping @Sendable (QueuedMessageInsertion) -> Void
     ) {
@@ -91,7 +95,9 @@ extension RelayDatabase: QueuedMessageStore {
         add(job)
     }
 
-    /// Reads a device's messages in their order.
+    /// Reads the messages for a device of an account after a number, in the order in which they were stored, without
+    /// those that have expired by `now`. Reads at most `count` messages, and after the first no more than `bytes`.
+    /// `isAll` is whether there are no others; `nil` where they could not be read.
     package func read(
         for device: String, of account: RelayDirectory.AccountID, after number: Int64, count: Int, bytes: Int,
         at now: Int64, then complete: @escaping @Sendable ([StoredMessage]?, Bool) -> Void
@@ -106,7 +112,7 @@ extension RelayDatabase: QueuedMessageStore {
         add(job)
     }
 
-    /// Deletes a message.
+    /// Deletes a message, and completes with whether it was stored; `nil` where that is not known, and it may still be.
     package func remove(_ key: QueuedMessageKey, for device: String, then complete: @escaping @Sendable (Bool?) -> Void)
     {
         let job = QueuedMessageJobs.Job { database, _ in
@@ -122,7 +128,7 @@ extension RelayDatabase: QueuedMessageStore {
         add(job)
     }
 
-    /// Deletes a device's messages.
+    /// Deletes a device's messages, and completes with them, without their bodies.
     package func removeAll(for device: String, then complete: @escaping @Sendable ([StoredMessage]) -> Void) {
         let job = QueuedMessageJobs.Job { database, _ in
             let rows = try Row.fetchAll(
@@ -138,7 +144,8 @@ extension RelayDatabase: QueuedMessageStore {
         add(job)
     }
 
-    /// Deletes some of the expired messages.
+    /// Deletes messages that have expired by `now`; completes with some of them, without their bodies, and with the
+    /// time at which the next expires.
     package func expire(at now: Int64, then complete: @escaping @Sendable ([StoredMessage], Int64?) -> Void) {
         let job = QueuedMessageJobs.Job { database, _ in
             let rows = try Row.fetchAll(database, sql: Self.expired, arguments: [now])

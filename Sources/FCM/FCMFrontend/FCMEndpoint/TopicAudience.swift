@@ -4,11 +4,11 @@ import PushServer
 
 /// Sends FCM's messages to topics and conditions.
 package struct TopicAudience: AudienceSender {
-    private let sender: any TopicSender
+    private let sender: Broadcasts
     private let clock: @Sendable () -> Timestamp
 
     /// Creates a sender that uses the topics' own port.
-    package init(_ sender: any TopicSender, clock: @escaping @Sendable () -> Timestamp) {
+    package init(_ sender: Broadcasts, clock: @escaping @Sendable () -> Timestamp) {
         self.sender = sender
         self.clock = clock
     }

@@ -11,7 +11,7 @@ import PushServer
 /// `expiration` (seconds since 1970; 0: for connected devices only) and `collapseID`. A caller that may act for every
 /// team specifies one, as `team`. The response has the broadcast's id.
 struct BroadcastRoute: Sendable {
-    let sender: any TopicSender
+    let sender: Broadcasts
     let access: any ProjectAuthentication
 
     private static let payloadLimit = 4096

@@ -12,7 +12,7 @@ import PushServer
 /// A provider's libraries use them when their Instance ID address is this server's.
 package struct TopicInterface: ControlInterface {
     private let subscriptions: TopicSubscriptions
-    private let sender: any TopicSender
+    private let sender: Broadcasts
     private let authentication: any ProjectAuthentication
     private let quotas: SubscriptionQuotas
     private let web: any FCMRegister
@@ -26,7 +26,7 @@ package struct TopicInterface: ControlInterface {
     ///   - quotas: The quotas for changes of subscriptions, on all listeners together.
     ///   - web: The register of browsers' and Android libraries' registrations.
     package init(
-        subscriptions: TopicSubscriptions, sender: any TopicSender, authentication: any ProjectAuthentication,
+        subscriptions: TopicSubscriptions, sender: Broadcasts, authentication: any ProjectAuthentication,
         quotas: SubscriptionQuotas, web: any FCMRegister
     ) {
         self.quotas = quotas

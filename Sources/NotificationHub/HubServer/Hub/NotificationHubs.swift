@@ -14,7 +14,7 @@ package final class NotificationHubs: Sendable {
     /// Finds time zones by their names.
     package let zones: Zones
     /// Submits one notification for many of this server's own devices; `nil` where each is submitted separately.
-    let gateway: (any BroadcastGateway)?
+    let gateway: GatewayBroadcasts?
     /// Receives each change of installations before the request is answered.
     private let changed: @Sendable ([AudienceChange]) -> Void
     /// The fewest installations with one payload, on this server's own devices, that become a broadcast part.
@@ -44,7 +44,7 @@ package final class NotificationHubs: Sendable {
     ///   - broadcastMinimum: The fewest installations with one payload that become a broadcast part.
     ///   - zones: The rules of the recipients' time zones; by default UTC alone.
     package init(
-        store: any HubStore, senders: [HubPlatform: any PushSender], gateway: (any BroadcastGateway)? = nil,
+        store: any HubStore, senders: [HubPlatform: any PushSender], gateway: GatewayBroadcasts? = nil,
         changed: @escaping @Sendable ([AudienceChange]) -> Void = { _ in },
         broadcastMinimum: Int = defaultBroadcastMinimum, clock: @escaping @Sendable () -> Timestamp,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },

@@ -173,30 +173,3 @@ package struct TakenBroadcast: Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 }
-
-/// The port by which a hub submits one notification for many of this server's own devices.
-package protocol BroadcastGateway: Sendable {
-    /// Checks notifications as the gateway does before it accepts them; none is accepted.
-    ///
-    /// - Returns: A verdict for each notification, as for ``PushSender/deliver(_:of:)``.
-    func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?]
-
-    /// Submits a broadcast. A repetition returns the existing broadcast.
-    ///
-    /// - Returns: `nil` where the gateway refuses it: ``examine(_:of:)`` then gives the reason for each recipient.
-    /// - Throws: An error where it is unknown whether it was accepted.
-    func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> TakenBroadcast?
-
-    /// The copies of a broadcast after one of them, each with the device tokens of its registration, in lower case.
-    func copies(
-        of broadcast: NotificationID, after: NotificationID?, limit: Int
-    ) async throws -> [(id: NotificationID, tokens: [String])]
-
-    /// Waits until lists that were read before this call make no more copies.
-    ///
-    /// - Throws: An error where that is unknown.
-    func settle() async throws
-
-    /// Withdraws a broadcast and its copies.
-    func withdraw(_ broadcast: NotificationID) async throws
-}

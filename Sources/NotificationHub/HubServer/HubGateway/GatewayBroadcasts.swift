@@ -4,7 +4,7 @@ import PushCore
 import PushServer
 
 /// Submits broadcasts to this server's own gateway.
-package struct GatewayBroadcasts: BroadcastGateway {
+package struct GatewayBroadcasts {
     private let sender: GatewaySender
     private let broadcasts: Broadcasts
     private let apps: AppDirectory
@@ -31,13 +31,17 @@ package struct GatewayBroadcasts: BroadcastGateway {
         self.clock = clock
     }
 
-    /// Checks each as the gateway's sender does.
+    /// Checks notifications as the gateway does before it accepts them; none is accepted.
+    ///
+    /// - Returns: A verdict for each notification, as for ``PushSender/deliver(_:of:)``.
     package func examine(_ pushes: [HubPush], of hub: HubRecord) async -> [PushVerdict?] {
         await sender.examine(pushes, of: hub)
     }
 
-    /// Sends the broadcast to the list of the hub's app. A broadcast that is attempted once or never, or too large, is
-    /// refused.
+    /// Submits a broadcast. A repetition returns the existing broadcast.
+    ///
+    /// - Returns: `nil` where the gateway refuses it: ``examine(_:of:)`` then gives the reason for each recipient.
+    /// - Throws: An error where it is unknown whether it was accepted.
     package func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> TakenBroadcast? {
         guard let app = try await apps.find(hub.topic), app.team == hub.team, app.isPushEnabled,
             let options = try? PushOptions(broadcast.headers, now: clock()),
@@ -54,7 +58,7 @@ package struct GatewayBroadcasts: BroadcastGateway {
         return TakenBroadcast(id: sent.id, expiresAt: sent.expiresAt)
     }
 
-    /// Reads the copies, and seals their tokens.
+    /// The copies of a broadcast after one of them, each with the device tokens of its registration, in lower case.
     package func copies(
         of broadcast: NotificationID, after: NotificationID?, limit: Int
     ) async throws -> [(id: NotificationID, tokens: [String])] {
@@ -66,7 +70,9 @@ package struct GatewayBroadcasts: BroadcastGateway {
         }
     }
 
-    /// Waits until the mailboxes have processed earlier reads.
+    /// Waits until lists that were read before this call make no more copies.
+    ///
+    /// - Throws: An error where that is unknown.
     package func settle() async throws { try await broadcasts.settle() }
 
     /// Withdraws the broadcast; one that has ended is not changed.

@@ -1,29 +1,12 @@
 import NIOCore
 import PushCore
 
-/// Delivers broadcasts to connected devices; the port for components that store broadcasts and subscriptions.
-package protocol BroadcastDelivery: Sendable {
+extension MailboxService {
     /// A new id for a broadcast, from the sequence of notifications; `nil` when none can be made now.
-    func newID() -> NotificationID?
+    nonisolated package func newID() -> NotificationID? { ids.next(now: clock()) }
 
     /// Delivers a broadcast for the members of these topics, which was made durable, to the connected devices, slice by
     /// slice.
-    func published(_ topics: [TopicNumber])
-
-    /// Changes subscriptions of these devices. When this returns, no decision depends on the earlier ones any more.
-    ///
-    /// - Parameter change: Makes the change durable. Its result is not examined: the devices are processed in any case.
-    /// - Throws: The error that the change throws.
-    func changeSubscriptions<Value: Sendable>(
-        of devices: [DeviceID], _ change: () async throws -> Value
-    ) async throws -> Value
-}
-
-extension MailboxService: BroadcastDelivery {
-    /// Makes an id on this thread.
-    nonisolated package func newID() -> NotificationID? { ids.next(now: clock()) }
-
-    /// Processes the members that are connected, one slice in a batch.
     nonisolated package func published(_ topics: [TopicNumber]) {
         loop.execute {
             self.assumeIsolated { service in
@@ -33,8 +16,10 @@ extension MailboxService: BroadcastDelivery {
         }
     }
 
-    /// Queues the devices and waits until they were processed. Devices without a connection read anew when they
-    /// connect.
+    /// Changes subscriptions of these devices. When this returns, no decision depends on the earlier ones any more.
+    ///
+    /// - Parameter change: Makes the change durable. Its result is not examined: the devices are processed in any case.
+    /// - Throws: The error that the change throws.
     nonisolated package func changeSubscriptions<Value: Sendable>(
         of devices: [DeviceID], _ change: () async throws -> Value
     ) async throws -> Value {

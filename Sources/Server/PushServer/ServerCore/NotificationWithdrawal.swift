@@ -11,17 +11,6 @@ package protocol NotificationWithdrawal: Sendable {
         _ id: NotificationID, of device: DeviceID, then complete: @escaping @Sendable (WithdrawalOutcome) -> Void)
 }
 
-/// Withdrawal of broadcasts by their senders; the port of the endpoints that offer it.
-package protocol BroadcastWithdrawal: Sendable {
-    /// Withdraws a broadcast: no more copies are made, and the copies are withdrawn one after the other.
-    ///
-    /// The caller has checked that it belongs to its team.
-    /// - Returns: ``WithdrawalOutcome/withdrawn`` once no device receives it that does not have it yet; the copies may
-    ///   follow later.
-    /// - Throws: An error when the store cannot be read or written; the request may be repeated.
-    func withdrawBroadcast(_ id: NotificationID) async throws -> WithdrawalOutcome
-}
-
 /// The outcome of a withdrawal.
 package enum WithdrawalOutcome: Hashable, Sendable {
     /// The notification was queued, and does not reach the device any more.

@@ -1,15 +1,6 @@
 import PushCore
 import Synchronization
 
-/// Sending to topics and conditions; the port of the endpoints that accept such sends.
-package protocol TopicSender: Sendable {
-    /// Accepts a message for many recipients; it is stored once, whatever the number of subscribers.
-    ///
-    /// - Returns: The id under which the broadcast is durable.
-    /// - Throws: The store's error when it does not take it: nothing was accepted.
-    func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID
-}
-
 /// A message for the subscribers of topics.
 package struct TopicMessage: Sendable {
     /// The topic or condition.
@@ -87,9 +78,9 @@ package struct NoBroadcastID: Error {
 }
 
 /// Stores broadcasts, delivers them to connected devices, and withdraws them.
-package struct Broadcasts: TopicSender, BroadcastWithdrawal {
+package struct Broadcasts {
     private let store: any TopicStore
-    private let delivery: any BroadcastDelivery
+    private let delivery: MailboxService
     private let withdrawal: any NotificationWithdrawal
     /// Waits until no decision of the mailboxes depends on what they read before.
     private let settled: @Sendable () async throws -> Void
@@ -132,7 +123,10 @@ package struct Broadcasts: TopicSender, BroadcastWithdrawal {
         self.clock = clock
     }
 
-    /// Stores the broadcast and has the connected members processed.
+    /// Accepts a message for many recipients; it is stored once, whatever the number of subscribers.
+    ///
+    /// - Returns: The id under which the broadcast is durable.
+    /// - Throws: The store's error when it does not take it: nothing was accepted.
     package func send(_ message: TopicMessage, from team: TeamID) async throws -> NotificationID {
         guard let id = delivery.newID() else { throw NoBroadcastID() }
         let now = clock()
@@ -185,8 +179,12 @@ package struct Broadcasts: TopicSender, BroadcastWithdrawal {
     /// Waits until no decision of the mailboxes depends on what they read before.
     package func settle() async throws { try await settled() }
 
-    /// Stops the broadcast's copies, waits until no decision depends on earlier reads, and withdraws the copies after
-    /// this returns. A withdrawal interrupted by a crash is continued by ``resume()``.
+    /// Withdraws a broadcast: no more copies are made, and the copies are withdrawn one after the other.
+    ///
+    /// The caller has checked that it belongs to its team.
+    /// - Returns: ``WithdrawalOutcome/withdrawn`` once no device receives it that does not have it yet; the copies may
+    ///   follow later.
+    /// - Throws: An error when the store cannot be read or written; the request may be repeated.
     package func withdrawBroadcast(_ id: NotificationID) async throws -> WithdrawalOutcome {
         guard try await store.withdrawBroadcast(id, at: clock()) else { return .ended }
         try await settled()

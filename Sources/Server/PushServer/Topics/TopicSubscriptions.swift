@@ -6,7 +6,7 @@ package struct TopicSubscriptions: Sendable {
     private let store: any TopicStore
     private let apps: AppDirectory
     private let tokens: TokenDirectory
-    private let delivery: any BroadcastDelivery
+    private let delivery: MailboxService
     private let clock: @Sendable () -> Timestamp
 
     /// The maximum number of topics of a registration.
@@ -14,7 +14,7 @@ package struct TopicSubscriptions: Sendable {
 
     /// Creates an instance from its properties.
     package init(
-        store: any TopicStore, apps: AppDirectory, tokens: TokenDirectory, delivery: any BroadcastDelivery,
+        store: any TopicStore, apps: AppDirectory, tokens: TokenDirectory, delivery: MailboxService,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
@@ -124,8 +124,13 @@ package struct TopicSubscriptions: Sendable {
     }
 }
 
-extension TopicSubscriptions: DeviceTopics {
-    /// Subscribes an app of an authenticated device; its token must be the device's own.
+extension TopicSubscriptions {
+    /// Subscribes an app to a topic of its team, or unsubscribes it. The caller has checked the device's secret.
+    ///
+    /// - Parameters:
+    ///   - name: The topic's name, with or without `/topics/`.
+    ///   - token: The app's registration token.
+    /// - Throws: An error when the store cannot be read or written; nothing was changed.
     package func changeTopic(
         _ name: String, ofToken token: String, device: DeviceID, isLeaving: Bool
     ) async throws -> DeviceTopicOutcome {

@@ -34,7 +34,7 @@ final class DeviceServer: Sendable {
     }
 
     /// Begins another run of the server: what an earlier one had in memory is gone.
-    func gateway(_ hubStore: any HubStore) throws -> (gateway: any BroadcastGateway, lists: HubLists) {
+    func gateway(_ hubStore: any HubStore) throws -> (gateway: GatewayBroadcasts, lists: HubLists) {
         var settings = MailboxService.Settings()
         settings.retryPause = .milliseconds(1)
         let lists = HubLists(store: hubStore, sealer: sealer, clock: clock.function)

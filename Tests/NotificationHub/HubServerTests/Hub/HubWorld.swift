@@ -28,7 +28,7 @@ final class HubWorld: Sendable {
         senders: [HubPlatform: any PushSender]? = nil,
         store: (HubDatabase) -> any HubStore = { $0 },
         broadcastMinimum: Int = 1, clock: ManualClock? = nil,
-        gateway: (any HubStore) throws -> (gateway: any BroadcastGateway, lists: HubLists)? = { _ in nil }
+        gateway: (any HubStore) throws -> (gateway: GatewayBroadcasts, lists: HubLists)? = { _ in nil }
     ) async throws {
         self.folder = try before?.folder ?? folder ?? TemporaryFolder()
         self.clock = before?.clock ?? clock ?? ManualClock()
