@@ -12,7 +12,7 @@ enum ConditionFuzz {
                 let text = String(decoding: UnsafeBufferPointer(start: data, count: count), as: UTF8.self)
                 _ = Audience(text: text)
                 let condition: TopicCondition
-                do throws(ConditionFault) { condition = try TopicCondition(parsing: text) } catch {
+                do throws(ConditionError) { condition = try TopicCondition(parsing: text) } catch {
                     precondition((1...text.count + 1).contains(error.position), "points beyond the text")
                     return 0
                 }

@@ -24,10 +24,10 @@ package enum SubcommandPath {
         }
     }
 
-    private static func unknown(_ word: String, after path: String, known: [String]) -> CommandFailure {
-        if known.isEmpty { return CommandFailure(.usage, "`\(path)` has no subcommands, and so no \"\(word)\"") }
+    private static func unknown(_ word: String, after path: String, known: [String]) -> CommandError {
+        if known.isEmpty { return CommandError(.usage, "`\(path)` has no subcommands, and so no \"\(word)\"") }
         let meant = NearestWord.to(word, among: known).map { "; did you mean `\(path) \($0)`?" } ?? ""
-        return CommandFailure(
+        return CommandError(
             .usage,
             "there is no command `\(path) \(word)`\(meant)\n`\(path)` has: \(known.joined(separator: ", "))")
     }

@@ -26,15 +26,15 @@ extension AgentCommand {
 extension AgentOption {
     /// The device token of an app on this machine.
     ///
-    /// - Throws: ``CommandFailure`` where the agent does not know the app, or the app has no token.
+    /// - Throws: ``CommandError`` where the agent does not know the app, or the app has no token.
     func deviceToken(of app: String) throws -> String {
         guard case .status(let status) = try connect().ask(.status) else { throw unexpected() }
         guard let found = status.apps.first(where: { $0.id.rawValue == app }) else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput, "--app: the agent knows no app \(app); `aldaba agent apps` lists those that it knows")
         }
         guard let token = found.token else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "--app: \(app) has no device token: it gets one when it registers for remote notifications and the "
                     + "agent reaches its server")

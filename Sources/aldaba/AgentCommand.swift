@@ -141,13 +141,13 @@ struct AgentCommand: AsyncParsableCommand {
 
             func run() throws {
                 guard let bytes = try PrivateFile.bytes(manifest) else {
-                    throw CommandFailure(.invalidInput, "there is no file \(manifest)")
+                    throw CommandError(.invalidInput, "there is no file \(manifest)")
                 }
                 let read: AppManifest
                 do { read = try AppManifest.read(Data(bytes)) } catch {
-                    throw CommandFailure(.invalidInput, "\(manifest): \(error)")
+                    throw CommandError(.invalidInput, "\(manifest): \(error)")
                 }
-                if let fault = read.missingProgram() { throw CommandFailure(.invalidInput, "\(manifest): \(fault)") }
+                if let fault = read.missingProgram() { throw CommandError(.invalidInput, "\(manifest): \(fault)") }
                 try agent.begunFolder().make()
                 let folder = AppFolder(path: agent.location.folder.manifests)
                 try print(folder.install(read))
@@ -182,7 +182,7 @@ struct AgentCommand: AsyncParsableCommand {
 
             func run() throws {
                 guard try AppFolder(path: agent.location.folder.manifests).remove(app) else {
-                    throw CommandFailure(
+                    throw CommandError(
                         .invalidInput, "no app \(app) is installed; `aldaba agent app list` shows those that are")
                 }
                 // A running agent looks at its apps when it is asked something; any other looks when
@@ -223,7 +223,7 @@ enum AgentAssembly {
     private static func server(device: String?, control: String?) throws -> AgentConfiguration.Server? {
         if device == nil, control == nil { return nil }
         guard let device = device.flatMap(ServerAddresses.parts), let control else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "a server is named by both of --agent-server HOST:PORT and --agent-control https://HOST:PORT")
         }
@@ -249,7 +249,7 @@ enum AgentAssembly {
             return presenter
         }
         if choice == "desktop" {
-            throw CommandFailure(
+            throw CommandError(
                 .failed, "there is no session bus; set DBUS_SESSION_BUS_ADDRESS, or choose --presenter headless")
         }
         return HeadlessPresenter(logger: logger, hook: values.text(.presenterHook))

@@ -64,7 +64,7 @@ struct Aldaba: AsyncParsableCommand {
     /// Prints the failure, and returns its exit code.
     private static func report(_ error: any Error) -> CommandExit {
         switch error {
-        case let failure as CommandFailure:
+        case let failure as CommandError:
             if !failure.description.isEmpty { Terminal.complain(failure.description) }
             return failure.exit
         case let faults as ConfigurationFaults:

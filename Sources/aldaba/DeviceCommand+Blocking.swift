@@ -18,13 +18,13 @@ extension DeviceCommand {
 
         func run() async throws {
             guard (1...100_000).contains(limit) else {
-                throw CommandFailure(.invalidInput, "--limit takes 1 to 100000")
+                throw CommandError(.invalidInput, "--limit takes 1 to 100000")
             }
             var filter = DeviceFilter()
             filter.topic = app.map { Topic(rawValue: $0) }
             if let state {
                 guard let known = DeviceFilter.State(rawValue: state) else {
-                    throw CommandFailure(.invalidInput, "--state: \"\(state)\" is none of active, blocked and revoked")
+                    throw CommandError(.invalidInput, "--state: \"\(state)\" is none of active, blocked and revoked")
                 }
                 filter.state = known
             }
@@ -97,7 +97,7 @@ extension DeviceCommand {
     /// Reads a device's id.
     static func device(_ text: String) throws -> DeviceID {
         guard let id = UInt64(text).flatMap(DeviceID.init) else {
-            throw CommandFailure(.invalidInput, "\"\(text)\" is no device's id, a decimal number")
+            throw CommandError(.invalidInput, "\"\(text)\" is no device's id, a decimal number")
         }
         return id
     }
@@ -110,7 +110,7 @@ extension DeviceCommand {
             try await store.setBlocked(id, isBlocked, at: presentTime())
         }
         guard hasChanged else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput, "the register has no device \(id) that could be \(isBlocked ? "" : "un")blocked")
         }
         let word = isBlocked ? "blocked" : "unblocked"

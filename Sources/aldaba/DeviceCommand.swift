@@ -24,13 +24,13 @@ struct DeviceCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let id = UInt64(device).flatMap(DeviceID.init) else {
-                throw CommandFailure(.invalidInput, "\"\(device)\" is no device's id, a decimal number")
+                throw CommandError(.invalidInput, "\"\(device)\" is no device's id, a decimal number")
             }
             let isRevoked = try await ServerRegister.reading(location.folder) { store in
                 try await store.revokeDevice(id, at: presentTime())
             }
             guard isRevoked else {
-                throw CommandFailure(.invalidInput, "the register has no device \(id) that could be revoked")
+                throw CommandError(.invalidInput, "the register has no device \(id) that could be revoked")
             }
             if json { try print(JSONLine.of(["device": id.description])) } else { print("revoked device \(id)") }
         }
@@ -74,16 +74,16 @@ struct DeviceCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard (1...100_000).contains(count) else {
-                throw CommandFailure(.invalidInput, "\(count) devices cannot be made; 1 to 100000 can")
+                throw CommandError(.invalidInput, "\(count) devices cannot be made; 1 to 100000 can")
             }
             guard (1...64).contains(accountSize ?? 1) else {
-                throw CommandFailure(.invalidInput, "--relay takes 1 to 64")
+                throw CommandError(.invalidInput, "--relay takes 1 to 64")
             }
             guard Topic.hasShape(topic), TeamID.hasShape(team) else {
-                throw CommandFailure(.invalidInput, "--topic takes a bundle id, --team ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--topic takes a bundle id, --team ten characters A-Z0-9")
             }
             guard PushEnvironment(rawValue: environment) != nil, (1...65_535).contains(devicePort) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "--environment takes sandbox or production, --device-port takes 1 to 65535")
             }
             let addresses =

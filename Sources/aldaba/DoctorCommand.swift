@@ -40,7 +40,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 if let remedy = finding.remedy { print("         \(remedy)") }
             }
         }
-        if findings.contains(where: \.isProblem) { throw CommandFailure(.failed, "") }
+        if findings.contains(where: \.isProblem) { throw CommandError(.failed, "") }
     }
 
     /// The state of the store as the server that runs on the folder reports it; `nil` where none does.

@@ -12,16 +12,16 @@ struct PublishedKey: Decodable {
     }
     var keys: Keys
 
-    /// - Throws: ``CommandFailure`` naming the source and the member that is wrong.
+    /// - Throws: ``CommandError`` naming the source and the member that is wrong.
     static func read(_ text: Data, from source: String) throws -> RecipientPublicKey {
         guard let published = try? JSONDecoder().decode(PublishedKey.self, from: text) else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput, "\(source): it must be JSON with the members keys.p256dh and keys.auth")
         }
         do {
             return try RecipientPublicKey(p256dh: published.keys.p256dh, auth: published.keys.auth)
         } catch {
-            throw CommandFailure(.invalidInput, "\(source): \(error)")
+            throw CommandError(.invalidInput, "\(source): \(error)")
         }
     }
 }
@@ -36,7 +36,7 @@ enum EncryptionKeyClient {
     ) async throws -> Data {
         let addresses = try location.addresses()
         guard let path = token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
-            throw CommandFailure(.invalidInput, "\"\(token)\" is no device token")
+            throw CommandError(.invalidInput, "\"\(token)\" is no device token")
         }
         var request = HTTPClientRequest(
             url: "\(addresses.http ?? addresses.control)/v1/registrations/\(path)/encryption-key")
@@ -47,12 +47,12 @@ enum EncryptionKeyClient {
         switch status {
         case 200: return body
         case 401, 403:
-            throw CommandFailure(
+            throw CommandError(
                 .notAuthorized, "the server does not allow this: \(ControlClient.message(body))")
         case 400..<500:
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput, "there is no key for the device token: \(ControlClient.message(body))")
-        default: throw CommandFailure(.failed, "the server answered \(status): \(ControlClient.message(body))")
+        default: throw CommandError(.failed, "the server answered \(status): \(ControlClient.message(body))")
         }
     }
 }

@@ -32,20 +32,20 @@ struct NextNotificationCommand: ParsableCommand {
 
     func run() throws {
         if batch { return try answerLines() }
-        guard !fields.isEmpty else { throw CommandFailure(.usage, "give fields, such as hour=9 minute=30") }
+        guard !fields.isEmpty else { throw CommandError(.usage, "give fields, such as hour=9 minute=30") }
         var question = Question(zone: zone, fields: [:], count: count, calendar: calendar)
         for text in fields {
             let parts = text.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, let number = Int(parts[1]) else {
-                throw CommandFailure(.usage, "\"\(text)\" is not field=number, such as hour=9")
+                throw CommandError(.usage, "\"\(text)\" is not field=number, such as hour=9")
             }
             guard question.fields.updateValue(number, forKey: String(parts[0])) == nil else {
-                throw CommandFailure(.usage, "the field \(parts[0]) is given twice")
+                throw CommandError(.usage, "the field \(parts[0]) is given twice")
             }
         }
         if let after {
             guard let date = try? Date(after, strategy: .iso8601) else {
-                throw CommandFailure(.usage, "\"\(after)\" is not a time in ISO 8601, such as 2026-03-28T00:00:00Z")
+                throw CommandError(.usage, "\"\(after)\" is not a time in ISO 8601, such as 2026-03-28T00:00:00Z")
             }
             question.after = date.timeIntervalSince1970
         }
@@ -62,7 +62,7 @@ struct NextNotificationCommand: ParsableCommand {
             do {
                 question = try JSONDecoder().decode(Question.self, from: Data(line.utf8))
             } catch {
-                throw CommandFailure(.invalidInput, "a line of standard input is not such an object: \(error)")
+                throw CommandError(.invalidInput, "a line of standard input is not such an object: \(error)")
             }
             let seconds = try question.answer().map { "\(Double($0.rawValue) / 1000)" }
             lines += "[\(seconds.joined(separator: ","))]\n"
@@ -84,7 +84,7 @@ struct NextNotificationCommand: ParsableCommand {
 
         func answer() throws -> [Timestamp] {
             guard (1...NextNotificationCommand.most).contains(count ?? 1) else {
-                throw CommandFailure(.usage, "between 1 and \(NextNotificationCommand.most) can be told")
+                throw CommandError(.usage, "between 1 and \(NextNotificationCommand.most) can be told")
             }
             let rules = try rules()
             let pattern = CalendarPattern(try components())
@@ -98,9 +98,9 @@ struct NextNotificationCommand: ParsableCommand {
         }
 
         func rules() throws -> ZoneRules {
-            let choice = ZoneChoice(try zone.map { name throws(CommandFailure) in try TimeWords.zone(named: name) })
+            let choice = ZoneChoice(try zone.map { name throws(CommandError) in try TimeWords.zone(named: name) })
             guard let rules = LocalZones.shared.rules(for: choice) else {
-                throw CommandFailure(.failed, "the rules of the zone \(zone ?? "of this machine") cannot be read")
+                throw CommandError(.failed, "the rules of the zone \(zone ?? "of this machine") cannot be read")
             }
             return rules
         }
@@ -115,7 +115,7 @@ struct NextNotificationCommand: ParsableCommand {
                 }
                 guard let path = Self.names[name] else {
                     let known = Self.names.keys.sorted().joined(separator: ", ")
-                    throw CommandFailure(
+                    throw CommandError(
                         .usage, "there is no field \"\(name)\"; there are \(known), and isLeapMonth, which is 0 or 1")
                 }
                 components[keyPath: path] = number
@@ -126,7 +126,7 @@ struct NextNotificationCommand: ParsableCommand {
         private static func calendar(_ name: String) throws -> Calendar {
             guard let identifier = calendars[name] else {
                 let known = calendars.keys.sorted().joined(separator: ", ")
-                throw CommandFailure(.usage, "there is no calendar \"\(name)\"; there are \(known)")
+                throw CommandError(.usage, "there is no calendar \"\(name)\"; there are \(known)")
             }
             return Calendar(identifier: identifier)
         }

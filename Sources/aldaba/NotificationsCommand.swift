@@ -29,7 +29,7 @@ struct NotificationsCommand: ParsableCommand {
 
         func number() throws -> Int64 {
             guard let text = numbers.first, numbers.count == 1, let number = Int64(text) else {
-                throw CommandFailure(.usage, "name one notification by its number, as `aldaba notifications` shows it")
+                throw CommandError(.usage, "name one notification by its number, as `aldaba notifications` shows it")
             }
             return number
         }
@@ -179,7 +179,7 @@ struct NotificationsCommand: ParsableCommand {
 
         /// Dismisses a notification; one that is gone already is no failure.
         private static func dismiss(_ number: Int64, _ client: AgentClient) throws {
-            do { _ = try client.ask(.dismiss(notification: number)) } catch let failure as CommandFailure {
+            do { _ = try client.ask(.dismiss(notification: number)) } catch let failure as CommandError {
                 guard failure.exit == .invalidInput else { throw failure }
             }
         }

@@ -46,17 +46,17 @@ struct NotifyCommand: ParsableCommand {
 
     func run() throws {
         if let timeout, !(0...1_000_000).contains(timeout) {
-            throw CommandFailure(.usage, "--timeout must be a number of seconds from 0 to 1000000")
+            throw CommandError(.usage, "--timeout must be a number of seconds from 0 to 1000000")
         }
         let words = TriggerArguments(at: at, every: every, in: `in`, near: near, isLeaving: leaving, zone: zone)
         let request = NotificationRequest(
             identifier: id ?? UUID().uuidString.lowercased(), content: try content(), trigger: try words.trigger())
         let waits = wait || timeout != nil
         guard !waits || request.trigger == nil else {
-            throw CommandFailure(.usage, "--wait and --timeout need a notification that appears at once")
+            throw CommandError(.usage, "--wait and --timeout need a notification that appears at once")
         }
         guard request.trigger == nil || request.content.actions.isEmpty else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage, "--button and --reply need a notification that appears at once: nobody hears a later answer")
         }
         let client = try agent.connect()
@@ -112,7 +112,7 @@ struct NotifyCommand: ParsableCommand {
     private func content() throws -> NotificationContent {
         guard let level = NotificationContent.InterruptionLevel(rawValue: level) else {
             let names = NotificationContent.InterruptionLevel.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(.usage, "--level must be one of: \(names)")
+            throw CommandError(.usage, "--level must be one of: \(names)")
         }
         var content = NotificationContent()
         content.title = title
@@ -129,7 +129,7 @@ struct NotifyCommand: ParsableCommand {
         if let image {
             let path = URL(fileURLWithPath: image).path
             guard FileManager.default.isReadableFile(atPath: path) else {
-                throw CommandFailure(.invalidInput, "there is no picture \(image)")
+                throw CommandError(.invalidInput, "there is no picture \(image)")
             }
             content.attachments = [NotificationAttachment(identifier: "image", path: path, type: "public.image")]
         }
@@ -141,7 +141,7 @@ struct NotifyCommand: ParsableCommand {
         guard parts.count == 2, let id = parts.first, let label = parts.last, !id.isEmpty, !label.isEmpty, id != "open",
             id != "dismiss"
         else {
-            throw CommandFailure(.usage, "\(text) is not id=label, with an id other than open and dismiss")
+            throw CommandError(.usage, "\(text) is not id=label, with an id other than open and dismiss")
         }
         return NotificationActionDescription(identifier: id, title: label)
     }

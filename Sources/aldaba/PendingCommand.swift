@@ -64,7 +64,7 @@ struct CancelCommand: ParsableCommand {
 
     func run() throws {
         guard all == identifiers.isEmpty else {
-            throw CommandFailure(.usage, "give identifiers, as `aldaba notifications pending` shows them, or --all")
+            throw CommandError(.usage, "give identifiers, as `aldaba notifications pending` shows them, or --all")
         }
         let agent = try agent.connect()
         let named = all ? try agent.pending(app: app).map(\.identifier) : identifiers

@@ -68,7 +68,7 @@ struct SendCommand: AsyncParsableCommand {
         let identity = try identity()
         let tls: NIOSSLContext
         do { tls = try .http2Client(trustRoots: roots, identity: identity) } catch {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "\(ca ?? location.authority ?? ""): no certificates in PEM; an authority's would be right")
         }
@@ -79,10 +79,10 @@ struct SendCommand: AsyncParsableCommand {
             response = try await client.request(headers: headers, body: body)
             await client.close()
         } catch HTTP2RequestError.timedOut {
-            throw CommandFailure(
+            throw CommandError(
                 .timedOut, "\(host):\(port) did not answer in time; it may have taken the notification")
         } catch {
-            throw CommandFailure(
+            throw CommandError(
                 .unreachable,
                 "\(ServerAddresses.authority(host, port)) cannot be asked: \(ConnectionFault.words(error, host: host))")
         }
@@ -95,16 +95,16 @@ struct SendCommand: AsyncParsableCommand {
     private func identity() throws -> String? {
         guard let certificate else { return nil }
         guard let text = try PrivateFile.secret(certificate)?.wrappedValue else {
-            throw CommandFailure(.invalidInput, "--certificate: there is no file \(certificate)")
+            throw CommandError(.invalidInput, "--certificate: there is no file \(certificate)")
         }
         if let fault = CertificateFiles.fault(ofIdentity: text) {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "--certificate: \(certificate): \(fault); it is to hold a certificate and its key in PEM, as `openssl "
                     + "pkcs12 -in X.p12 -out X.pem -nodes -clcerts` writes them")
         }
         do { _ = try NIOSSLContext.http2Client(trustRoots: .certificates([]), identity: text) } catch {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "--certificate: \(certificate) does not hold a certificate and its key in PEM; `openssl pkcs12 -in X.p12 "
                     + "-out X.pem -nodes -clcerts` makes such a file")
@@ -118,7 +118,7 @@ struct SendCommand: AsyncParsableCommand {
             return (addresses.host, addresses.apnsPort)
         }
         guard let parts = ServerAddresses.parts(ofAuthority: server) else {
-            throw CommandFailure(.invalidInput, "--server: \"\(server)\" is not host:port")
+            throw CommandError(.invalidInput, "--server: \"\(server)\" is not host:port")
         }
         return parts
     }
@@ -128,15 +128,15 @@ struct SendCommand: AsyncParsableCommand {
             var alert: [String: String] = [:]
             alert["title"] = title
             alert["body"] = body
-            guard !alert.isEmpty else { throw CommandFailure(.usage, "give --title, --body or --payload") }
+            guard !alert.isEmpty else { throw CommandError(.usage, "give --title, --body or --payload") }
             return Array(try JSONLine.of(try await AlertPayload(alert: alert, attachment: attachment())).utf8)
         }
         guard title == nil, body == nil, image == nil else {
-            throw CommandFailure(.usage, "--payload is the whole payload; leave --title, --body and --image out")
+            throw CommandError(.usage, "--payload is the whole payload; leave --title, --body and --image out")
         }
         if payload == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
         guard let bytes = try PrivateFile.bytes(payload) else {
-            throw CommandFailure(.invalidInput, "--payload: there is no file \(payload)")
+            throw CommandError(.invalidInput, "--payload: there is no file \(payload)")
         }
         return bytes
     }
@@ -167,11 +167,11 @@ struct SendCommand: AsyncParsableCommand {
         guard let image else { return nil }
         if image.hasPrefix("https://") { return image }
         guard !image.hasPrefix("http://") else {
-            throw CommandFailure(.invalidInput, "--image: devices load https addresses only")
+            throw CommandError(.invalidInput, "--image: devices load https addresses only")
         }
         guard !dryRun else { return "https://media.invalid/the-upload-of-\(image)" }
         guard server == nil || control != nil else {
-            throw CommandFailure(.usage, "--image of a file with --server needs --control, where the file is uploaded")
+            throw CommandError(.usage, "--image of a file with --server needs --control, where the file is uploaded")
         }
         let media = MediaClient(
             control: try control ?? location.addresses().control, authority: ca ?? location.authority,
@@ -228,7 +228,7 @@ struct SendCommand: AsyncParsableCommand {
         // The probable intention, with line and column; an encrypted payload cannot be examined.
         let meant = encrypt ? nil : PayloadDiagnosis(body, pushType: fields.pushType.flatMap(PushType.init))
         let words = [answer?.reason ?? "status \(response.status)", sentence, note, meant.map { "\($0)" }]
-        throw CommandFailure(code, "the server refused: \(words.compactMap(\.self).joined(separator: ": "))")
+        throw CommandError(code, "the server refused: \(words.compactMap(\.self).joined(separator: ": "))")
     }
 
     /// The timeline's note on why a notification was refused; `nil` where there is none, or the timeline is

@@ -100,8 +100,8 @@ extension ServeCommand {
     }
 
     /// Names the listener that failed; the system's own message does not.
-    static func cannotListen(_ host: String, port: Int, error: any Error) -> CommandFailure {
-        CommandFailure(.failed, "cannot listen on \(ServerAddresses.authority(host, port)): \(error)")
+    static func cannotListen(_ host: String, port: Int, error: any Error) -> CommandError {
+        CommandError(.failed, "cannot listen on \(ServerAddresses.authority(host, port)): \(error)")
     }
 }
 
@@ -136,7 +136,7 @@ struct ServerParts: Sendable {
         guard let sealer = DeviceTokenSealer(keys: sealingKeys),
             let accessTokens = AccessTokenSealer(secrets: sealingKeys)
         else {
-            throw CommandFailure(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
+            throw CommandError(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
         }
         apps = AppDirectory(store: store, clock: presentTime)
         credentials = CredentialDirectory(store: store, clock: presentTime)

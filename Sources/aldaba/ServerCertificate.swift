@@ -39,7 +39,7 @@ final class ServerCertificate: Sendable {
             self.contexts = Mutex(contexts)
             tell(files, logger)
         } catch {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "\(error). Give --certificate and --certificate-key, or let `aldaba up` make them for development")
         }

@@ -38,7 +38,7 @@ struct SettingsCommand: ParsableCommand {
             for change in changes {
                 let parts = change.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
                     String.init)
-                guard parts.count == 2 else { throw CommandFailure(.usage, "\(change) is not NAME=VALUE") }
+                guard parts.count == 2 else { throw CommandError(.usage, "\(change) is not NAME=VALUE") }
                 values[parts[0]] = parts[1]
             }
             _ = try client.ask(.set(app: app, values: values))

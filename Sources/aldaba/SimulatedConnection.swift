@@ -77,11 +77,11 @@ final class SimulatedConnection: MCSClientDelegate {
         case .loginRefused(code: 401, _):
             loggedInOnce.settle(
                 .failure(
-                    CommandFailure(.notAuthorized, "device \(device.id) was not let in: its secret was refused (401)")))
+                    CommandError(.notAuthorized, "device \(device.id) was not let in: its secret was refused (401)")))
         case .untrusted(let what):
             loggedInOnce.settle(
                 .failure(
-                    CommandFailure(
+                    CommandError(
                         .notAuthorized,
                         "the device channel cannot be asked: \(ConnectionFault.words(tls: what, host: host))")))
         case .ended: break

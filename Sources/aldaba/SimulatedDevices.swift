@@ -58,13 +58,13 @@ struct SimulatedEnrolment: Sendable {
         checkin.body = .bytes(try MCSCheckinRequest().serializedBytes() as [UInt8])
         let (status, body) = try await ControlClient.exchange(checkin, with: client)
         guard status == 200 else {
-            throw CommandFailure(
+            throw CommandError(
                 .notAuthorized,
                 "the server does not enrol devices (\(status)); set \(ConfigurationKey.enrolmentKey.environmentName)")
         }
         let answer = try MCSCheckinResponse(serializedBytes: Array(body))
         guard let id = DeviceID(answer.androidID) else {
-            throw CommandFailure(.failed, "the server's answer to the enrolment holds no id")
+            throw CommandError(.failed, "the server's answer to the enrolment holds no id")
         }
         let token = try await register(id, answer.securityToken, with: client)
         return SimulatedDevice(id: id, secret: answer.securityToken, token: token)
@@ -79,7 +79,7 @@ struct SimulatedEnrolment: Sendable {
             Array("app=\(topic)&sender=\(team)&device=\(id)&X-environment=\(addresses.environment)".utf8))
         let text = String(decoding: try await ControlClient.exchange(request, with: client).1, as: UTF8.self)
         guard text.hasPrefix("token=") else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "the server does not register \(topic) of team \(team): \(text.prefix(80)); `aldaba app list` shows the apps"
             )

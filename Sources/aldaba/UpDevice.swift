@@ -24,7 +24,7 @@ struct UpDevice: Sendable {
             do {
                 try PrivateFile.makeFolder(folder.root + "/devices", marks: ["."])
                 try other.make()
-            } catch { throw CommandFailure(.failed, "\(error)") }
+            } catch { throw CommandError(.failed, "\(error)") }
             let file = RelaySettingsFile(dataFolder: other.root)
             var others = try file.read()
             if others.account != settings.account {

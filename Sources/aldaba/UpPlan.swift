@@ -32,7 +32,7 @@ struct UpPlan: Sendable {
 
     /// Makes the missing parts of the data folder.
     ///
-    /// - Throws: ``CommandFailure`` with the remedy: folder unusable or in use, ports taken, no demo app.
+    /// - Throws: ``CommandError`` with the remedy: folder unusable or in use, ports taken, no demo app.
     init(
         _ values: ConfigurationValues, file: String?, environment: [String: String], isEphemeral: Bool,
         startsApp: Bool, deviceCount: Int = 1, newDatabases: [ServerDatabase] = []
@@ -43,10 +43,10 @@ struct UpPlan: Sendable {
         self.startsApp = startsApp
         folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         do { try folder.make() } catch {
-            throw CommandFailure(
+            throw CommandError(
                 .failed, "\(error); make it writable and your own, or choose another folder with --data")
         }
-        do { lock = try DataFolder.lock(folder.upLock) } catch { throw CommandFailure(.failed, "\(error)") }
+        do { lock = try DataFolder.lock(folder.upLock) } catch { throw CommandError(.failed, "\(error)") }
         _ = try ServerConfiguration(values, environment: environment)
         var ports: [ConfigurationKey: Int] = [:]
         for key in Self.portKeys {
@@ -67,7 +67,7 @@ struct UpPlan: Sendable {
         executable = try Self.resolved("/proc/self/exe")
         let app = URL(fileURLWithPath: executable).deletingLastPathComponent().path + "/" + DemoApp.program
         guard access(app, X_OK) == 0 else {
-            throw CommandFailure(
+            throw CommandError(
                 .failed, "the demo app \(app) is missing; build it with `swift build --product aldaba`")
         }
         appExecutable = try Self.resolved(app)
@@ -92,12 +92,12 @@ struct UpPlan: Sendable {
             "port \(taken.port) is in use\(taken.holder); choose another with --\(key.rawValue) N, or take free ports "
                 + "with --\(key.rawValue) 0 or --ephemeral"
         }
-        throw CommandFailure(.failed, lines.joined(separator: "\n"))
+        throw CommandError(.failed, lines.joined(separator: "\n"))
     }
 
     private static func resolved(_ path: String) throws -> String {
         guard let real = realpath(path, nil) else {
-            throw CommandFailure(.failed, "\(path) cannot be found: \(String(cString: strerror(errno)))")
+            throw CommandError(.failed, "\(path) cannot be found: \(String(cString: strerror(errno)))")
         }
         defer { free(real) }
         return String(cString: real)

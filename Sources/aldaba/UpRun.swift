@@ -56,7 +56,7 @@ struct UpRun: Sendable {
             do { while try await group.next() != nil {} } catch { failure = error }
             group.cancelAll()
             while await group.nextResult() != nil {}
-            if let failure, !(failure is CancellationError) { throw CommandFailure(.failed, "\(failure)") }
+            if let failure, !(failure is CancellationError) { throw CommandError(.failed, "\(failure)") }
         }
     }
 

@@ -9,7 +9,7 @@ import aldaba
         let folder = try TemporaryFolder()
         let parsed = try AppCommand.parseAsRoot(["create", topic, "--data", folder.path])
         var command = try #require(parsed as? any AsyncParsableCommand)
-        let failure = await #expect(throws: CommandFailure.self) { try await command.run() }
+        let failure = await #expect(throws: CommandError.self) { try await command.run() }
         #expect(failure?.description.contains("begin with `aldaba.`") == true)
     }
 }

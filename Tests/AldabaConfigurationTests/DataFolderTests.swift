@@ -57,7 +57,7 @@ func `a folder that others can write is refused, and the refusal says what to do
     let (theirs, path) = (folder.path + "/theirs", folder.path + "/agent.lock")
     try PrivateFile.write(Array("theirs".utf8), to: theirs)
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: theirs)
-    let refusal = #expect(throws: DataFolderRefusal.self) { try DataFolder.lock(path) }
+    let refusal = #expect(throws: DataFolderRejection.self) { try DataFolder.lock(path) }
     #expect(refusal?.description.contains("symbolic link") == true)
     #expect(try PrivateFile.text(theirs) == "theirs")
 }

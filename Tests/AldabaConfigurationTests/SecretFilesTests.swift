@@ -32,15 +32,15 @@ private func read(_ arguments: [String], environment: [String: String] = [:]) th
     let folder = try TemporaryFolder()
     let path = folder.path + "/key"
     let values = try read(["--enrolment-key-file=\(path)"])
-    #expect(throws: CommandFailure.self) { try values.enrolmentKey() }
+    #expect(throws: CommandError.self) { try values.enrolmentKey() }
     for text in ["", "\n", "one\ntwo\n", "a\u{7}b"] {
         try PrivateFile.write(Array(text.utf8), to: path)
-        let error = #expect(throws: CommandFailure.self) { try values.enrolmentKey() }
+        let error = #expect(throws: CommandError.self) { try values.enrolmentKey() }
         #expect(error.map { "\($0)" }?.contains(path) == true)
     }
     try PrivateFile.write(Array("a".utf8), to: path)
     let both = try read(["--enrolment-key-file=\(path)"], environment: ["ALDABA_ENROLMENT_KEY": "b"])
-    #expect(throws: CommandFailure.self) { try both.enrolmentKey() }
+    #expect(throws: CommandError.self) { try both.enrolmentKey() }
 }
 
 @Test func `what another user owns is not used, what is root's is`() {

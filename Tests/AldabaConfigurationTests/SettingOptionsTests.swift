@@ -117,6 +117,6 @@ func `a word that is no command is refused with those that there are`(words: [St
     #expect {
         try SubcommandPath.check(words, of: Root.self)
     } throws: { error in
-        (error as? CommandFailure)?.exit == .usage && "\(error)" == expected
+        (error as? CommandError)?.exit == .usage && "\(error)" == expected
     }
 }

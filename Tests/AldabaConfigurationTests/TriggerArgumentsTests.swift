@@ -80,7 +80,7 @@ struct TriggerArgumentsTests {
         TriggerArguments(near: "0x10,0"), TriggerArguments(near: "0,0,20000001"), TriggerArguments(near: "0,0,inf"),
     ])
     func `what means nothing is refused with what would be right`(words: TriggerArguments) {
-        let failure = #expect(throws: CommandFailure.self) { try words.trigger() }
+        let failure = #expect(throws: CommandError.self) { try words.trigger() }
         #expect((failure?.description.count ?? 0) > 20)
     }
 }

@@ -11,11 +11,11 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     /// Devices that were forgotten are not authenticated.
     package let known = Mutex<Set<UInt64>>([])
     package let enrolled = Mutex<UInt64>(100)
-    package let refusal = Mutex<EnrolmentFailure?>(nil)
-    package let refusalOfEnd = Mutex<EnrolmentFailure?>(nil)
+    package let refusal = Mutex<EnrolmentError?>(nil)
+    package let refusalOfEnd = Mutex<EnrolmentError?>(nil)
     /// The registrations that have ended.
     package let ended = Inbox<Topic>()
-    package let refusalOfCheckIn = Mutex<EnrolmentFailure?>(nil)
+    package let refusalOfCheckIn = Mutex<EnrolmentError?>(nil)
     package let unregistered = Inbox<Topic>()
     /// The public keys that registrations published, in order.
     package let published = Mutex<[RecipientPublicKey?]>([])
@@ -33,7 +33,7 @@ package final class FakeServer: PushConnector, EnrolmentClient {
         return session
     }
 
-    package func checkIn(known identity: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity {
+    package func checkIn(known identity: DeviceIdentity?) async throws(EnrolmentError) -> DeviceIdentity {
         if let refusal = refusalOfCheckIn.withLock({ $0 }) { throw refusal }
         if let identity {
             guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
@@ -51,7 +51,7 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     package func register(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
         encryptionKey: RecipientPublicKey?
-    ) async throws(EnrolmentFailure) -> String {
+    ) async throws(EnrolmentError) -> String {
         published.withLock { $0.append(encryptionKey) }
         if let refusal = refusal.withLock({ $0 }) { throw refusal }
         guard known.withLock({ $0.contains(identity.device.rawValue) }) else { throw .notAuthenticated }
@@ -60,7 +60,7 @@ package final class FakeServer: PushConnector, EnrolmentClient {
 
     package func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
-    ) async throws(EnrolmentFailure) {
+    ) async throws(EnrolmentError) {
         unregistered.put(topic)
         await hold.withLock { $0.take() }?.wait()
         if let refusal = refusalOfEnd.withLock({ $0 }) { throw refusal }
@@ -70,11 +70,11 @@ package final class FakeServer: PushConnector, EnrolmentClient {
 
     /// What apps wanted of topics, in order: `+news 0…` to join, `-news` to leave, with the token's last digit.
     package let topics = Inbox<String>()
-    package let topicRefusals = Mutex<[EnrolmentFailure]>([])
+    package let topicRefusals = Mutex<[EnrolmentError]>([])
 
     package func changeTopic(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
-    ) async throws(EnrolmentFailure) {
+    ) async throws(EnrolmentError) {
         topics.put("\(joins ? "+" : "-")\(name) \(token.suffix(3))")
         let refusal = topicRefusals.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         if let refusal { throw refusal }

@@ -19,11 +19,11 @@ package struct AgentOption: ParsableArguments {
 
     /// The data folder, for a command that adds to it and then notifies the agent.
     ///
-    /// - Throws: ``CommandFailure`` where an agent's socket was named and its folder was not, and as
+    /// - Throws: ``CommandError`` where an agent's socket was named and its folder was not, and as
     ///   ``FolderOption/begun()`` does.
     package func begunFolder() throws -> DataFolder {
         guard agentSocket == nil || location.isNamed else {
-            throw CommandFailure(.invalidInput, "this goes into the data folder of that agent; name it with --data")
+            throw CommandError(.invalidInput, "this goes into the data folder of that agent; name it with --data")
         }
         return try location.begun()
     }
@@ -50,7 +50,7 @@ package struct AgentOption: ParsableArguments {
                 reason = reason ?? error.report
             }
         }
-        throw CommandFailure(
+        throw CommandError(
             .unreachable,
             reason ?? "no agent answers at \(candidates.joined(separator: " nor at ")); start `aldaba agent`, or name "
                 + "its data folder with --data")
@@ -74,18 +74,18 @@ package final class AgentClient {
     /// Sends a command, and waits for the answer.
     ///
     /// - Parameter seconds: How long to wait; `nil` for ever.
-    /// - Throws: ``CommandFailure`` with the agent's message, or after the timeout.
+    /// - Throws: ``CommandError`` with the agent's message, or after the timeout.
     package func ask(_ command: ManagementCommand, within seconds: Double? = 10) throws -> ManagementAnswer {
         guard AgentSocket.write(descriptor, try AgentFrame.encode(AppMessage.manage(request: 1, command))) else {
-            throw CommandFailure(.unreachable, "the agent has ended")
+            throw CommandError(.unreachable, "the agent has ended")
         }
         let deadline = seconds.map { ContinuousClock.now + .seconds($0) }
         while true {
             switch try next(deadline) {
-            case .managed(_, .failed(let message)): throw CommandFailure(.invalidInput, message)
+            case .managed(_, .failed(let message)): throw CommandError(.invalidInput, message)
             case .managed(_, let answer): return answer
-            case .refused(_, "notAllowed", let message): throw CommandFailure(.notAuthorized, message)
-            case .refused(_, _, let message): throw CommandFailure(.failed, message)
+            case .refused(_, "notAllowed", let message): throw CommandError(.notAuthorized, message)
+            case .refused(_, _, let message): throw CommandError(.failed, message)
             default: break
             }
         }
@@ -95,7 +95,7 @@ package final class AgentClient {
     package func say(_ request: RelayRequest) throws {
         let packet = RelayPacket(try request.encoded())
         guard AgentSocket.write(descriptor, try AppMessage.relay(packet).frame()) else {
-            throw CommandFailure(.unreachable, "the agent has ended")
+            throw CommandError(.unreachable, "the agent has ended")
         }
     }
 
@@ -106,8 +106,8 @@ package final class AgentClient {
         while true {
             switch try next(deadline) {
             case .relay(let packet): return try RelayNotice([UInt8](packet.frame))
-            case .refused(_, "notAllowed", let message): throw CommandFailure(.notAuthorized, message)
-            case .refused(_, _, let message): throw CommandFailure(.failed, message)
+            case .refused(_, "notAllowed", let message): throw CommandError(.notAuthorized, message)
+            case .refused(_, _, let message): throw CommandError(.failed, message)
             default: break
             }
         }
@@ -119,7 +119,7 @@ package final class AgentClient {
             if let frame = try decoder.next() { return try AgentMessage(frame: frame) }
             try wait(until: deadline)
             guard let bytes = AgentSocket.read(descriptor, into: &buffer) else {
-                throw CommandFailure(.unreachable, "the agent has ended")
+                throw CommandError(.unreachable, "the agent has ended")
             }
             decoder.append(bytes)
         }
@@ -129,15 +129,15 @@ package final class AgentClient {
         var waiting = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         repeat {
             guard Pause.poll(&waiting, until: deadline) else {
-                throw CommandFailure(.failed, "poll: \(String(cString: strerror(errno)))")
+                throw CommandError(.failed, "poll: \(String(cString: strerror(errno)))")
             }
             if waiting[0].revents != 0 { return }
         } while deadline.map { $0 > .now } ?? true
-        throw CommandFailure(.timedOut, "nobody answered in time")
+        throw CommandError(.timedOut, "nobody answered in time")
     }
 }
 
 /// An answer of another kind than was asked for.
-package func unexpected() -> CommandFailure {
-    CommandFailure(.failed, "the agent's answer cannot be read; are agent and command of one release?")
+package func unexpected() -> CommandError {
+    CommandError(.failed, "the agent's answer cannot be read; are agent and command of one release?")
 }

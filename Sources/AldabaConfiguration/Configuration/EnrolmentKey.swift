@@ -3,25 +3,25 @@ import PushCore
 extension ConfigurationValues {
     /// The key that a new device presents: as it was given, or read from its file; `nil` when there is neither.
     ///
-    /// - Throws: ``CommandFailure`` when both are given, or when the file holds no key; ``PrivateFile/Failure``, also
+    /// - Throws: ``CommandError`` when both are given, or when the file holds no key; ``PrivateFile/Failure``, also
     ///   for a file that another user owns.
     package func enrolmentKey() throws -> Secret<String>? {
         let given = text(.enrolmentKey)
         guard let path = text(.enrolmentKeyFile) else { return given.map { Secret($0) } }
         guard given == nil else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "\(origin(.enrolmentKeyFile)) and \(origin(.enrolmentKey)) both give the enrolment key; give one of them"
             )
         }
         let place = "\(origin(.enrolmentKeyFile)): \(path)"
         guard let text = try PrivateFile.secret(path, limit: 4096) else {
-            throw CommandFailure(.invalidInput, "\(place): there is no such file; it holds the key in one line")
+            throw CommandError(.invalidInput, "\(place): there is no such file; it holds the key in one line")
         }
         var key = text.wrappedValue[...]
         while key.last?.isNewline ?? false { key.removeLast() }
         guard !key.isEmpty, key.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            throw CommandFailure(.invalidInput, "\(place): it holds the key in one line, and nothing else")
+            throw CommandError(.invalidInput, "\(place): it holds the key in one line, and nothing else")
         }
         return Secret(String(key))
     }

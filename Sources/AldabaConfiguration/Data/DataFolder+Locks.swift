@@ -1,7 +1,7 @@
 import Platform
 
 /// Why a lock of a data folder was not taken, and what to do.
-package struct DataFolderRefusal: Error, CustomStringConvertible {
+package struct DataFolderRejection: Error, CustomStringConvertible {
     let path: String
     let refusal: FolderLock.Refusal
 
@@ -21,11 +21,11 @@ extension DataFolder {
     /// Takes one of the locks, at once or not at all; it is kept as long as what this returns.
     ///
     /// - Parameter path: Such as ``upLock``.
-    package static func lock(_ path: String) throws(DataFolderRefusal) -> FolderLock {
+    package static func lock(_ path: String) throws(DataFolderRejection) -> FolderLock {
         do {
             return try FolderLock(path: path)
         } catch {
-            throw DataFolderRefusal(path: path, refusal: error)
+            throw DataFolderRejection(path: path, refusal: error)
         }
     }
 
@@ -37,7 +37,7 @@ extension DataFolder {
     /// Checks whether any process holds one of the locks, and changes nothing.
     ///
     /// - Returns: The refusal that an attempt to take it would return; `nil` when it is free.
-    static func refusal(ofLock path: String) -> DataFolderRefusal? {
-        FolderLock.refusal(path: path).map { DataFolderRefusal(path: path, refusal: $0) }
+    static func refusal(ofLock path: String) -> DataFolderRejection? {
+        FolderLock.refusal(path: path).map { DataFolderRejection(path: path, refusal: $0) }
     }
 }

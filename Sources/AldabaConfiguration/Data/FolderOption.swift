@@ -24,11 +24,11 @@ package struct FolderOption: ParsableArguments {
 
     /// The folder, for a command that adds to it. A named folder must exist, so that a mistyped name makes no new one.
     ///
-    /// - Throws: ``CommandFailure`` with the command that makes one.
+    /// - Throws: ``CommandError`` with the command that makes one.
     package func begun() throws -> DataFolder {
         let folder = folder
         guard !isNamed || FileManager.default.fileExists(atPath: folder.root) else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "there is no folder \(folder.root); `aldaba up` and `aldaba serve` begin one, and so does `mkdir -m 700`"
             )
@@ -38,10 +38,10 @@ package struct FolderOption: ParsableArguments {
 
     /// The addresses of the server that runs on the folder.
     ///
-    /// - Throws: ``CommandFailure`` when no server has left any.
+    /// - Throws: ``CommandError`` when no server has left any.
     package func addresses() throws -> ServerAddresses {
         guard let addresses = try ServerAddresses.read(folder) else {
-            throw CommandFailure(
+            throw CommandError(
                 .unreachable,
                 "no server has left its addresses in \(folder.root); start `aldaba up` or `aldaba serve` there, or name "
                     + "its folder with --data")

@@ -13,21 +13,21 @@ package enum PayloadCheck {
     /// - Throws: A sentence with line and column, and the intended text.
     package static func warning(
         on payload: [UInt8], from source: String, pushType: String?, asIs: Bool
-    ) throws(CommandFailure) -> String? {
+    ) throws(CommandError) -> String? {
         let known = pushType.flatMap(PushType.init)
         if let pushType, known == nil {
             let types = PushType.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(.invalidInput, "--push-type: \"\(pushType)\" is none of \(types)")
+            throw CommandError(.invalidInput, "--push-type: \"\(pushType)\" is none of \(types)")
         }
         let type = known ?? .alert
         let limit = APNsPayloadLimit.bytes(for: type)
         if !asIs {
             if let diagnosis = PayloadDiagnosis(payload, pushType: type) {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "\(source), \(diagnosis). Nothing was sent; --as-is sends it all the same")
             }
             guard payload.count <= limit else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "\(source) has \(payload.count) bytes, at most \(limit) are allowed. Nothing was sent")
             }

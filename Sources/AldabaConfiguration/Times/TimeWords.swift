@@ -54,12 +54,12 @@ package enum TimeWords {
     /// The zone of a name in this machine's zone files, or in Foundation's. Abbreviations are refused: different
     /// people mean different zones by them.
     ///
-    /// - Throws: ``CommandFailure`` of usage with what would be right.
-    package static func zone(named name: String) throws(CommandFailure) -> TimeZone {
+    /// - Throws: ``CommandError`` of usage with what would be right.
+    package static func zone(named name: String) throws(CommandError) -> TimeZone {
         guard LocalZones.shared.hasFile(named: name) || TimeZone.knownTimeZoneIdentifiers.contains(name),
             let zone = TimeZone(identifier: name)
         else {
-            throw CommandFailure(.usage, "there is no time zone \(name); name one such as Europe/Berlin or UTC")
+            throw CommandError(.usage, "there is no time zone \(name); name one such as Europe/Berlin or UTC")
         }
         return zone
     }

@@ -33,18 +33,18 @@ package struct TriggerArguments: Sendable {
 
     /// The trigger that the arguments describe; `nil` when none are given: at once.
     ///
-    /// - Throws: ``CommandFailure`` of usage with what is wrong and what would be right.
-    package func trigger() throws(CommandFailure) -> NotificationTrigger? {
+    /// - Throws: ``CommandError`` of usage with what is wrong and what would be right.
+    package func trigger() throws(CommandError) -> NotificationTrigger? {
         let kinds = [at ?? every, `in`, near].compactMap { $0 }
         guard kinds.count <= 1 else {
-            throw CommandFailure(.usage, "give one of --at or --every (or both), --in and --near")
+            throw CommandError(.usage, "give one of --at or --every (or both), --in and --near")
         }
-        guard zone == nil || at != nil else { throw CommandFailure(.usage, "--zone belongs to --at") }
-        guard !isLeaving || near != nil else { throw CommandFailure(.usage, "--leaving belongs to --near") }
+        guard zone == nil || at != nil else { throw CommandError(.usage, "--zone belongs to --at") }
+        guard !isLeaving || near != nil else { throw CommandError(.usage, "--leaving belongs to --near") }
         if let near { return try region(near) }
         if let text = `in` { return .timeInterval(seconds: try Self.seconds(text, "--in", atLeast: 1), repeats: false) }
         if let every { return try repeated(every) }
-        return try at.map { text throws(CommandFailure) in .calendar(try fields(of: text), repeats: false) }
+        return try at.map { text throws(CommandError) in .calendar(try fields(of: text), repeats: false) }
     }
 
     // MARK: Intervals
@@ -55,8 +55,8 @@ package struct TriggerArguments: Sendable {
     /// none.
     ///
     /// - Parameter option: The option that has the span, for what is wrong with it.
-    /// - Throws: ``CommandFailure`` of usage, where it is none, is shorter than `least` or longer than a hundred years.
-    package static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandFailure)
+    /// - Throws: ``CommandError`` of usage, where it is none, is shorter than `least` or longer than a hundred years.
+    package static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandError)
         -> Double
     {
         var (sum, number, isUnitOpen) = (0.0, "", true)
@@ -74,7 +74,7 @@ package struct TriggerArguments: Sendable {
         }
         if let count = Double(number) { sum += count }
         guard isUnitOpen, sum >= least, sum <= 3_155_760_000 else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage,
                 "\(option) must be a span of at least \(Int(least)) s and at most a hundred years, such as 90s, 10m, "
                     + "1h30m or 2d, not \(text)")
@@ -86,21 +86,21 @@ package struct TriggerArguments: Sendable {
 
     private static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-    private func repeated(_ every: String) throws(CommandFailure) -> NotificationTrigger {
+    private func repeated(_ every: String) throws(CommandError) -> NotificationTrigger {
         let word = every.lowercased()
         let weekday = Self.weekdays.firstIndex(of: word).map { $0 + 1 }
         guard word == "day" || word == "hour" || weekday != nil else {
             guard at == nil else {
-                throw CommandFailure(.usage, "--every with --at must be day or a day of the week, such as monday")
+                throw CommandError(.usage, "--every with --at must be day or a day of the week, such as monday")
             }
             return .timeInterval(seconds: try Self.seconds(word, "--every", atLeast: 60), repeats: true)
         }
         if word == "hour" {
-            guard at == nil else { throw CommandFailure(.usage, "every hour has no time of day: leave --at out") }
+            guard at == nil else { throw CommandError(.usage, "every hour has no time of day: leave --at out") }
             return .calendar(DateComponents(minute: 0), repeats: true)
         }
         guard let at, let time = TimeWords.time(at) else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage, "every \(word) needs a time of day, such as --at 09:30\(at.map { ", not \($0)" } ?? "")")
         }
         var components = DateComponents(
@@ -109,24 +109,24 @@ package struct TriggerArguments: Sendable {
         return .calendar(components, repeats: true)
     }
 
-    private func fields(of text: String) throws(CommandFailure) -> DateComponents {
+    private func fields(of text: String) throws(CommandError) -> DateComponents {
         if let time = TimeWords.time(text) {
             return DateComponents(timeZone: try namedZone(), hour: time.hour, minute: time.minute, second: time.second)
         }
         guard var components = TimeWords.moment(text) else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage,
                 "--at must be a time such as 09:30, a day and a time such as \"2026-12-24 18:00\", or one with its "
                     + "offset from UTC such as 2026-12-24T18:00+01:00, not \(text)")
         }
         if components.timeZone != nil, zone != nil {
-            throw CommandFailure(.usage, "--at has an offset from UTC already: leave --zone out")
+            throw CommandError(.usage, "--at has an offset from UTC already: leave --zone out")
         }
         if let named = try namedZone() { components.timeZone = named }
         return components
     }
 
-    private func namedZone() throws(CommandFailure) -> TimeZone? {
+    private func namedZone() throws(CommandError) -> TimeZone? {
         guard let zone else { return nil }
         return try TimeWords.zone(named: zone)
     }
@@ -139,14 +139,14 @@ package struct TriggerArguments: Sendable {
         text.allSatisfy { $0.isASCII && ($0.isNumber || "+-.".contains($0)) } ? Double(text) : nil
     }
 
-    private func region(_ text: String) throws(CommandFailure) -> NotificationTrigger {
+    private func region(_ text: String) throws(CommandError) -> NotificationTrigger {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { Self.decimal($0.trimmingCharacters(in: .whitespaces)) }
         guard (2...3).contains(parts.count), numbers.count == parts.count, abs(numbers[0]) <= 90,
             abs(numbers[1]) <= 180,
             numbers.count < 3 || (numbers[2] > 0 && numbers[2] <= RegionWatch.largestRadius)
         else {
-            throw CommandFailure(
+            throw CommandError(
                 .usage,
                 "--near must be LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,RADIUS in degrees and metres (up to "
                     + "20000000), such as 52.52,13.405,200, not \(text)")

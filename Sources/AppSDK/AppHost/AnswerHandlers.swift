@@ -14,5 +14,5 @@ struct AnswerHandlers {
 /// A question to the notification centre that has no answer yet: written once, however often it is asked again.
 struct CenterRequest {
     let frame: [UInt8]
-    let answer: @Sendable (Result<CenterAnswer, AppHost.CenterFailure>) -> Void
+    let answer: @Sendable (Result<CenterAnswer, AppHost.CenterError>) -> Void
 }

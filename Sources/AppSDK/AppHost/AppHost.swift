@@ -105,7 +105,7 @@ package final class AppHost {
 
     /// Asks something of the notification centre. The answer comes on any thread.
     package func requestCenter(
-        _ command: CenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterFailure>) -> Void
+        _ command: CenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterError>) -> Void
     ) {
         answers.lastRequest += 1
         do {
@@ -118,7 +118,7 @@ package final class AppHost {
     }
 
     /// Why the notification centre was not asked.
-    package enum CenterFailure: Error {
+    package enum CenterError: Error {
         /// No message can carry it.
         case unsendable(AgentFrameError)
         /// The app has no id, another process is the app now, or too much waits already.

@@ -24,14 +24,14 @@ package struct ChildProgram: Sendable {
     /// Starts it; a negative descriptor means none.
     ///
     /// - Returns: The process id, for which the caller must call ``reap(_:)``.
-    package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(MachineFailure) -> pid_t {
+    package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(MachineError) -> pid_t {
         var pid: pid_t = 0
         let failure = withCStrings([path] + arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
                 aldaba_spawn_detached(&pid, path, input, output, errors, arguments, environment)
             }
         }
-        guard failure == 0 else { throw MachineFailure(what: path, code: failure) }
+        guard failure == 0 else { throw MachineError(what: path, code: failure) }
         return pid
     }
 
@@ -49,7 +49,7 @@ package struct ChildProgram: Sendable {
     ///   - input: The bytes of its standard input; at most ``inputLimit``.
     ///   - outputLimit: The maximum size of its output in bytes; `nil` for a program whose output is not needed.
     /// - Returns: The output; `nil` when it did not end by itself with status 0.
-    package func run(input: Data? = nil, outputLimit: Int? = nil, timeout: Duration) throws(MachineFailure) -> Data? {
+    package func run(input: Data? = nil, outputLimit: Int? = nil, timeout: Duration) throws(MachineError) -> Data? {
         let run = try runToEnd(input: input, outputLimit: outputLimit, timeout: timeout)
         if case .wrote(let bytes) = run { return bytes } else { return nil }
     }
@@ -74,7 +74,7 @@ package struct ChildProgram: Sendable {
     ///   started.
     package func runToEnd(
         input: Data? = nil, outputLimit: Int? = nil, timeout: Duration, unlessEnded wish: WakeUp? = nil
-    ) throws(MachineFailure) -> Run {
+    ) throws(MachineError) -> Run {
         var output = try PipeEnds()
         defer { output.close() }
         var end = try PipeEnds()
@@ -101,12 +101,12 @@ package struct ChildProgram: Sendable {
     static let inputLimit = 65_536
 
     /// Creates a pipe that contains these bytes and then ends.
-    private static func pipe(_ bytes: Data) throws(MachineFailure) -> Int32 {
+    private static func pipe(_ bytes: Data) throws(MachineError) -> Int32 {
         var ends = try PipeEnds()
         let written = bytes.withUnsafeBytes { write(ends.writing, $0.baseAddress, min($0.count, inputLimit)) }
         guard written == bytes.count else {
             ends.close()
-            throw MachineFailure(what: "a pipe", reason: "\(bytes.count) bytes do not fit into it")
+            throw MachineError(what: "a pipe", reason: "\(bytes.count) bytes do not fit into it")
         }
         ends.closeWriting()
         return ends.giveReading()

@@ -9,8 +9,8 @@ package final class Descriptor: Sendable {
     ///
     /// - Parameter name: A word for it in the failure's message.
     /// - Throws: The system's error when the number is negative.
-    package init(_ number: Int32, _ name: String) throws(MachineFailure) {
-        guard number >= 0 else { throw MachineFailure(what: "the system gives no \(name)", code: errno) }
+    package init(_ number: Int32, _ name: String) throws(MachineError) {
+        guard number >= 0 else { throw MachineError(what: "the system gives no \(name)", code: errno) }
         self.number = number
     }
 

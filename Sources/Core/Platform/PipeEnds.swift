@@ -11,9 +11,9 @@ package struct PipeEnds {
     /// Creates a pipe.
     ///
     /// - Throws: An error when the system has no descriptor left.
-    package init() throws(MachineFailure) {
+    package init() throws(MachineError) {
         var ends: [Int32] = [-1, -1]
-        guard aldaba_pipe(&ends) == 0 else { throw MachineFailure(what: "the system gives no pipe", code: errno) }
+        guard aldaba_pipe(&ends) == 0 else { throw MachineError(what: "the system gives no pipe", code: errno) }
         (reading, writing) = (ends[0], ends[1])
     }
 

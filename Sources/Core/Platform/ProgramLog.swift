@@ -9,12 +9,12 @@ package enum ProgramLog {
     ///
     /// - Parameter name: The name without the extension `.log`.
     /// - Returns: A descriptor, which the caller closes.
-    package static func open(folder: String, name: String) throws(MachineFailure) -> Int32 {
+    package static func open(folder: String, name: String) throws(MachineError) -> Int32 {
         try? FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let path = "\(folder)/\(name).log"
         let log = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard log >= 0 else { throw MachineFailure(what: "its log \(path)", code: errno) }
+        guard log >= 0 else { throw MachineError(what: "its log \(path)", code: errno) }
         var status = stat()
         if fstat(log, &status) == 0, status.st_size > limit { ftruncate(log, 0) }
         return log

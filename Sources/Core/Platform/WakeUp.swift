@@ -10,7 +10,7 @@ package final class WakeUp: Sendable {
     /// Creates a counter that is not signalled.
     ///
     /// - Throws: An error when the system has no descriptor left.
-    package init() throws(MachineFailure) { counter = try Descriptor(aldaba_wake_up_open(), "counter") }
+    package init() throws(MachineError) { counter = try Descriptor(aldaba_wake_up_open(), "counter") }
 
     /// The descriptor to be polled; readable while ``isSignalled``.
     package var descriptor: Int32 { counter.number }

@@ -34,17 +34,17 @@ package final class WatchedProgram: Sendable {
     package static func start(
         _ program: ChildProgram, name: String, output: Int32, memoryLimit: Int64, group: ControlGroup? = nil,
         events: @escaping @Sendable (Event) -> Void
-    ) throws(MachineFailure) -> WatchedProgram {
+    ) throws(MachineError) -> WatchedProgram {
         let wish = try WakeUp()
         let start = Start()
         NamedThread.begin(name, stackSize: 256 << 10) {
             // Set for the thread, and through it for the program: the rest of this process keeps its privileges.
             guard aldaba_gain_no_privileges() == 0 else {
                 group?.remove()
-                return start.finish(.failure(MachineFailure(what: program.path, code: errno)))
+                return start.finish(.failure(MachineError(what: program.path, code: errno)))
             }
             let process: pid_t
-            do throws(MachineFailure) {
+            do throws(MachineError) {
                 process = try program.start(output: output, errors: output)
             } catch {
                 group?.remove()
@@ -96,17 +96,17 @@ package final class WatchedProgram: Sendable {
 
     /// The result of the start, which happens on the program's thread.
     private final class Start: Sendable {
-        private let result = Mutex<Result<pid_t, MachineFailure>?>(nil)
+        private let result = Mutex<Result<pid_t, MachineError>?>(nil)
         private let isDone = DispatchSemaphore(value: 0)
 
-        func finish(_ result: Result<pid_t, MachineFailure>) {
+        func finish(_ result: Result<pid_t, MachineError>) {
             self.result.withLock { $0 = result }
             isDone.signal()
         }
 
-        func wait() -> Result<pid_t, MachineFailure> {
+        func wait() -> Result<pid_t, MachineError> {
             isDone.wait()
-            return result.withLock { $0 } ?? .failure(MachineFailure(what: "a program", reason: "it was not started"))
+            return result.withLock { $0 } ?? .failure(MachineError(what: "a program", reason: "it was not started"))
         }
     }
 }

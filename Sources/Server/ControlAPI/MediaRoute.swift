@@ -20,7 +20,7 @@ struct MediaRoute: Sendable {
             let taken = try await take(request, team)
             media.store.countUpload(isNew: taken.isNew)
             return .json(MediaAnswerBody(taken.file, base), status: taken.isNew ? .created : .ok)
-        } catch let refusal as MediaRefusal {
+        } catch let refusal as MediaRejection {
             media.store.countUpload(refused: refusal)
             throw ControlError(status: refusal.status, code: refusal.code, message: refusal.description)
         } catch {
@@ -45,7 +45,7 @@ struct MediaRoute: Sendable {
     }
 
     private static func next(_ pieces: inout RequestBody.AsyncIterator) async throws -> ByteBuffer? {
-        do { return try await pieces.next() } catch is SlowBody { throw MediaRefusal.slow } catch { throw isBroken }
+        do { return try await pieces.next() } catch is SlowBody { throw MediaRejection.slow } catch { throw isBroken }
     }
 
     private static let isBroken = ControlError.invalid(
@@ -92,7 +92,7 @@ struct MediaRoute: Sendable {
     }
 }
 
-extension MediaRefusal {
+extension MediaRejection {
     var status: HTTPResponse.Status {
         switch self {
         case .empty: .badRequest

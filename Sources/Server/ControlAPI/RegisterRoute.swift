@@ -134,7 +134,7 @@ struct RegisterRoute: Sendable {
     }
 
     /// The public key that a form publishes; `nil` for none.
-    private static func encryptionKey(_ form: FormFields) throws(RecipientKeyFault) -> RecipientPublicKey? {
+    private static func encryptionKey(_ form: FormFields) throws(RecipientKeyError) -> RecipientPublicKey? {
         let (point, secret) = (form.first("X-p256dh"), form.first("X-auth"))
         guard point != nil || secret != nil else { return nil }
         return try RecipientPublicKey(p256dh: point ?? "", auth: secret ?? "")

@@ -52,7 +52,7 @@ package struct AgentMonitor: Sendable {
             logger.info("metrics are served", metadata: [LogKey.address: "127.0.0.1:\(port)"])
         }
         do { try await listener.run() } catch let failure as ControlListener.Failure {
-            throw CommandFailure(
+            throw CommandError(
                 .failed,
                 "cannot listen on \(ServerAddresses.authority(failure.host, failure.port)): \(failure.underlying)")
         }

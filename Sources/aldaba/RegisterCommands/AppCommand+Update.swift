@@ -28,11 +28,11 @@ extension AppCommand {
 
         func run() async throws {
             guard limit ?? 1 > 0 else {
-                throw CommandFailure(.invalidInput, "--limit: \(limit ?? 0) is not at least 1")
+                throw CommandError(.invalidInput, "--limit: \(limit ?? 0) is not at least 1")
             }
             let way = overflow.flatMap(MailboxPolicy.Overflow.init(rawValue:))
             if let overflow, way == nil {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "--overflow: \"\(overflow)\" is none of dropOldest, keepNewest and clear")
             }
             let app = try await ServerRegister.reading(location.folder) { store in
@@ -41,7 +41,7 @@ extension AppCommand {
                 return try await store.setApp(
                     topic: app.topic, name: name, isPushEnabled: push, policy: policy == app.policy ? nil : policy)
             }
-            guard let app else { throw CommandFailure(.failed, "the app was removed just now") }
+            guard let app else { throw CommandError(.failed, "the app was removed just now") }
             try AppCommand.show(app, json: json)
         }
     }

@@ -31,21 +31,21 @@ package struct AppCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard Topic.hasShape(topic) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "\"\(topic)\" cannot name an app; letters, digits, dots, - and _, at most 255")
             }
             guard !Topic.isReserved(topic) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "\"\(topic)\" cannot name an app: names that begin with `aldaba.` are the program's own; take one such as "
                         + "com.example.app")
             }
             guard TeamID.hasShape(team) else {
-                throw CommandFailure(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
-            guard limit > 0 else { throw CommandFailure(.invalidInput, "--limit: \(limit) is not at least 1") }
+            guard limit > 0 else { throw CommandError(.invalidInput, "--limit: \(limit) is not at least 1") }
             guard let overflow = MailboxPolicy.Overflow(rawValue: overflow) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "--overflow: \"\(overflow)\" is none of dropOldest, keepNewest and clear")
             }
             let app = try await ServerRegister.withStore(location.begun()) { store in
@@ -110,7 +110,7 @@ package struct AppCommand: AsyncParsableCommand {
 
         func set(_ isEnabled: Bool) async throws {
             guard capability == "push" else {
-                throw CommandFailure(.invalidInput, "\"\(capability)\" is no capability; the one there is is push")
+                throw CommandError(.invalidInput, "\"\(capability)\" is no capability; the one there is is push")
             }
             let app = try await ServerRegister.reading(location.folder) { store in
                 _ = try await CertificateCommand.app(Topic(rawValue: topic), store)
@@ -155,7 +155,7 @@ package struct AppCommand: AsyncParsableCommand {
                 try await store.removeApp(topic: Topic(rawValue: topic), at: presentTime())
             }
             guard let removed else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "the register has no app \(topic); `aldaba app list` shows those it has")
             }
             if json { try AppCommand.show(removed, json: true) } else { print("removed \(removed.topic)") }

@@ -19,7 +19,7 @@ extension CertificateCommand {
 
         func run() async throws {
             guard TeamID.hasShape(team) else {
-                throw CommandFailure(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
             let authority: CertificateAuthority
             do { authority = try CertificateAuthority(der: EncodedFile.first(["CERTIFICATE"], in: file)) } catch let
@@ -28,7 +28,7 @@ extension CertificateCommand {
                 throw EncodedFile.Unusable(path: file, reason: "\(fault)")
             }
             guard authority.isValid(at: presentTime()) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "\(file): it is valid from \(authority.notBefore) to \(authority.notAfter) only")
             }
             let entry = RegisteredAuthority(
@@ -67,7 +67,7 @@ extension CertificateCommand {
                 try await $0.revokeCertificateAuthority(authorityID, at: presentTime())
             }
             guard let entry else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "the register has no authority \(authorityID); `aldaba certificate list-ca` shows those it has")
             }

@@ -39,7 +39,7 @@ extension CertificateCommand {
                 let read = try CertificateCommand.read(certificate)
                 let known = try await ServerRegister.reading(location.folder) { try await $0.providerCertificates() }
                 guard let found = known.first(where: { $0.certificate.der == read.der }) else {
-                    throw CommandFailure(
+                    throw CommandError(
                         .invalidInput,
                         "\(certificate): the register does not have this certificate of \(read.bundleID); "
                             + "`aldaba certificate import` adds it")
@@ -93,7 +93,7 @@ extension CertificateCommand {
                 return try await CertificateCommand.add(read, of: app.team, revokedAt: now, store).0
             }
             guard let entry else {
-                throw CommandFailure(.invalidInput, "the certificate \(certificate) was revoked before")
+                throw CommandError(.invalidInput, "the certificate \(certificate) was revoked before")
             }
             if json { return try CertificateCommand.show(entry, json: true) }
             print("revoked certificate \(entry.certificateID) of \(entry.certificate.bundleID)")

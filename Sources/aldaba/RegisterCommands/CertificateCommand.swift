@@ -29,12 +29,12 @@ package struct CertificateCommand: AsyncParsableCommand {
 
         func authority(_ folder: DataFolder) throws -> SigningAuthority {
             guard (1...SigningAuthority.longestDays).contains(days) else {
-                throw CommandFailure(.invalidInput, "--days: \(days) is not 1 to \(SigningAuthority.longestDays)")
+                throw CommandError(.invalidInput, "--days: \(days) is not 1 to \(SigningAuthority.longestDays)")
             }
             switch (ca, caKey) {
             case (nil, nil): return try .development(folder: folder.providerAuthority, now: Date())
             case (let ca?, let key?): return try SigningAuthority(certificate: ca, key: key)
-            default: throw CommandFailure(.usage, "--ca and --ca-key belong together")
+            default: throw CommandError(.usage, "--ca and --ca-key belong together")
             }
         }
 
@@ -75,7 +75,7 @@ package struct CertificateCommand: AsyncParsableCommand {
             let (entry, path) = try await ServerRegister.reading(location.folder) { store in
                 let app = try await CertificateCommand.app(Topic(rawValue: app), store)
                 guard app.isPushEnabled else {
-                    throw CommandFailure(
+                    throw CommandError(
                         .invalidInput,
                         "\(app.topic) does not have the capability; `aldaba app enable \(app.topic) push` gives it")
                 }
@@ -137,7 +137,7 @@ package struct CertificateCommand: AsyncParsableCommand {
         func run() async throws {
             let certificate = try CertificateCommand.read(file)
             if let refusal = certificate.refusal(at: presentTime()), certificate.notAfter < presentTime() {
-                throw CommandFailure(.invalidInput, "\(file): \(refusal.note ?? "it has ended")")
+                throw CommandError(.invalidInput, "\(file): \(refusal.note ?? "it has ended")")
             }
             let (entry, _) = try await ServerRegister.reading(location.folder) { store in
                 let app = try await CertificateCommand.app(certificate.bundleID, store)
@@ -150,7 +150,7 @@ package struct CertificateCommand: AsyncParsableCommand {
     static func environments(_ text: String) throws -> Set<PushEnvironment> {
         if text == "both" { return [.sandbox, .production] }
         guard let environment = PushEnvironment(rawValue: text) else {
-            throw CommandFailure(.invalidInput, "--environment: \"\(text)\" is not sandbox, production or both")
+            throw CommandError(.invalidInput, "--environment: \"\(text)\" is not sandbox, production or both")
         }
         return [environment]
     }
@@ -164,7 +164,7 @@ package struct CertificateCommand: AsyncParsableCommand {
 
     static func app(_ topic: Topic, _ store: any RegisterStore) async throws -> RegisteredApp {
         guard let app = try await store.apps().first(where: { $0.topic == topic }) else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "the register has no app \(topic); `aldaba app create \(topic)` adds it, `aldaba app list` shows those "
                     + "it has")
@@ -174,7 +174,7 @@ package struct CertificateCommand: AsyncParsableCommand {
 
     static func entry(_ id: String, _ store: any CertificateRegister) async throws -> RegisteredCertificate {
         guard let entry = try await store.providerCertificates().first(where: { $0.certificateID == id }) else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "the register has no certificate \(id); `aldaba certificate list` shows those it has")
         }

@@ -31,13 +31,13 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy(Self.isTaken) else {
-                throw CommandFailure(.invalidInput, "\"\(id)\" is not 1 to 64 letters, digits, - and _")
+                throw CommandError(.invalidInput, "\"\(id)\" is not 1 to 64 letters, digits, - and _")
             }
             guard quota.map({ (1...1_000_000_000).contains($0) }) ?? true else {
-                throw CommandFailure(.invalidInput, "--quota takes 1 to 1000000000")
+                throw CommandError(.invalidInput, "--quota takes 1 to 1000000000")
             }
             guard hours.map({ (1...876_000).contains($0) }) ?? true else {
-                throw CommandFailure(.invalidInput, "--hours takes 1 to 876000")
+                throw CommandError(.invalidInput, "--hours takes 1 to 876000")
             }
             let secret = Base64URL.encode(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
             let now = presentTime()
@@ -109,7 +109,7 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
                 try await store.revokeEnrolmentKey(id, at: presentTime())
             }
             guard isRevoked else {
-                throw CommandFailure(.invalidInput, "the register has no enrolment key \(id) that could be revoked")
+                throw CommandError(.invalidInput, "the register has no enrolment key \(id) that could be revoked")
             }
             if json { try print(JSONLine.of(["id": id])) } else { print("revoked enrolment key \(id)") }
         }

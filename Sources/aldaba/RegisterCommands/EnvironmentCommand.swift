@@ -37,7 +37,7 @@ package struct EnvironmentCommand: ParsableCommand {
 
         func run() throws {
             guard let environment = PushEnvironment(rawValue: environment) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "\"\(environment)\" is no environment; there are sandbox and production")
             }
             let view = EnvironmentView(environment, running: try ServerAddresses.read(location.folder))

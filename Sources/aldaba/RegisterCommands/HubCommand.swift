@@ -18,10 +18,10 @@ package struct HubCommand: AsyncParsableCommand {
 
     /// The hub of a name.
     ///
-    /// - Throws: ``CommandFailure`` where there is none.
+    /// - Throws: ``CommandError`` where there is none.
     static func find(_ name: String, _ database: HubDatabase) async throws -> HubRecord {
         guard let hub = try await database.hub(named: name) else {
-            throw CommandFailure(.invalidInput, "there is no hub \(name); `aldaba hub list` shows those there are")
+            throw CommandError(.invalidInput, "there is no hub \(name); `aldaba hub list` shows those there are")
         }
         return hub
     }
@@ -45,10 +45,10 @@ package struct HubCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            if let fault = HubRecord.fault(inName: name) { throw CommandFailure(.invalidInput, fault) }
+            if let fault = HubRecord.fault(inName: name) { throw CommandError(.invalidInput, fault) }
             let apps = try await ServerRegister.reading(location.folder) { try await $0.apps() }
             guard let app = apps.first(where: { $0.topic.rawValue == app }) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "the register has no app \(app); `aldaba app list` shows those it has")
             }
             let keys = HubRegister.firstKeys()
@@ -57,7 +57,7 @@ package struct HubCommand: AsyncParsableCommand {
                     name: name, team: app.team, topic: app.topic, isStrict: azureLimits, keys: keys, at: presentTime())
             }
             guard hub != nil else {
-                throw CommandFailure(.failed, "there already is a hub \(name); choose another name")
+                throw CommandError(.failed, "there already is a hub \(name); choose another name")
             }
             let connections = try keys.map { try HubCommand.connection($0, location) }
             if json {
@@ -112,17 +112,17 @@ package struct HubCommand: AsyncParsableCommand {
 
             func run() async throws {
                 guard !name.isEmpty, name.utf8.count <= 256, !name.contains(";") else {
-                    throw CommandFailure(.invalidInput, "a key's name has 1 to 256 bytes, without a semicolon")
+                    throw CommandError(.invalidInput, "a key's name has 1 to 256 bytes, without a semicolon")
                 }
                 guard let rights = HubRights(text: rights) else {
-                    throw CommandFailure(.invalidInput, "--rights: there are Listen, Send, Manage and Report")
+                    throw CommandError(.invalidInput, "--rights: there are Listen, Send, Manage and Report")
                 }
                 guard api || (days == nil && !rights.contains(.report)), !(api && backend) else {
-                    throw CommandFailure(
+                    throw CommandError(
                         .invalidInput, "--days and the right Report go with --api, and --backend does not")
                 }
                 if let days, !(1...3650).contains(days) {
-                    throw CommandFailure(.invalidInput, "--days: 1 to 3650 would be right")
+                    throw CommandError(.invalidInput, "--days: 1 to 3650 would be right")
                 }
                 let made = try await HubRegister.withDatabase(location.folder) { database -> String in
                     let found = try await HubCommand.find(hub, database)
@@ -186,7 +186,7 @@ package struct HubCommand: AsyncParsableCommand {
                 let isGone = try await HubRegister.withDatabase(location.folder) { database in
                     try await database.removeKey(name, of: try await HubCommand.find(hub, database).number)
                 }
-                guard isGone else { throw CommandFailure(.invalidInput, "the hub \(hub) has no key \(name)") }
+                guard isGone else { throw CommandError(.invalidInput, "the hub \(hub) has no key \(name)") }
                 print("revoked key \(name) of hub \(hub)")
             }
         }

@@ -40,19 +40,19 @@ struct HubCredentialCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let kind = PushCredential.Kind(rawValue: kind) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "there is no kind \"\(kind)\"; there are "
                         + PushCredential.Kind.allCases.map(\.rawValue).joined(separator: ", "))
             }
             guard let environment = PushEnvironment(rawValue: environment) else {
-                throw CommandFailure(.invalidInput, "--environment: there are production and sandbox")
+                throw CommandError(.invalidInput, "--environment: there are production and sandbox")
             }
             let added = try await HubRegister.withDatabase(location.folder) { database in
                 let found = try await HubCommand.find(hub, database)
                 var credential: PushCredential
                 do { credential = try read(kind, environment, found) } catch let fault as CredentialReader.Fault {
-                    throw CommandFailure(.invalidInput, fault.description)
+                    throw CommandError(.invalidInput, fault.description)
                 }
                 if !replace { try await refuseAnotherKey(credential, database) }
                 if let authority { credential.authority = try Self.text(authority, "--authority") }
@@ -70,7 +70,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
                 let present = try await database.credentials(of: credential.hub)
                     .first(where: { $0.kind == .webpush && $0.name != credential.name })
             else { return }
-            throw CommandFailure(
+            throw CommandError(
                 .failed,
                 "the hub \(hub) has the VAPID key \(present.name) already (credential \(present.number)): with another one "
                     + "every browser that subscribed with it is lost, and must subscribe again; --replace does it anyway"
@@ -83,12 +83,12 @@ struct HubCredentialCommand: AsyncParsableCommand {
             let now = presentTime()
             guard kind != .webpush else {
                 guard let subject else {
-                    throw CommandFailure(.invalidInput, "--subject is missing: mailto:ADDRESS or https://HOST")
+                    throw CommandError(.invalidInput, "--subject is missing: mailto:ADDRESS or https://HOST")
                 }
                 return try CredentialReader.webPush(
                     key: try key.map { try Self.text($0, "--key") }, subject: subject, hub: hub, at: now)
             }
-            guard let key else { throw CommandFailure(.invalidInput, "--key is missing: the file of the credential") }
+            guard let key else { throw CommandError(.invalidInput, "--key is missing: the file of the credential") }
             let text = try Self.text(key, "--key")
             switch kind {
             case .apnsCertificate:
@@ -108,7 +108,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
             guard let data = FileManager.default.contents(atPath: path), data.count <= 65_536,
                 let text = String(data: data, encoding: .utf8)
             else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "\(option): \(path) cannot be read, or is no text of at most 65536 bytes")
             }
             return text
@@ -147,7 +147,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
             let isGone = try await HubRegister.withDatabase(location.folder) { database in
                 try await database.removeCredential(number, of: try await HubCommand.find(hub, database).number)
             }
-            guard isGone else { throw CommandFailure(.invalidInput, "the hub \(hub) has no credential \(number)") }
+            guard isGone else { throw CommandError(.invalidInput, "the hub \(hub) has no credential \(number)") }
             print("removed credential \(number) of hub \(hub)")
         }
     }

@@ -30,7 +30,7 @@ extension HubCommand {
             // Each zone is looked up once a slice.
             var zones: [String: Bool] = [:]
             return InstallationLines.installations(lines, at: presentTime()) {
-                installation throws(InstallationFault) in
+                installation throws(InstallationError) in
                 try InstallationValidator.check(installation) { name in
                     if let known = zones[name] { return known }
                     let isZone = LocalZones.shared.rules(named: name) != nil
@@ -46,7 +46,7 @@ extension HubCommand {
                 handle = .standardInput
             } else {
                 guard let opened = FileHandle(forReadingAtPath: file) else {
-                    throw CommandFailure(.invalidInput, "\(file) cannot be read; is it there?")
+                    throw CommandError(.invalidInput, "\(file) cannot be read; is it there?")
                 }
                 handle = opened
             }
@@ -88,7 +88,7 @@ extension HubCommand {
                         "the hub has more than the \(excess) installations of its quota: new ones are refused until `aldaba hub limit \(hub)` allows more\n"
                             .utf8))
             }
-            if wrong > 0 { throw CommandFailure(.invalidInput, "\(wrong) lines are no installations") }
+            if wrong > 0 { throw CommandError(.invalidInput, "\(wrong) lines are no installations") }
         }
     }
 }

@@ -46,7 +46,7 @@ extension HubCommand {
 
         private static func checked(_ number: Int?, _ option: String) throws -> Int? {
             guard let number, !(1...HubLimits.greatest).contains(number) else { return number }
-            throw CommandFailure(.invalidInput, "\(option): 1 to \(HubLimits.greatest) would be right")
+            throw CommandError(.invalidInput, "\(option): 1 to \(HubLimits.greatest) would be right")
         }
     }
 }

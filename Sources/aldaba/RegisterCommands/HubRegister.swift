@@ -8,7 +8,7 @@ import SQLiteStore
 package enum HubRegister {
     /// Opens the hubs' database for as long as the body runs; makes it where a server's data folder has none yet.
     ///
-    /// - Throws: ``CommandFailure`` where the folder is no server's; ``DatabaseFault`` where its hubs were lost.
+    /// - Throws: ``CommandError`` where the folder is no server's; ``DatabaseFault`` where its hubs were lost.
     package static func withDatabase<Result>(
         _ folder: DataFolder, _ body: (HubDatabase) async throws -> Result
     ) async throws -> Result {
@@ -57,7 +57,7 @@ package enum HubRegister {
                     name: DemoApp.hub, team: DemoApp.team, topic: DemoApp.topic, isStrict: false, keys: firstKeys(),
                     at: presentTime())
             }
-            guard let hub else { throw CommandFailure(.failed, "the hub \(DemoApp.hub) cannot be made") }
+            guard let hub else { throw CommandError(.failed, "the hub \(DemoApp.hub) cannot be made") }
             let full: HubRights = [.listen, .send, .manage]
             if let key = try await database.keys(of: hub.number).first(where: { $0.rights == full }) { return key }
             let key = makeKey(name: HubKey.fullName, rights: full)

@@ -22,7 +22,7 @@ extension KeyCommand {
 
         func run() async throws {
             guard TeamID.hasShape(team) else {
-                throw CommandFailure(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
             let key = try ProviderKeyFile(path: file)
             let team = TeamID(rawValue: team)

@@ -26,7 +26,7 @@ package struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let folder = try location.begun()
             guard TeamID.hasShape(team) else {
-                throw CommandFailure(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
             try folder.make()
             let (entry, ring) = try await ServerRegister.withStore(folder) { store in
@@ -73,7 +73,7 @@ package struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let keys = try await ServerRegister.reading(location.folder) { try await $0.providerKeys() }
             guard let key = keys.first(where: { $0.keyID.rawValue == keyID }) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "the register has no key \(keyID); `aldaba key list` shows those it has")
             }
             let ring = KeyRing(folder: location.folder.keys)
@@ -102,7 +102,7 @@ package struct KeyCommand: AsyncParsableCommand {
         func run() throws {
             let ring = KeyRing(folder: location.folder.keys)
             guard let entry = try ring.entry(keyID: keyID) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "\(location.folder.keys) has no private half of a key \(keyID)")
             }
             print(try ProviderKeyFile(path: ring.path(of: entry)).write(folder: output))
@@ -123,7 +123,7 @@ package struct KeyCommand: AsyncParsableCommand {
                 try await store.revokeProviderKey(KeyID(rawValue: keyID), at: presentTime())
             }
             guard let revoked else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "the register has no key \(keyID) that could be revoked; `aldaba key list` shows those it has")
             }

@@ -23,7 +23,7 @@ extension ServerRegister {
         _ file: ServiceAccountFile, team: TeamID, store: SQLiteStore
     ) async throws -> ServiceAccount {
         guard let key = file.publicKeyPEM else {
-            throw CommandFailure(.failed, "the service account's own key cannot be read")
+            throw CommandError(.failed, "the service account's own key cannot be read")
         }
         let account = ServiceAccount(
             keyID: file.privateKeyID, team: team, email: file.clientEmail, publicKeyPEM: key, createdAt: presentTime())

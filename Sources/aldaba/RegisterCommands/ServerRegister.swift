@@ -8,7 +8,7 @@ import SQLiteStore
 package enum ServerRegister {
     /// Opens the register of a data folder for as long as the body runs, and makes nothing.
     ///
-    /// - Throws: ``CommandFailure`` when the folder has no register.
+    /// - Throws: ``CommandError`` when the folder has no register.
     package static func reading<Result>(
         _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
     ) async throws -> Result {
@@ -17,8 +17,8 @@ package enum ServerRegister {
         return try await open(folder, body)
     }
 
-    static func isNoServers(_ folder: DataFolder) -> CommandFailure {
-        CommandFailure(
+    static func isNoServers(_ folder: DataFolder) -> CommandError {
+        CommandError(
             .invalidInput,
             "\(folder.root) is no server's data folder; name one with --data, or begin one with `aldaba up`")
     }
@@ -45,7 +45,7 @@ package enum ServerRegister {
             return result
         } catch let refusal as RegisterError {
             try? store.close()
-            throw CommandFailure(.failed, "\(refusal); choose another")
+            throw CommandError(.failed, "\(refusal); choose another")
         } catch {
             try? store.close()
             throw error
@@ -66,21 +66,21 @@ package enum ServerRegister {
     /// Takes a key that was made elsewhere. The same key of the same team again changes nothing, but for a ring that
     /// lacks it.
     ///
-    /// - Throws: ``CommandFailure`` when the id is another key's or another team's, or was revoked.
+    /// - Throws: ``CommandError`` when the id is another key's or another team's, or was revoked.
     static func importKey(
         _ file: ProviderKeyFile, team: TeamID, ring: KeyRing?, store: SQLiteStore
     ) async throws {
         let known = try await store.providerKeys().first { $0.keyID == file.keyID }
         if let known {
             guard known.team == team, known.publicKeyPEM == file.key.publicKey.pemRepresentation else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "the register has another key \(file.keyID), of team \(known.team); a key's id is given once")
             }
         } else {
             do { try await register(file, team: team, at: presentTime(), store: store) } catch RegisterError.keyIDTaken
             {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "the key \(file.keyID) was revoked here, and a revoked key does not come back")
             }
         }

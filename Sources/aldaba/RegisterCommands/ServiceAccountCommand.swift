@@ -34,7 +34,7 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard TeamID.hasShape(team) else {
-                throw CommandFailure(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
             let base = try url ?? location.addresses().control
             let loopback = ["127.0.0.1", "localhost", "::1", "[::1]"]
@@ -42,13 +42,13 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
             guard let host = address?.host, !host.isEmpty,
                 address?.scheme == "https" || (address?.scheme == "http" && loopback.contains(host))
             else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "--url: \"\(base)\" is not an address https://host:port; plain http is for loopback, since access "
                         + "tokens are sent there")
             }
             if let output, FileManager.default.fileExists(atPath: output) {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "--output: \(output) is there already, and may hold a key that is nowhere else")
             }
             let made = try await ServerRegister.withStore(location.begun()) { store in
@@ -97,7 +97,7 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
                 return try await store.revokeServiceAccount(known?.keyID ?? account, at: presentTime())
             }
             guard let revoked else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "the register has no service account \(account) that could be revoked; "
                         + "`aldaba service-account list` shows those it has")

@@ -16,7 +16,7 @@ package struct SigningOptions: ParsableArguments {
     package func token(_ location: FolderOption) throws -> String {
         if let key {
             guard let team, TeamID.hasShape(team) else {
-                throw CommandFailure(.invalidInput, "--key needs --team, ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--key needs --team, ten characters A-Z0-9")
             }
             let file = try ProviderKeyFile(path: key)
             return try ProviderToken.make(
@@ -24,7 +24,7 @@ package struct SigningOptions: ParsableArguments {
         }
         let ring = KeyRing(folder: location.folder.keys)
         guard let entry = try ring.entry(keyID: keyID, team: team) else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 "there is no such key in \(location.folder.keys); make one with `aldaba key create`, or name one with --key"
             )

@@ -25,10 +25,10 @@ package struct TeamCommand: AsyncParsableCommand {
         func run() async throws {
             let id = id ?? RegisterID.random()
             guard TeamID.hasShape(id) else {
-                throw CommandFailure(.invalidInput, "--id: \"\(id)\" is not ten characters A-Z0-9")
+                throw CommandError(.invalidInput, "--id: \"\(id)\" is not ten characters A-Z0-9")
             }
             guard !name.isEmpty, name.utf8.count <= 255 else {
-                throw CommandFailure(.invalidInput, "a team's name has 1 to 255 bytes")
+                throw CommandError(.invalidInput, "a team's name has 1 to 255 bytes")
             }
             let team = RegisteredTeam(id: TeamID(rawValue: id), name: name, createdAt: presentTime())
             try await ServerRegister.withStore(location.begun()) { try await $0.addTeam(team) }
@@ -60,7 +60,7 @@ package struct TeamCommand: AsyncParsableCommand {
         func run() async throws {
             let teams = try await ServerRegister.reading(location.folder, TeamCommand.teams)
             guard let team = teams.first(where: { $0.teamId == id }) else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "the register has no team \(id); `aldaba team list` shows those it has")
             }
             try TeamCommand.show(team, json: json)

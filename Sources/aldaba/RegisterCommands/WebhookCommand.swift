@@ -24,7 +24,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            do { _ = try WebhookAddress(url) } catch { throw CommandFailure(.invalidInput, "--url: \(error)") }
+            do { _ = try WebhookAddress(url) } catch { throw CommandError(.invalidInput, "--url: \(error)") }
             let secret = WebhookSignature.makeSecret()
             let now = presentTime()
             try await ServerRegister.reading(location.folder) { store in
@@ -85,7 +85,7 @@ struct WebhookCommand: AsyncParsableCommand {
     private static func webhook(of topic: String, _ store: SQLiteStore) async throws -> Webhook {
         let app = try await CertificateCommand.app(Topic(rawValue: topic), store)
         guard let webhook = try await store.webhooks().first(where: { $0.app == app.id }) else {
-            throw CommandFailure(.invalidInput, "\(topic) has no webhook; `aldaba app webhook set` gives it one")
+            throw CommandError(.invalidInput, "\(topic) has no webhook; `aldaba app webhook set` gives it one")
         }
         return webhook
     }

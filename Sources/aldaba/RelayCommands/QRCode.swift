@@ -8,13 +8,13 @@ enum QRCode {
     static func render(_ text: String) throws -> String {
         let environment = ProcessInfo.processInfo.environment
         guard let path = ChildProgram.find("qrencode", environment: environment) else {
-            throw CommandFailure(
+            throw CommandError(
                 .failed, "there is no qrencode here; install it, or copy the key that is printed without --qr")
         }
         let program = ChildProgram(
             path: path, arguments: ["-t", "UTF8", "-m", "2", "-o", "-"], environment: environment)
         guard let drawn = try program.run(input: Data(text.utf8), outputLimit: 65_536, timeout: .seconds(10)) else {
-            throw CommandFailure(.failed, "qrencode could not draw it")
+            throw CommandError(.failed, "qrencode could not draw it")
         }
         return String(decoding: drawn, as: UTF8.self)
     }

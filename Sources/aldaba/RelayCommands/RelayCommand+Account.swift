@@ -42,7 +42,7 @@ extension RelayCommand {
             @OptionGroup var agent: AgentOption
 
             func run() throws {
-                guard let key = key ?? readLine() else { throw CommandFailure(.invalidInput, "no key was given") }
+                guard let key = key ?? readLine() else { throw CommandError(.invalidInput, "no key was given") }
                 _ = try RelayConversation(agent).manage(.join(key: key))
             }
         }

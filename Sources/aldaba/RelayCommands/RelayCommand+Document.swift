@@ -37,7 +37,7 @@ extension RelayCommand {
                 let content =
                     try message.map { try RelayJSON.document($0) } ?? Tell.map(texts, of: "the content")
                 if let fault = RelayDocument(app: "", name: name, content: content).fault {
-                    throw CommandFailure(.invalidInput, fault.words(of: "the document's content"))
+                    throw CommandError(.invalidInput, fault.words(of: "the document's content"))
                 }
                 let answer = try RelayConversation(agent).document(
                     .put(name: name, content: content, revision: revision))
@@ -137,7 +137,7 @@ extension RelayCommand {
 extension RelayConversation {
     /// Asks about documents.
     ///
-    /// - Throws: ``CommandFailure`` for everything but a success.
+    /// - Throws: ``CommandError`` for everything but a success.
     func document(_ order: RelayDocumentOrder) throws -> RelayMap {
         try client.say(.document(request: 10, order))
         let deadline = ContinuousClock.now + .seconds(35)
@@ -145,7 +145,7 @@ extension RelayConversation {
             guard case .answered(10, _, let outcome) = try client.notice(until: deadline) else { continue }
             guard outcome.status == .success else {
                 let words = RelayWords.of(outcome.status)
-                throw CommandFailure(
+                throw CommandError(
                     RelayWords.exit(outcome.status), outcome.detail.map { "\(words): \($0)" } ?? words)
             }
             return outcome.message ?? [:]

@@ -36,7 +36,7 @@ extension RelayCommand {
         func run() throws {
             let seconds = try TriggerArguments.seconds(ttl, "--ttl", atLeast: 1)
             guard seconds * 1000 <= Double(QueuedMessage.longestAge) else {
-                throw CommandFailure(.invalidInput, "--ttl is 28 days at most")
+                throw CommandError(.invalidInput, "--ttl is 28 days at most")
             }
             let command = try id.map(RelayID.read) ?? UUID()
             let said =
@@ -58,7 +58,7 @@ extension RelayCommand {
                 let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2, map.updateValue(.string(String(parts[1])), forKey: String(parts[0])) == nil
                 else {
-                    throw CommandFailure(.invalidInput, "\(word): \(whole) has words such as to=Ada, each name once")
+                    throw CommandError(.invalidInput, "\(word): \(whole) has words such as to=Ada, each name once")
                 }
             }
             return map
@@ -81,7 +81,7 @@ enum RelayServiceName {
         let apps = device.apps.filter { $0.services.contains(service) }
         guard apps.count == 1 else {
             let names = apps.map(\.id).joined(separator: ", ")
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput,
                 apps.isEmpty
                     ? "no app on \(device.name) offers the service \(service); `aldaba relay devices` lists what there is"

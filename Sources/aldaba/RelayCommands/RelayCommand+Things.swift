@@ -8,7 +8,7 @@ import RelayProtocol
 enum RelayID {
     static func read(_ text: String) throws -> UUID {
         guard let id = UUID(uuidString: text) else {
-            throw CommandFailure(.invalidInput, "an id is a UUID, such as \(UUID().uuidString.lowercased())")
+            throw CommandError(.invalidInput, "an id is a UUID, such as \(UUID().uuidString.lowercased())")
         }
         return id
     }
@@ -19,7 +19,7 @@ enum RelayWaiting {
     /// Refuses what is no such time.
     static func check(_ seconds: Int, atMost most: Int = 540) throws {
         guard (1...most).contains(seconds) else {
-            throw CommandFailure(.invalidInput, "--within is 1 to \(most) seconds")
+            throw CommandError(.invalidInput, "--within is 1 to \(most) seconds")
         }
     }
 }
@@ -56,9 +56,9 @@ extension RelayCommand {
         func run() throws {
             try RelayWaiting.check(within, atMost: 86_400)
             let path = URL(fileURLWithPath: file).standardizedFileURL.path
-            if let fault = RelayFiles.fault(of: path) { throw CommandFailure(.invalidInput, fault) }
+            if let fault = RelayFiles.fault(of: path) { throw CommandError(.invalidInput, fault) }
             guard let offer = RelayFiles.offer(of: path) else {
-                throw CommandFailure(.invalidInput, "\(path) cannot be sent")
+                throw CommandError(.invalidInput, "\(path) cannot be sent")
             }
             let talk = try RelayConversation(target.agent)
             let device = try talk.target(named: target.device)
@@ -93,7 +93,7 @@ extension RelayCommand {
         func run() throws {
             guard let id else { return try list() }
             let known = try RelayConversation(agent).life(of: RelayID.read(id))
-            guard let life = known.life else { throw CommandFailure(.invalidInput, "no command of this id is known") }
+            guard let life = known.life else { throw CommandError(.invalidInput, "no command of this id is known") }
             if json {
                 var told: RelayMap = ["id": .string(id), "life": .string(life.rawValue)]
                 if let status = known.status { told["status"] = .string(status.rawValue) }
@@ -172,10 +172,10 @@ extension RelayCommand {
                 let playing = try player.map({ try Self.find($0, in: all) })
                     ?? all.first(where: { $0.status == "Playing" })
             else {
-                throw CommandFailure(.invalidInput, "nothing plays here")
+                throw CommandError(.invalidInput, "nothing plays here")
             }
             guard !playing.uri.isEmpty, !playing.uri.hasPrefix("file:") else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     "\(playing.name) plays a file of this device; send it with `aldaba relay send` and open it there")
             }
@@ -199,7 +199,7 @@ extension RelayCommand {
 
         private static func find(_ name: String, in players: [MediaPlayers.Player]) throws -> MediaPlayers.Player {
             do { return try MediaPlayers.find(name, in: players) } catch {
-                throw CommandFailure(.invalidInput, "here: \(error)")
+                throw CommandError(.invalidInput, "here: \(error)")
             }
         }
     }

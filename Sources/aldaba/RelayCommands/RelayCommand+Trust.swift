@@ -96,7 +96,7 @@ extension RelayCommand {
         let path = URL(fileURLWithPath: text).standardizedFileURL.path
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
-            throw CommandFailure(.invalidInput, "\(path) is no folder")
+            throw CommandError(.invalidInput, "\(path) is no folder")
         }
         return path
     }
@@ -144,7 +144,7 @@ extension RelayCommand {
             if let program = words.first,
                 ChildProgram.find(program, environment: ProcessInfo.processInfo.environment) == nil
             {
-                throw CommandFailure(.invalidInput, "\(program) is no program that can be run here")
+                throw CommandError(.invalidInput, "\(program) is no program that can be run here")
             }
             _ = try RelayConversation(agent).manage(.program(name: name, words: words))
         }

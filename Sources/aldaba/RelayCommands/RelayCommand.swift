@@ -98,9 +98,9 @@ package struct RelayCommand: ParsableCommand {
         @OptionGroup var agent: AgentOption
 
         func run() throws {
-            if let fault = AddressRule.fault(of: uri) { throw CommandFailure(.invalidInput, fault) }
+            if let fault = AddressRule.fault(of: uri) { throw CommandError(.invalidInput, fault) }
             if let fallback, AddressRule.scheme(of: fallback) != "https" {
-                throw CommandFailure(.invalidInput, "--fallback must be the address of an https page")
+                throw CommandError(.invalidInput, "--fallback must be the address of an https page")
             }
             try RelayWaiting.check(within)
             let talk = try RelayConversation(agent)
@@ -218,7 +218,7 @@ struct RelayConversation {
         while true {
             switch try client.notice(until: deadline) {
             case .added(let device): devices.append(device)
-            case .watchFailed(_, let why): throw CommandFailure(.unreachable, why)
+            case .watchFailed(_, let why): throw CommandError(.unreachable, why)
             case .enumerationCompleted: return devices
             default: break
             }
@@ -246,10 +246,10 @@ struct RelayConversation {
     private func only(_ named: [RelayDevice], _ word: String) throws -> RelayDevice {
         guard named.count <= 1 else {
             let each = named.map { "\($0.id) (\($0.presence.rawValue))" }.joined(separator: ", ")
-            throw CommandFailure(.invalidInput, "several devices are called \(word); name one by its id: \(each)")
+            throw CommandError(.invalidInput, "several devices are called \(word); name one by its id: \(each)")
         }
         guard let device = named.first else {
-            throw CommandFailure(
+            throw CommandError(
                 .invalidInput, "you have no device \(word); `aldaba relay devices` lists those that there are")
         }
         return device
@@ -262,7 +262,7 @@ struct RelayConversation {
             switch try client.notice(until: deadline) {
             case .found(8, let device): return device
             case .answered(8, _, let outcome):
-                throw CommandFailure(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
+                throw CommandError(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
             default: break
             }
         }
@@ -273,7 +273,7 @@ struct RelayConversation {
     /// - Parameters:
     ///   - seconds: How long to wait: 1 to 86,400.
     ///   - moment: The deadline that it names, where that is another than when the waiting ends.
-    /// - Throws: ``CommandFailure`` for everything but a success.
+    /// - Throws: ``CommandError`` for everything but a success.
     func command(
         _ order: RelayOrder, on device: String, within seconds: Int, id: UUID? = nil, waits: Bool = false,
         until moment: Int64? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
@@ -285,17 +285,17 @@ struct RelayConversation {
         let deadline = ContinuousClock.now + .seconds(seconds + 5)
         while true {
             let notice: RelayNotice
-            do { notice = try client.notice(until: deadline) } catch let failure as CommandFailure
+            do { notice = try client.notice(until: deadline) } catch let failure as CommandError
                 where failure.exit == .unreachable || failure.exit == .timedOut
             {
                 let words = RelayWords.of(.outcomeUnknown)
-                throw CommandFailure(.timedOut, "\(words): \(failure) (id \(id.uuidString.lowercased()))")
+                throw CommandError(.timedOut, "\(words): \(failure) (id \(id.uuidString.lowercased()))")
             }
             if case .progress(3, let done, let size) = notice { progress(done, size) }
             guard case .answered(3, _, let outcome) = notice else { continue }
             guard outcome.status == .success else {
                 let words = RelayWords.of(outcome.status)
-                throw CommandFailure(
+                throw CommandError(
                     RelayWords.exit(outcome.status), outcome.detail.map { "\(words): \($0)" } ?? words)
             }
             return outcome
@@ -324,7 +324,7 @@ struct RelayConversation {
                 let start = starts.removeValue(forKey: number)
             else { continue }
             guard outcome.status == .success else {
-                throw CommandFailure(RelayWords.exit(outcome.status), outcome.detail ?? RelayWords.of(outcome.status))
+                throw CommandError(RelayWords.exit(outcome.status), outcome.detail ?? RelayWords.of(outcome.status))
             }
             trips.append((ContinuousClock.now - start) / .milliseconds(1))
             if trips.count + starts.count < count { try ask() }
@@ -350,7 +350,7 @@ struct RelayConversation {
         while true {
             guard case .answered(9, _, let outcome) = try client.notice(until: deadline) else { continue }
             guard outcome.status != .success else { return }
-            throw CommandFailure(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
+            throw CommandError(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
         }
     }
 
@@ -362,10 +362,10 @@ struct RelayConversation {
         var deadline = begin + .seconds(word == nil ? 600 : 15)
         while true {
             let notice: RelayNotice
-            do { notice = try client.notice(until: deadline) } catch let failure as CommandFailure
+            do { notice = try client.notice(until: deadline) } catch let failure as CommandError
                 where failure.exit == .timedOut
             {
-                throw CommandFailure(
+                throw CommandError(
                     .timedOut, word.map { "no device waits with the word \($0)" } ?? "no device came to be paired")
             }
             switch notice {
@@ -378,7 +378,7 @@ struct RelayConversation {
                 }
                 if state == "paired" { return }
             case .answered(_, _, let outcome) where outcome.status != .success:
-                throw CommandFailure(.failed, outcome.detail ?? RelayWords.of(outcome.status))
+                throw CommandError(.failed, outcome.detail ?? RelayWords.of(outcome.status))
             default: break
             }
         }
@@ -392,7 +392,7 @@ struct RelayConversation {
             switch try client.notice(until: deadline) {
             case .managed(4, let answer): return answer
             case .answered(4, _, let outcome):
-                throw CommandFailure(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
+                throw CommandError(.invalidInput, outcome.detail ?? RelayWords.of(outcome.status))
             default: break
             }
         }

@@ -22,7 +22,7 @@ enum RelayJSON {
         if text == "-" {
             let input = try FileHandle.standardInput.read(upToCount: longestText + 1) ?? Data()
             guard input.count <= longestText else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput, "the \(whole) on standard input is longer than \(longestText) bytes")
             }
             bytes = Array(input)
@@ -36,14 +36,14 @@ enum RelayJSON {
     /// A message that can be sent: neither too large nor too deep, its arrays of one kind.
     static func examined(_ map: RelayMap, limit: Int) throws -> RelayMap {
         let most = RelayLimits.largestMessage.bytes
-        guard (1...most).contains(limit) else { throw CommandFailure(.invalidInput, "--limit is 1 to \(most) bytes") }
+        guard (1...most).contains(limit) else { throw CommandError(.invalidInput, "--limit is 1 to \(most) bytes") }
         do throws(RelayFault) {
             _ = try RelayEncoder.encode(map, limits: RelayLimits(bytes: limit))
             return map
         } catch {
             var words = "\(error)"
             if case .tooLarge(let bytes, _) = error.problem, bytes <= most { words += ", or give --limit \(most)" }
-            throw CommandFailure(.invalidInput, words)
+            throw CommandError(.invalidInput, words)
         }
     }
 
@@ -51,10 +51,10 @@ enum RelayJSON {
     static func map(_ bytes: [UInt8], of whole: String = "message") throws -> RelayMap {
         let tree: JSONTree
         do throws(JSONTree.Fault) { tree = try JSONTree(bytes) } catch {
-            throw CommandFailure(.invalidInput, "the \(whole) is no JSON: \(error)")
+            throw CommandError(.invalidInput, "the \(whole) is no JSON: \(error)")
         }
         guard case .object(let members) = tree else {
-            throw CommandFailure(.invalidInput, "the \(whole) must be a JSON object, such as {\"on\": true}")
+            throw CommandError(.invalidInput, "the \(whole) must be a JSON object, such as {\"on\": true}")
         }
         return try map(members, "")
     }
@@ -64,7 +64,7 @@ enum RelayJSON {
         for member in members {
             let place = path.isEmpty ? member.name : "\(path).\(member.name)"
             guard map.updateValue(try value(member.value, place), forKey: member.name) == nil else {
-                throw CommandFailure(.invalidInput, "\(place): the name stands twice")
+                throw CommandError(.invalidInput, "\(place): the name stands twice")
             }
         }
         return map
@@ -72,7 +72,7 @@ enum RelayJSON {
 
     private static func value(_ tree: JSONTree, _ path: String) throws -> RelayValue {
         switch tree {
-        case .null: throw CommandFailure(.invalidInput, "\(path) is null, which is no value of a message")
+        case .null: throw CommandError(.invalidInput, "\(path) is null, which is no value of a message")
         case .boolean(let flag): return .bool(flag)
         case .string(let text): return .string(text)
         case .number(let text): return try number(text, path)
@@ -85,12 +85,12 @@ enum RelayJSON {
     private static func number(_ text: String, _ path: String) throws -> RelayValue {
         guard text.contains(where: { ".eE".contains($0) }) else {
             guard let number = Int64(text) else {
-                throw CommandFailure(.invalidInput, "\(path) has more than 64 bits; a double has a point, such as 1.0")
+                throw CommandError(.invalidInput, "\(path) has more than 64 bits; a double has a point, such as 1.0")
             }
             return .integer(number)
         }
         guard let number = Double(text), number.isFinite else {
-            throw CommandFailure(.invalidInput, "\(path) is larger than a double can be")
+            throw CommandError(.invalidInput, "\(path) is larger than a double can be")
         }
         return .double(number)
     }

@@ -93,7 +93,7 @@ private enum Backups {
     /// Runs a backup operation, and reports a refusal as invalid input.
     static func refusing(_ body: () throws -> Void) throws {
         do { try body() } catch let refusal as FolderBackup.Refusal {
-            throw CommandFailure(.invalidInput, "\(refusal)")
+            throw CommandError(.invalidInput, "\(refusal)")
         }
     }
 }

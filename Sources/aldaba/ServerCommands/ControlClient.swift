@@ -12,7 +12,7 @@ package enum ControlClient {
         if let authority {
             let certificates = (try? NIOSSLCertificate.fromPEMFile(authority)) ?? []
             guard !certificates.isEmpty else {
-                throw CommandFailure(
+                throw CommandError(
                     .invalidInput,
                     FileManager.default.isReadableFile(atPath: authority)
                         ? "\(authority) holds no certificate in PEM; the authority of the server's certificate would be right"
@@ -56,11 +56,11 @@ package enum ControlClient {
     }
 
     /// The failure that an error of a request means, in a sentence that names the server.
-    package static func failure(_ error: any Error, _ request: HTTPClientRequest) -> CommandFailure {
+    package static func failure(_ error: any Error, _ request: HTTPClientRequest) -> CommandError {
         let url = URL(string: request.url)
         let host = url?.host ?? request.url
         let place = url.map { "\(ServerAddresses.authority(host, $0.port ?? ($0.scheme == "http" ? 80 : 443)))" }
-        return CommandFailure(
+        return CommandError(
             .unreachable, "\(place ?? request.url) cannot be asked: \(ConnectionFault.words(error, host: host))")
     }
 

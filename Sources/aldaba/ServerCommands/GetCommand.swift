@@ -21,7 +21,7 @@ package struct GetCommand: AsyncParsableCommand {
         let body = try await NotificationsRequest(id: id, server: server, signing: signing).answer(to: .timelines)
         if json { return print(String(decoding: body, as: UTF8.self)) }
         guard let found = try? JSONDecoder().decode([Shown].self, from: body) else {
-            throw CommandFailure(.failed, "the server's answer cannot be read")
+            throw CommandError(.failed, "the server's answer cannot be read")
         }
         for notification in found { show(notification) }
     }

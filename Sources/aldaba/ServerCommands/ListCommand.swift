@@ -25,7 +25,7 @@ package struct ListCommand: AsyncParsableCommand {
     /// Does it.
     package func run() async throws {
         guard (1...100_000).contains(limit) else {
-            throw CommandFailure(.invalidInput, "--limit takes 1 to 100000")
+            throw CommandError(.invalidInput, "--limit takes 1 to 100000")
         }
         let pages = ServerPages(
             path: "/v1/notifications", fields: [("app", app), ("device", device), ("state", state)], server: server,
@@ -94,7 +94,7 @@ struct ServerPages {
             let (status, body) = try await ControlClient.exchange(request, with: client)
             guard status == 200 else { throw ServerOption.failure(status, body) }
             guard let page = try? JSONDecoder().decode(Page.self, from: body) else {
-                throw CommandFailure(.failed, "the server's answer cannot be read")
+                throw CommandError(.failed, "the server's answer cannot be read")
             }
             let (count, next) = try take(page)
             left -= count

@@ -40,11 +40,11 @@ package struct MediaClient {
     package func upload(_ path: String) async throws -> Kept {
         let file: Descriptor
         do { file = try Descriptor(open(path, O_RDONLY | O_CLOEXEC), "file \(path)") } catch {
-            throw CommandFailure(.invalidInput, "\(path) cannot be read: \(error.reason)")
+            throw CommandError(.invalidInput, "\(path) cannot be read: \(error.reason)")
         }
         var status = stat()
         guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw CommandFailure(.invalidInput, "\(path) is no regular file")
+            throw CommandError(.invalidInput, "\(path) is no regular file")
         }
         var request = HTTPClientRequest(url: "\(control)/v1/media")
         request.method = .POST
@@ -84,16 +84,16 @@ package struct MediaClient {
         let message = ControlClient.message(body)
         switch status {
         case 200..<300: return body
-        case 401, 403: throw CommandFailure(.notAuthorized, "the server does not allow this: \(message)")
-        case 404: throw CommandFailure(.failed, "\(subject): the server has no such file of this team's")
-        case 400..<500: throw CommandFailure(.invalidInput, "\(subject): the server refused: \(message)")
-        default: throw CommandFailure(.failed, "\(subject): the server answered \(status): \(message)")
+        case 401, 403: throw CommandError(.notAuthorized, "the server does not allow this: \(message)")
+        case 404: throw CommandError(.failed, "\(subject): the server has no such file of this team's")
+        case 400..<500: throw CommandError(.invalidInput, "\(subject): the server refused: \(message)")
+        default: throw CommandError(.failed, "\(subject): the server answered \(status): \(message)")
         }
     }
 
     private static func read<Value: Decodable>(_ body: Data, as type: Value.Type) throws -> Value {
         guard let value = try? JSONDecoder().decode(type, from: body) else {
-            throw CommandFailure(.failed, "the server's answer cannot be read")
+            throw CommandError(.failed, "the server's answer cannot be read")
         }
         return value
     }

@@ -62,7 +62,7 @@ package struct MediaCommand: AsyncParsableCommand {
             let last = name.split(separator: "/").last.map(String.init) ?? name
             let plain = last.split(separator: ".").first.map(String.init) ?? last
             guard plain.utf8.count == 40, plain.allSatisfy({ $0.isHexDigit && !$0.isUppercase }) else {
-                throw CommandFailure(.invalidInput, "\"\(name)\" is no file's name, 40 hexadecimal digits")
+                throw CommandError(.invalidInput, "\"\(name)\" is no file's name, 40 hexadecimal digits")
             }
             let deleted = try await server.client().delete(plain)
             if json { try print(JSONLine.of(deleted)) } else { print("deleted \(deleted.name)") }

@@ -25,13 +25,13 @@ package struct NotificationsRequest {
 
     /// The body of the server's answer.
     ///
-    /// - Throws: ``CommandFailure`` for every answer but 200.
+    /// - Throws: ``CommandError`` for every answer but 200.
     package func answer(to wish: Wish) async throws -> Data {
         // FCM's name of a message ends in the internal id.
         let name = id.hasPrefix("projects/") ? id.split(separator: "/").last.map(String.init) ?? id : id
         let plain = CharacterSet.alphanumerics.union(.init(charactersIn: "-"))
         guard let path = name.addingPercentEncoding(withAllowedCharacters: plain) else {
-            throw CommandFailure(.invalidInput, "\"\(id)\" is no id")
+            throw CommandError(.invalidInput, "\"\(id)\" is no id")
         }
         var request = try server.request("/v1/notifications/\(path)", signing: signing)
         if wish == .withdrawal { request.method = .DELETE }
@@ -39,9 +39,9 @@ package struct NotificationsRequest {
         switch status {
         case 200: return body
         case 401, 403:
-            throw CommandFailure(.notAuthorized, "the server does not allow this: \(ControlClient.message(body))")
-        case 404: throw CommandFailure(.failed, "not found: no notification of that id, or none of your team's")
-        default: throw CommandFailure(.failed, "the server answered \(status): \(ControlClient.message(body))")
+            throw CommandError(.notAuthorized, "the server does not allow this: \(ControlClient.message(body))")
+        case 404: throw CommandError(.failed, "not found: no notification of that id, or none of your team's")
+        default: throw CommandError(.failed, "the server answered \(status): \(ControlClient.message(body))")
         }
     }
 }

@@ -54,7 +54,7 @@ package struct ReportCommand: AsyncParsableCommand {
         guard status == 200 else { throw ServerOption.failure(status, body) }
         if json { return print(String(decoding: body, as: UTF8.self)) }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: body) else {
-            throw CommandFailure(.failed, "the server's answer cannot be read")
+            throw CommandError(.failed, "the server's answer cannot be read")
         }
         for row in answer.rows {
             let label = row.label.map { "  label \(TerminalText.line($0))" } ?? ""
@@ -150,10 +150,10 @@ package struct ExportCommand: AsyncParsableCommand {
                     try FileHandle.standardOutput.write(contentsOf: Data(part.readableBytesView))
                     bar.add(Int64(part.readableBytes))
                 }
-            } catch let failure as CommandFailure {
+            } catch let failure as CommandError {
                 throw failure
             } catch {
-                throw CommandFailure(
+                throw CommandError(
                     .unreachable, "the export broke off: \(ControlClient.failure(error, request))")
             }
         }

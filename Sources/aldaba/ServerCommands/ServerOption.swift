@@ -22,7 +22,7 @@ package struct ServerOption: ParsableArguments {
         guard let server else { return nil }
         let text = server.hasPrefix("https://") ? String(server.dropFirst("https://".count)) : server
         guard let parts = ServerAddresses.parts(ofAuthority: text) else {
-            throw CommandFailure(.invalidInput, "--server: \"\(server)\" is not host:port")
+            throw CommandError(.invalidInput, "--server: \"\(server)\" is not host:port")
         }
         return parts
     }
@@ -49,13 +49,13 @@ package struct ServerOption: ParsableArguments {
     }
 
     /// The failure that a response other than 200 means.
-    package static func failure(_ status: Int, _ body: Data) -> CommandFailure {
+    package static func failure(_ status: Int, _ body: Data) -> CommandError {
         let message = ControlClient.message(body)
         return switch status {
-        case 400: CommandFailure(.invalidInput, message)
-        case 401, 403: CommandFailure(.notAuthorized, "the server does not allow this: \(message)")
-        case 404: CommandFailure(.failed, "not found: \(message)")
-        default: CommandFailure(.failed, "the server answered \(status): \(message)")
+        case 400: CommandError(.invalidInput, message)
+        case 401, 403: CommandError(.notAuthorized, "the server does not allow this: \(message)")
+        case 404: CommandError(.failed, "not found: \(message)")
+        default: CommandError(.failed, "the server answered \(status): \(message)")
         }
     }
 }

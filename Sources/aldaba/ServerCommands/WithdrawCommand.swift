@@ -24,7 +24,7 @@ package struct WithdrawCommand: AsyncParsableCommand {
         let body = try await NotificationsRequest(id: id, server: server, signing: signing).answer(to: .withdrawal)
         if json { return print(String(decoding: body, as: UTF8.self)) }
         guard let answers = try? JSONDecoder().decode([Answer].self, from: body) else {
-            throw CommandFailure(.failed, "the server's answer cannot be read")
+            throw CommandError(.failed, "the server's answer cannot be read")
         }
         for answer in answers {
             let device = answer.device.map { " on device \($0)" } ?? ""

@@ -44,7 +44,7 @@ package final class ChildProcess: Sendable {
     }
 
     /// Every child's standard input: a pipe into which nothing is written, and which the end of this process closes.
-    private static let lifeline = Result { () throws(MachineFailure) in try PipeEnds() }
+    private static let lifeline = Result { () throws(MachineError) in try PipeEnds() }
 
     private enum Waiting {
         case running([CheckedContinuation<ProgramEnd, Never>])
@@ -121,7 +121,7 @@ package final class ChildProcess: Sendable {
 }
 
 extension ChildProcess {
-    private static func start(_ plan: Plan) throws(MachineFailure) -> Started {
+    private static func start(_ plan: Plan) throws(MachineError) -> Started {
         let input = try lifeline.get()
         var output = try PipeEnds()
         defer { output.close() }

@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `a program that is not there is told of with its path`() {
-        let failure = MachineFailure(what: "/nonexistent/program", reason: "No such file or directory")
+        let failure = MachineError(what: "/nonexistent/program", reason: "No such file or directory")
         #expect(throws: failure) {
             try ChildProgram(path: "/nonexistent/program", arguments: [], environment: [:]).start()
         }

@@ -29,13 +29,13 @@ struct PrivateFolderTests {
     @Test func `a folder where others can write, and what is no folder, are refused and left as they are`() throws {
         try PrivateFolder.prepare(path, shut: true)
         #expect(chmod(path, 0o777) == 0)
-        let open = MachineFailure(
+        let open = MachineError(
             what: path, reason: "others can write to it; look what is in it, then take that away: chmod go-w \(path)")
         #expect(throws: open) { try PrivateFolder.prepare(path, shut: true) }
         #expect(mode == 0o777)
         #expect(FileManager.default.createFile(atPath: folder.path("file"), contents: nil))
         let file = folder.path("file")
-        #expect(throws: MachineFailure(what: file, reason: "it cannot be made")) {
+        #expect(throws: MachineError(what: file, reason: "it cannot be made")) {
             try PrivateFolder.prepare(file, shut: false)
         }
     }

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `a descriptor that the system did not give is told of`() {
-        #expect(throws: MachineFailure.self) { try Descriptor(-1, "timer") }
+        #expect(throws: MachineError.self) { try Descriptor(-1, "timer") }
     }
 }
 

@@ -66,7 +66,7 @@ import Testing
 
     @Test func `a program that is not there is thrown`() {
         let nothing = ChildProgram(path: "/nowhere/program", arguments: [], environment: [:])
-        let failure = #expect(throws: MachineFailure.self) {
+        let failure = #expect(throws: MachineError.self) {
             try WatchedProgram.start(nothing, name: "test", output: -1, memoryLimit: 1, events: { _ in })
         }
         #expect(failure?.what == "/nowhere/program")

@@ -43,7 +43,7 @@ import Testing
             (String(repeating: #"{"a":"#, count: 50_000), "the message is no JSON: byte"),
         ])
     func faults(_ text: String, _ words: String) {
-        let fault = #expect(throws: CommandFailure.self) { try RelayJSON.message(text, limit: 1000) }
+        let fault = #expect(throws: CommandError.self) { try RelayJSON.message(text, limit: 1000) }
         #expect(fault?.exit == .invalidInput)
         #expect(fault.map { "\($0)".contains(words) } ?? false, "\(fault.map { "\($0)" } ?? "")")
     }
@@ -51,12 +51,12 @@ import Testing
     @Test("A message has 64 KiB unless more is asked for, and 256 KiB at most")
     func sizes() throws {
         let text = "{\"a\":\"\(String(repeating: "x", count: 70_000))\"}"
-        let fault = #expect(throws: CommandFailure.self) { try RelayJSON.message(text, limit: 65_536) }
+        let fault = #expect(throws: CommandError.self) { try RelayJSON.message(text, limit: 65_536) }
         #expect(
             fault.map { "\($0)".contains("at most 65536 are allowed") && "\($0)".contains("--limit 262144") } ?? false)
         #expect(try RelayJSON.message(text, limit: 262_144).count == 1)
         for limit in [0, -1, 262_145, Int.max] {
-            #expect(throws: CommandFailure.self) { try RelayJSON.message("{}", limit: limit) }
+            #expect(throws: CommandError.self) { try RelayJSON.message("{}", limit: limit) }
         }
     }
 }

@@ -20,7 +20,7 @@ package enum CertificateVerdict: Sendable {
     /// The certificate is valid.
     case owner(CertificateOwner)
     /// The certificate is refused for a reason; the owner where the register knows it.
-    case refused(APNsRefusal, CertificateOwner?)
+    case refused(APNsRejection, CertificateOwner?)
 }
 
 /// The check of providers' certificates; the port of the endpoint.

@@ -50,12 +50,12 @@ struct LegacyIntake: Sendable {
         do { return try await gate.decide(push, certificate: certificate, ticket: ticket) } catch {
             Self.failure.log(error, to: logger)
             return .refuse(
-                .processingError, outcome: APNsRefusal(.serviceUnavailable, note: "the register could not be read"),
+                .processingError, outcome: APNsRejection(.serviceUnavailable, note: "the register could not be read"),
                 at: nil)
         }
     }
 
-    private func note(_ refusal: APNsRefusal, _ owner: CertificateOwner) {
+    private func note(_ refusal: APNsRejection, _ owner: CertificateOwner) {
         _ = acceptor.noteRefusal(refusal, team: owner.team, topic: owner.topic.rawValue, apnsID: nil)
     }
 

@@ -14,22 +14,22 @@ struct LegacyPushGate: Sendable {
     enum Decision: Sendable {
         case accept(Acceptance)
         /// The token is not active: the provider is notified by the feedback service.
-        case dead(APNsRefusal, CertificateOwner)
+        case dead(APNsRejection, CertificateOwner)
         /// The connection ends; a timeline is written for the owner where one is known.
-        case refuse(LegacyStatus, outcome: APNsRefusal, at: CertificateOwner?)
+        case refuse(LegacyStatus, outcome: APNsRejection, at: CertificateOwner?)
     }
 
     /// The reason why a push is refused.
     private struct Refused: Error {
         var status: LegacyStatus
-        var refusal: APNsRefusal
+        var refusal: APNsRejection
         var owner: CertificateOwner?
     }
 
     /// The app that a certificate sends to.
     ///
     /// - Throws: An error when the register cannot be read.
-    func app(of certificate: [UInt8]) async throws -> Result<RegisteredApp, APNsRefusal> {
+    func app(of certificate: [UInt8]) async throws -> Result<RegisteredApp, APNsRejection> {
         do { return .success(try await addressee(certificate).app) } catch let refused as Refused {
             return .failure(refused.refusal)
         }
@@ -54,14 +54,14 @@ struct LegacyPushGate: Sendable {
         guard let app = try await apps.find(owner.topic), app.team == owner.team else {
             throw Refused(
                 status: .missingTopic,
-                refusal: APNsRefusal(
+                refusal: APNsRejection(
                     .topicDisallowed, note: "the certificate's topic \(owner.topic) is no app of team \(owner.team)"),
                 owner: owner)
         }
         guard app.isPushEnabled else {
             throw Refused(
                 status: .missingTopic,
-                refusal: APNsRefusal(
+                refusal: APNsRejection(
                     .topicDisallowed, note: "\(app.topic) does not have the capability of push notifications"),
                 owner: owner)
         }
@@ -71,7 +71,7 @@ struct LegacyPushGate: Sendable {
     private func judge(_ push: LegacyPush, certificate: [UInt8], ticket: Int32) async throws -> Decision {
         let (app, owner) = try await addressee(certificate)
         func refused(_ status: LegacyStatus, reason: APNsReason, note: String) -> Refused {
-            Refused(status: status, refusal: APNsRefusal(reason, note: note), owner: owner)
+            Refused(status: status, refusal: APNsRejection(reason, note: note), owner: owner)
         }
         let survey = JSONScanner.survey(ofObject: push.payload)
         if let fault = survey.fault {
@@ -85,7 +85,7 @@ struct LegacyPushGate: Sendable {
             throw refused(.invalidToken, reason: .badDeviceToken, note: "the device token was not made here")
         case .ended(let instant):
             return .dead(
-                APNsRefusal(
+                APNsRejection(
                     .unregistered, note: "the device token is no longer active", timestamp: instant.rawValue), owner)
         case .active(let subject):
             guard subject.environment == environment else {

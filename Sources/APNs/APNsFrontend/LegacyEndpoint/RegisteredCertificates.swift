@@ -23,7 +23,7 @@ package final class RegisteredCertificates: CertificateAuthentication {
         }
         if let verdict = Self.verdict(known) { return verdict }
         return Self.verdict(try await directory.find(certificate, in: environment))
-            ?? .refused(APNsRefusal(.serviceUnavailable, note: "the register changes all the time"), nil)
+            ?? .refused(APNsRejection(.serviceUnavailable, note: "the register changes all the time"), nil)
     }
 
     /// - Returns: `nil` when the register must be read first.

@@ -14,9 +14,9 @@ struct DevicePushGate: Sendable {
     /// The decision on a request.
     enum Decision {
         case accept(Acceptance)
-        case refuse(APNsRefusal, of: Requester?)
+        case refuse(APNsRejection, of: Requester?)
         /// The credential is not valid; with the key of its token, or the certificate, where the register has it.
-        case refuseCredential(APNsRefusal, CredentialDirectory.KnownKey?)
+        case refuseCredential(APNsRejection, CredentialDirectory.KnownKey?)
         /// Something must be read from the store first; the caller then decides again.
         case lookUp(LookUp)
     }
@@ -64,16 +64,16 @@ struct DevicePushGate: Sendable {
         _ head: APNsRequestHead, body: [UInt8], fault: MissingBodyReason?, found: Found?, memory: inout Memory,
         ticket: Int32
     ) -> Decision {
-        guard head.isPost else { return .refuse(APNsRefusal(.methodNotAllowed), of: nil) }
+        guard head.isPost else { return .refuse(APNsRejection(.methodNotAllowed), of: nil) }
         let path = head.path
-        if case .other = path { return .refuse(APNsRefusal(.badPath), of: nil) }
+        if case .other = path { return .refuse(APNsRejection(.badPath), of: nil) }
         let sender: Sender
         switch self.sender(head, found: found, memory: &memory) {
         case .known(let known): sender = known
         case .refused(let refusal, let key): return .refuseCredential(refusal, key)
         case .lookUp(let lookUp): return .lookUp(lookUp)
         }
-        do throws(APNsRefusal) {
+        do throws(APNsRejection) {
             return try decide(
                 head, path: path, sender: sender, body: body, fault: fault, found: found, memory: &memory,
                 ticket: ticket)
@@ -94,7 +94,7 @@ struct DevicePushGate: Sendable {
         var certificate: CertificateDirectory.Credential?
 
         /// The topic of a request. A certificate may imply it, and limits it.
-        func topic(of head: APNsRequestHead) throws(APNsRefusal) -> ArraySlice<UInt8> {
+        func topic(of head: APNsRequestHead) throws(APNsRejection) -> ArraySlice<UInt8> {
             guard let certificate else { return try head.topic() }
             guard head.hasTopic else { return ArraySlice(try certificate.topic(nil).rawValue.utf8) }
             let topic = try head.topic()
@@ -102,16 +102,16 @@ struct DevicePushGate: Sendable {
             return topic
         }
 
-        func check(_ type: PushType?) throws(APNsRefusal) {
+        func check(_ type: PushType?) throws(APNsRejection) {
             guard certificate != nil, let type, !CertificateDirectory.Credential.allows(type) else { return }
-            throw APNsRefusal(
+            throw APNsRejection(
                 .topicDisallowed, note: "apns-push-type \(type.rawValue) takes a provider token, not a certificate")
         }
     }
 
     private enum SenderKnowledge {
         case known(Sender)
-        case refused(APNsRefusal, CredentialDirectory.KnownKey?)
+        case refused(APNsRejection, CredentialDirectory.KnownKey?)
         case lookUp(LookUp)
     }
 
@@ -145,7 +145,7 @@ struct DevicePushGate: Sendable {
         _ head: APNsRequestHead, path: APNsRequestHead.Path, sender: Sender, body: [UInt8],
         fault: MissingBodyReason?,
         found: Found?, memory: inout Memory, ticket: Int32
-    ) throws(APNsRefusal) -> Decision {
+    ) throws(APNsRejection) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
         let fields = try head.fields()
         let app: RegisteredApp
@@ -155,26 +155,27 @@ struct DevicePushGate: Sendable {
         case .lookUp(let topic): return .lookUp(.topic(topic))
         }
         guard app.team == sender.team else {
-            throw APNsRefusal(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(sender.team)")
+            throw APNsRejection(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(sender.team)")
         }
         guard app.isPushEnabled else {
-            throw APNsRefusal(.topicDisallowed, note: "\(app.topic) does not have the capability of push notifications")
+            throw APNsRejection(
+                .topicDisallowed, note: "\(app.topic) does not have the capability of push notifications")
         }
         try sender.check(pushType)
         let note = try checkPayload(body, fault: fault, type: pushType)
         guard case .device(let digits) = path else {
-            throw APNsRefusal(.missingDeviceToken, note: "the path ends before the device token")
+            throw APNsRejection(.missingDeviceToken, note: "the path ends before the device token")
         }
         guard let token = DeviceToken(hexadecimal: digits) else {
-            throw APNsRefusal(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
+            throw APNsRejection(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
         }
         var resolution = tokens.known(token)
         if case .needsLookUp = resolution, case .token(let found)? = found { resolution = found }
         switch resolution {
         case .needsLookUp: return .lookUp(.token(token))
-        case .bad: throw APNsRefusal(.badDeviceToken, note: "the device token was not made here")
+        case .bad: throw APNsRejection(.badDeviceToken, note: "the device token was not made here")
         case .ended(let instant):
-            throw APNsRefusal(
+            throw APNsRejection(
                 .unregistered, note: "the device token is no longer active", timestamp: instant.rawValue)
         case .active(let subject):
             try check(subject, app)
@@ -196,7 +197,7 @@ struct DevicePushGate: Sendable {
 
     private func addressee(
         _ topic: ArraySlice<UInt8>, _ type: PushType?, found: Found?, memory: inout Memory
-    ) throws(APNsRefusal) -> Addressee {
+    ) throws(APNsRejection) -> Addressee {
         func named(_ topic: ArraySlice<UInt8>) -> Topic { Topic(rawValue: String(decoding: topic, as: UTF8.self)) }
         let addressed = try AddressedTopic(topic: topic, pushType: type)
         var knowledge = apps.known(addressed.topic, &memory.app)
@@ -213,38 +214,38 @@ struct DevicePushGate: Sendable {
             case .unknownTopic: break
             }
         }
-        throw APNsRefusal(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
+        throw APNsRejection(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
     }
 
     /// - Returns: The timeline's note on the payload; `nil` for most.
     private func checkPayload(
         _ body: [UInt8], fault: MissingBodyReason?, type: PushType?
-    ) throws(APNsRefusal) -> String? {
+    ) throws(APNsRejection) -> String? {
         let limit = APNsPayloadLimit.bytes(for: type)
-        func tooLarge(_ count: String) -> APNsRefusal {
-            APNsRefusal(.payloadTooLarge, note: "the payload has \(count) bytes, at most \(limit) are allowed")
+        func tooLarge(_ count: String) -> APNsRejection {
+            APNsRejection(.payloadTooLarge, note: "the payload has \(count) bytes, at most \(limit) are allowed")
         }
         switch fault {
-        case .late: throw APNsRefusal(.idleTimeout, note: "the payload did not end in time")
+        case .late: throw APNsRejection(.idleTimeout, note: "the payload did not end in time")
         case .tooLarge: throw tooLarge("far more")
         case nil: break
         }
         guard body.count <= limit else { throw tooLarge(String(body.count)) }
         let survey = JSONScanner.survey(ofObject: body)
         if let fault = survey.fault {
-            throw APNsRefusal(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")
+            throw APNsRejection(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")
         }
         return PayloadDiagnosis.note(on: survey, pushType: type)
     }
 
-    private func check(_ subject: TokenSubject, _ app: RegisteredApp) throws(APNsRefusal) {
+    private func check(_ subject: TokenSubject, _ app: RegisteredApp) throws(APNsRejection) {
         guard subject.environment == environment else {
-            throw APNsRefusal(
+            throw APNsRejection(
                 .badDeviceToken,
                 note: "the device token is of the \(subject.environment.rawValue) environment, this is \(environment)")
         }
         guard subject.app == app.id else {
-            throw APNsRefusal(.deviceTokenNotForTopic, note: "the device token is not one of \(app.topic)")
+            throw APNsRejection(.deviceTokenNotForTopic, note: "the device token is not one of \(app.topic)")
         }
     }
 }

@@ -77,7 +77,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             guard round < 4 else {
                 // A directory that immediately evicts what it has just read would cause an endless loop.
                 return refuse(
-                    APNsRefusal(.internalServerError), requester: nil, sentID: head.validID, stream: stream,
+                    APNsRejection(.internalServerError), requester: nil, sentID: head.validID, stream: stream,
                     on: connection)
             }
             wait(for: lookUp, on: connection) { [weak self] found in
@@ -87,7 +87,7 @@ final class ProviderConnection: HTTP2RequestHandler {
                 connection.flush()
             } orFail: { [weak self] in
                 self?.refuse(
-                    APNsRefusal(.serviceUnavailable), requester: nil, sentID: head.validID, stream: stream,
+                    APNsRejection(.serviceUnavailable), requester: nil, sentID: head.validID, stream: stream,
                     on: connection)
                 connection.flush()
             }
@@ -97,7 +97,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     private func accept(_ acceptance: Acceptance, on connection: HTTP2ServerConnection) {
         guard !acceptor.accept(acceptance, sink: sink) else { return }
         refuse(
-            APNsRefusal(.serviceUnavailable), requester: nil,
+            APNsRejection(.serviceUnavailable), requester: nil,
             sentID: acceptance.notification.apnsID?.rawValue.utf8[...],
             stream: acceptance.ticket, on: connection)
     }
@@ -109,7 +109,7 @@ final class ProviderConnection: HTTP2RequestHandler {
                 succeed(id, apnsID: result.apnsID, stream: result.ticket, on: connection)
             } else {
                 refuse(
-                    APNsRefusal(.serviceUnavailable), requester: nil, sentID: result.apnsID?.rawValue.utf8[...],
+                    APNsRejection(.serviceUnavailable), requester: nil, sentID: result.apnsID?.rawValue.utf8[...],
                     stream: result.ticket, on: connection)
             }
         }
@@ -131,7 +131,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     }
 
     private func refuse(
-        _ refusal: APNsRefusal, requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
+        _ refusal: APNsRejection, requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
         stream: Int32, hasBody: Bool = true, on connection: HTTP2ServerConnection
     ) {
         metrics.refused(refusal.reason)

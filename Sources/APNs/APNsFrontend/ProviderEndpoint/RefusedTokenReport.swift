@@ -37,7 +37,7 @@ final class RefusedTokenReport: Sendable {
     ///
     /// - Returns: Whether the refusal is to be recorded in a timeline of the key's team.
     func report(
-        _ refusal: APNsRefusal, of key: CredentialDirectory.KnownKey, from address: SocketAddress?
+        _ refusal: APNsRejection, of key: CredentialDirectory.KnownKey, from address: SocketAddress?
     ) -> Bool {
         let now = clock()
         let minute = now.rawValue / 60_000

@@ -33,7 +33,7 @@ package enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
 
-    /// Each means that the device token is dead: status 410, with the instant in ``APNsRefusal/timestamp``.
+    /// Each means that the device token is dead: status 410, with the instant in ``APNsRejection/timestamp``.
     case expiredToken = "ExpiredToken"
     case unregistered = "Unregistered"
 
@@ -140,7 +140,7 @@ package enum APNsReason: String, Sendable, CaseIterable, Hashable {
 }
 
 /// A refusal as the wire needs it: the reason, and for people what was wrong and where.
-package struct APNsRefusal: Error, Hashable, Sendable {
+package struct APNsRejection: Error, Hashable, Sendable {
     /// The reason in the provider's response.
     package var reason: APNsReason
     /// The fault, its place, and what is expected instead; for the timeline, never for the provider's response.

@@ -96,8 +96,8 @@ package struct APNsRequestHead {
     package var hasTopic: Bool { places[Known.topic.rawValue] >= 0 }
 
     /// The refusal for a repeated field, if there is one.
-    package var duplicateRefusal: APNsRefusal? {
-        duplicate < 0 ? nil : APNsRefusal(.duplicateHeaders, note: "\(block.text(Int(duplicate))) appears twice")
+    package var duplicateRefusal: APNsRejection? {
+        duplicate < 0 ? nil : APNsRejection(.duplicateHeaders, note: "\(block.text(Int(duplicate))) appears twice")
     }
 
     /// The bytes of `apns-id`, as sent, when it is a well-formed UUID.
@@ -109,9 +109,9 @@ package struct APNsRequestHead {
     /// The header fields' meaning.
     ///
     /// - Throws: the refusal for the first field that is malformed, in the order in which APNs lists them.
-    package func fields() throws(APNsRefusal) -> Fields {
+    package func fields() throws(APNsRejection) -> Fields {
         if let id = value(.id), !Self.isUUID(id) {
-            throw APNsRefusal(.badMessageId, note: "apns-id \(Self.quoted(id)) is not a UUID in the form 8-4-4-4-12")
+            throw APNsRejection(.badMessageId, note: "apns-id \(Self.quoted(id)) is not a UUID in the form 8-4-4-4-12")
         }
         return Fields(
             apnsID: text(.id).map(APNsID.init(rawValue:)), expiry: try expiry(), priority: try priority(),
@@ -133,38 +133,39 @@ package struct APNsRequestHead {
         package var pushType: PushType?
     }
 
-    private func expiry() throws(APNsRefusal) -> Expiry {
+    private func expiry() throws(APNsRejection) -> Expiry {
         guard let text = value(.expiration) else { return .policyDefault }
         guard let seconds = Self.wholeNumber(text) else {
-            throw APNsRefusal(
+            throw APNsRejection(
                 .badExpirationDate, note: "apns-expiration \(Self.quoted(text)) is not whole seconds since 1970")
         }
         return seconds == 0 ? .once : .until(Timestamp(seconds: seconds))
     }
 
-    private func priority() throws(APNsRefusal) -> Priority {
+    private func priority() throws(APNsRejection) -> Priority {
         guard let text = value(.priority) else { return .immediate }
         guard let number = Self.wholeNumber(text), let priority = UInt8(exactly: number).flatMap(Priority.init) else {
-            throw APNsRefusal(.badPriority, note: "apns-priority \(Self.quoted(text)) is not 10, 5 or 1")
+            throw APNsRejection(.badPriority, note: "apns-priority \(Self.quoted(text)) is not 10, 5 or 1")
         }
         return priority
     }
 
-    private func collapseID() throws(APNsRefusal) -> String? {
+    private func collapseID() throws(APNsRejection) -> String? {
         guard let bytes = value(.collapseID) else { return nil }
         guard bytes.count <= 64 else {
-            throw APNsRefusal(.badCollapseId, note: "apns-collapse-id has \(bytes.count) bytes, at most 64 are allowed")
+            throw APNsRejection(
+                .badCollapseId, note: "apns-collapse-id has \(bytes.count) bytes, at most 64 are allowed")
         }
         guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
-            throw APNsRefusal(.badCollapseId, note: "apns-collapse-id is empty or not UTF-8")
+            throw APNsRejection(.badCollapseId, note: "apns-collapse-id is empty or not UTF-8")
         }
         return text
     }
 
-    private func pushType() throws(APNsRefusal) -> PushType? {
+    private func pushType() throws(APNsRejection) -> PushType? {
         guard let text = text(.pushType) else { return nil }
         guard let type = PushType(rawValue: text) else {
-            throw APNsRefusal(.invalidPushType, note: "apns-push-type '\(text.prefix(40))' is not a known push type")
+            throw APNsRejection(.invalidPushType, note: "apns-push-type '\(text.prefix(40))' is not a known push type")
         }
         return type
     }
@@ -175,13 +176,13 @@ package struct APNsRequestHead {
     /// The topic's bytes.
     ///
     /// - Throws: `MissingTopic` or `BadTopic`.
-    package func topic() throws(APNsRefusal) -> ArraySlice<UInt8> {
-        guard let bytes = value(.topic) else { throw APNsRefusal(.missingTopic, note: "apns-topic is absent") }
+    package func topic() throws(APNsRejection) -> ArraySlice<UInt8> {
+        guard let bytes = value(.topic) else { throw APNsRejection(.missingTopic, note: "apns-topic is absent") }
         guard !bytes.isEmpty, bytes.count <= 255 else {
-            throw APNsRefusal(.badTopic, note: "apns-topic has \(bytes.count) bytes, 1 to 255 are allowed")
+            throw APNsRejection(.badTopic, note: "apns-topic has \(bytes.count) bytes, 1 to 255 are allowed")
         }
         guard Topic.hasShape(bytes) else {
-            throw APNsRefusal(.badTopic, note: "apns-topic may have letters, digits, '.', '-' and '_' only")
+            throw APNsRejection(.badTopic, note: "apns-topic may have letters, digits, '.', '-' and '_' only")
         }
         return bytes
     }

@@ -51,14 +51,14 @@ package struct AddressedTopic {
     /// Reads topic and push type together.
     ///
     /// - Throws: `InvalidPushType` when the push type asks for a suffix that the topic has not.
-    package init(topic: ArraySlice<UInt8>, pushType: PushType?) throws(APNsRefusal) {
+    package init(topic: ArraySlice<UInt8>, pushType: PushType?) throws(APNsRejection) {
         self.pushType = pushType
         guard let pushType, let suffix = pushType.topicSuffix else {
             self.topic = topic
             return
         }
         guard let app = pushType.app(of: topic) else {
-            throw APNsRefusal(
+            throw APNsRejection(
                 .invalidPushType,
                 note: "apns-push-type \(pushType.rawValue) belongs to a topic that ends in \(suffix), "
                     + "and apns-topic is \(String(decoding: topic, as: UTF8.self))")
@@ -71,12 +71,12 @@ package struct AddressedTopic {
     /// - Returns: the topic before the suffix, and the push type that the suffix implies; `nil` when there is no
     ///   suffix.
     /// - Throws: `InvalidPushType` when the suffix belongs to another push type than the one that was sent.
-    package func withoutSuffix() throws(APNsRefusal) -> (topic: ArraySlice<UInt8>, pushType: PushType)? {
+    package func withoutSuffix() throws(APNsRejection) -> (topic: ArraySlice<UInt8>, pushType: PushType)? {
         // A topic whose suffix was taken off may end in another; that one belongs to the app's name.
         guard pushType?.topicSuffix == nil, let suffixed = PushType.suffixing(topic) else { return nil }
         guard let pushType else { return (suffixed.app, suffixed.type) }
         let text = String(decoding: topic, as: UTF8.self)
-        throw APNsRefusal(
+        throw APNsRejection(
             .invalidPushType,
             note: "no app has the topic \(text), and its suffix belongs to apns-push-type "
                 + "\(suffixed.type.rawValue), not \(pushType.rawValue)")

@@ -103,12 +103,13 @@ package struct ProviderCertificate: Hashable, Sendable {
     }
 
     /// The refusal of a certificate whose time has not come or is over; `nil` within it.
-    package func refusal(at now: Timestamp) -> APNsRefusal? {
+    package func refusal(at now: Timestamp) -> APNsRejection? {
         if now < notBefore {
-            return APNsRefusal(.badCertificate, note: "the certificate of \(bundleID) is valid from \(notBefore) only")
+            return APNsRejection(
+                .badCertificate, note: "the certificate of \(bundleID) is valid from \(notBefore) only")
         }
         if now > notAfter {
-            return APNsRefusal(.badCertificate, note: "the certificate of \(bundleID) ended at \(notAfter)")
+            return APNsRejection(.badCertificate, note: "the certificate of \(bundleID) ended at \(notAfter)")
         }
         return nil
     }

@@ -27,18 +27,18 @@ package struct ProviderToken: Sendable {
     /// Reads an `authorization` header's value, `bearer JWT`; the scheme in any case (RFC 9110, 11.1).
     ///
     /// - Throws: what was wrong, as an `InvalidProviderToken` or `MissingProviderToken` refusal.
-    package init(authorization: some Collection<UInt8>) throws(APNsRefusal) {
+    package init(authorization: some Collection<UInt8>) throws(APNsRejection) {
         let scheme = Array("bearer ".utf8)
         let start = authorization.prefix(scheme.count).map { (65...90).contains($0) ? $0 + 32 : $0 }
         guard start == scheme else {
-            throw APNsRefusal(.missingProviderToken, note: "authorization does not begin with 'bearer '")
+            throw APNsRejection(.missingProviderToken, note: "authorization does not begin with 'bearer '")
         }
         try self.init(compact: Array(authorization.dropFirst(scheme.count)))
     }
 
     /// Reads the compact serialization, `header.claims.signature`.
-    package init(compact: [UInt8]) throws(APNsRefusal) {
-        func invalid(_ note: String) -> APNsRefusal { APNsRefusal(.invalidProviderToken, note: note) }
+    package init(compact: [UInt8]) throws(APNsRejection) {
+        func invalid(_ note: String) -> APNsRejection { APNsRejection(.invalidProviderToken, note: note) }
         guard compact.count <= Self.maximumLength else { throw invalid("the token is longer than any real one") }
         let parts = compact.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw invalid("the token has \(parts.count) parts where three belong") }
@@ -73,14 +73,14 @@ package struct ProviderToken: Sendable {
     }
 
     /// Checks the token's time; `nil` while it is valid.
-    package func refusal(at now: Timestamp) -> APNsRefusal? {
+    package func refusal(at now: Timestamp) -> APNsRejection? {
         let age = now.duration(since: issuedAt)
         if age > Self.lifetime {
-            return APNsRefusal(
+            return APNsRejection(
                 .expiredProviderToken, note: "iat is \(age.components.seconds) seconds ago, at most 3600 are allowed")
         }
         if age < .zero - Self.tolerance {
-            return APNsRefusal(.invalidProviderToken, note: "iat is \(-age.components.seconds) seconds in the future")
+            return APNsRejection(.invalidProviderToken, note: "iat is \(-age.components.seconds) seconds in the future")
         }
         return nil
     }

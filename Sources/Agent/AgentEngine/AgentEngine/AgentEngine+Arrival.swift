@@ -98,7 +98,7 @@ extension AgentEngine {
             try refuseReplay(of: fingerprint, in: notification.id, context)
             notification.payload = payload
             return .opened(fingerprint: fingerprint)
-        } catch let failure as DecryptionFailure {
+        } catch let failure as DecryptionError {
             log(
                 .warning, "An encrypted payload could not be opened.",
                 [
@@ -113,7 +113,7 @@ extension AgentEngine {
     private func refuseReplay(of fingerprint: [UInt8], in id: NotificationID, _ context: Context) throws {
         guard let opener = try batch.opening[fingerprint] ?? context.store.opener(of: fingerprint) else { return }
         guard try !isDuplicate(id, context) else { return }
-        throw DecryptionFailure.replayed(of: opener.description)
+        throw DecryptionError.replayed(of: opener.description)
     }
 
     // MARK: Service extensions

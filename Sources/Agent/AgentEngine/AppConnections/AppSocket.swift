@@ -65,20 +65,20 @@ package struct AppSocket: Sendable {
     /// Listens; the folder is made 0700 where it is missing, the socket is 0600.
     ///
     /// - Parameter program: The file that a process runs.
-    /// - Throws: ``AgentStartFailure`` when the path is too long or another agent answers there.
+    /// - Throws: ``AgentStartError`` when the path is too long or another agent answers there.
     package static func listen(
         path: String, group: any EventLoopGroup, delegate: any AppSocketDelegate,
         program: @escaping @Sendable (pid_t) -> String? = PeerCheck.program(of:)
     ) async throws -> AppSocket {
-        guard path.utf8.count <= UnixAddress.longestPath else { throw AgentStartFailure.socketPathTooLong(path: path) }
+        guard path.utf8.count <= UnixAddress.longestPath else { throw AgentStartError.socketPathTooLong(path: path) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         do {
             try PrivateFolder.prepare(folder, shut: false)
         } catch {
-            throw AgentStartFailure(error)
+            throw AgentStartError(error)
         }
         if FileManager.default.fileExists(atPath: path) {
-            if await answers(path: path, group: group) { throw AgentStartFailure.socketInUse(path: path) }
+            if await answers(path: path, group: group) { throw AgentStartError.socketInUse(path: path) }
             unlink(path)
         }
         let visitors = AppConnectionLimiter(limit: connectionLimit)

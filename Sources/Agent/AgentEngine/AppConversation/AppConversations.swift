@@ -10,7 +10,7 @@ import AgentProtocol
 /// most one read of it is kept.
 package struct AppConversations {
     /// The result of copying a request's files.
-    package typealias CopyResult = Result<AttachmentStore.Taken, AttachmentFault>
+    package typealias CopyResult = Result<AttachmentStore.Taken, AttachmentError>
 
     /// A message of a connection, or the result of a directive.
     package enum Event {
@@ -53,7 +53,7 @@ package struct AppConversations {
         /// files whose copies it names.
         case store(AddedRequest, mark: RequestMark?, replaced: [String])
         /// Answer that the files of a request cannot be taken.
-        case refuseFiles(AddedRequest, AttachmentFault)
+        case refuseFiles(AddedRequest, AttachmentError)
         /// Delete copies that no request names.
         case drop([NotificationAttachment])
         /// Confirm a request that the app has asked before, when it is durable.

@@ -4,7 +4,7 @@ import Platform
 import PushCore
 
 /// Why an attachment is not taken; codes are `UNError.Code`'s.
-package struct AttachmentFault: Error, Hashable, Sendable {
+package struct AttachmentError: Error, Hashable, Sendable {
     /// `UNError.Code`'s raw value.
     package var code: Int
     /// The fault, the file that has it, and what is expected instead.
@@ -53,7 +53,7 @@ package struct AttachmentStore: Sendable {
     ///   deleted. Where they are not known, no file is deleted.
     package func take(
         _ attachments: [NotificationAttachment], of app: BundleID, named: () throws -> Set<String> = { [] }
-    ) throws(AttachmentFault) -> Taken {
+    ) throws(AttachmentError) -> Taken {
         guard attachments.count <= Self.countLimit else {
             throw .invalidFileSize("\(attachments.count) attachments; at most \(Self.countLimit) are allowed")
         }
@@ -90,7 +90,7 @@ package struct AttachmentStore: Sendable {
     private func copy(
         _ attachment: NotificationAttachment, of app: BundleID, _ named: () throws -> Set<String>,
         into taken: inout Taken
-    ) throws(AttachmentFault) {
+    ) throws(AttachmentError) {
         // Not through a link, and without waiting for a pipe's other end.
         let source = open(attachment.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard source >= 0 else {
@@ -122,7 +122,7 @@ package struct AttachmentStore: Sendable {
     /// - Returns: The ending of the file's name.
     private func check(
         _ attachment: NotificationAttachment, _ source: Int32, size: Int64
-    ) throws(AttachmentFault) -> String {
+    ) throws(AttachmentError) -> String {
         var head = [UInt8](repeating: 0, count: MediaFormat.headLength)
         let count = pread(source, &head, head.count, 0)
         guard let (kind, ending) = Self.kind(of: Array(head.prefix(max(0, count)))) else {
@@ -150,14 +150,14 @@ package struct AttachmentStore: Sendable {
         }
     }
 
-    private func place(of app: BundleID, size: Int64, inUse: () throws -> Set<String>) throws(AttachmentFault) -> String
+    private func place(of app: BundleID, size: Int64, inUse: () throws -> Set<String>) throws(AttachmentError) -> String
     {
         let place = "\(folder)/\(app)"
         do {
             try PrivateFolder.prepare(folder, shut: true)
             try PrivateFolder.prepare(place, shut: true)
         } catch {
-            throw .moveFailed("\(AgentStartFailure(error))")
+            throw .moveFailed("\(AgentStartError(error))")
         }
         func used() -> Int64 { files(in: place).reduce(Int64(0)) { $0 + $1.size } }
         if used() + size > Self.quota {
@@ -176,7 +176,7 @@ package struct AttachmentStore: Sendable {
         return place
     }
 
-    private func write(_ source: Int32, to path: String, limit: Int64) throws(AttachmentFault) {
+    private func write(_ source: Int32, to path: String, limit: Int64) throws(AttachmentError) {
         let target = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard target >= 0 else { throw .moveFailed("\(path): \(String(cString: strerror(errno)))") }
         defer { close(target) }

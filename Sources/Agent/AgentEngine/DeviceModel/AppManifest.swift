@@ -133,67 +133,67 @@ package struct AppManifest: Codable, Hashable, Sendable {
 
     /// Reads and checks a manifest's JSON text.
     ///
-    /// - Throws: ``AppManifestFault``, which names the key, what is wrong with it and what would be right.
-    package static func read(_ text: Data) throws(AppManifestFault) -> AppManifest {
+    /// - Throws: ``AppManifestError``, which names the key, what is wrong with it and what would be right.
+    package static func read(_ text: Data) throws(AppManifestError) -> AppManifest {
         try checkKeys(of: text)
         let manifest: AppManifest
         do {
             manifest = try JSONDecoder().decode(AppManifest.self, from: text)
         } catch let error as DecodingError {
-            throw AppManifestFault(error)
+            throw AppManifestError(error)
         } catch {
-            throw AppManifestFault(key: "", problem: "it cannot be read as JSON")
+            throw AppManifestError(key: "", problem: "it cannot be read as JSON")
         }
         try manifest.check()
         return manifest
     }
 
-    private static func checkKeys(of text: Data) throws(AppManifestFault) {
+    private static func checkKeys(of text: Data) throws(AppManifestError) {
         guard let members = try? JSONSerialization.jsonObject(with: text) as? [String: Any] else { return }
         if let unknown = members.keys.sorted().first(where: { Key(rawValue: $0) == nil }) {
             let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
-            throw AppManifestFault(key: unknown, problem: "there is no such key; there are: \(known)")
+            throw AppManifestError(key: unknown, problem: "there is no such key; there are: \(known)")
         }
         guard let own = members[Key.serviceExtension.rawValue] as? [String: Any],
             let unknown = ServiceExtensionManifest.unknownKey(in: own)
         else { return }
-        throw AppManifestFault(
+        throw AppManifestError(
             key: "serviceExtension.\(unknown)",
             problem: "there is no such key; there are: \(ServiceExtensionManifest.keys)")
     }
 
-    private func check() throws(AppManifestFault) {
+    private func check() throws(AppManifestError) {
         guard Topic.hasShape(id.rawValue) else {
-            throw AppManifestFault(key: "id", problem: "it must be a bundle id such as com.example.todo")
+            throw AppManifestError(key: "id", problem: "it must be a bundle id such as com.example.todo")
         }
         guard !Topic.isReserved(id.rawValue) else {
-            throw AppManifestFault(
+            throw AppManifestError(
                 key: "id",
                 problem:
                     "\(id) cannot name an app, since names that begin with `aldaba.` are the program's own; take one "
                     + "such as com.example.todo")
         }
         guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications }) else {
-            throw AppManifestFault(
+            throw AppManifestError(
                 key: "backgroundModes", problem: "the only mode there is is \(Self.remoteNotifications)")
         }
         if let fault = serviceExtension?.fault(in: id) { throw fault }
         guard applicationGroups.allSatisfy(ApplicationGroup.hasShape) else {
-            throw AppManifestFault(
+            throw AppManifestError(
                 key: "applicationGroups", problem: "each must be `group.` and a bundle id: group.com.example.todo")
         }
         guard TeamID.hasShape(team) else {
-            throw AppManifestFault(key: "team", problem: "it must be ten characters A-Z and 0-9")
+            throw AppManifestError(key: "team", problem: "it must be ten characters A-Z and 0-9")
         }
         guard executable.hasPrefix("/"), !executable.utf8.contains(0) else {
-            throw AppManifestFault(key: "executable", problem: "it must be an absolute path")
+            throw AppManifestError(key: "executable", problem: "it must be an absolute path")
         }
         guard resources?.hasPrefix("/") ?? true else {
-            throw AppManifestFault(key: "resources", problem: "it must be an absolute path")
+            throw AppManifestError(key: "resources", problem: "it must be an absolute path")
         }
         guard !dbusActivatable || BusName.isValid(busName) else {
             let key = desktopEntry == nil ? "id" : "desktopEntry"
-            throw AppManifestFault(
+            throw AppManifestError(
                 key: key,
                 problem: "with dbusActivatable it must be a bus name: two or more words of A-Z, a-z, 0-9, _ and -, "
                     + "none beginning with a digit, with dots between them")
@@ -201,7 +201,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
         guard environment.keys.allSatisfy({ !$0.isEmpty && !$0.contains("=") }),
             (Array(environment.keys) + Array(environment.values) + arguments).allSatisfy({ !$0.utf8.contains(0) })
         else {
-            throw AppManifestFault(
+            throw AppManifestError(
                 key: "environment", problem: "names must not be empty nor contain =, and nothing may contain NUL")
         }
     }

@@ -57,9 +57,9 @@ package struct ServiceExtensionManifest: Codable, Hashable, Sendable {
     static var keys: String { Key.allCases.map(\.rawValue).joined(separator: ", ") }
 
     /// The fault in this extension of an app; `nil` where there is none.
-    func fault(in app: BundleID) -> AppManifestFault? {
-        func fault(_ key: Key, _ problem: String) -> AppManifestFault {
-            AppManifestFault(key: "serviceExtension.\(key.rawValue)", problem: problem)
+    func fault(in app: BundleID) -> AppManifestError? {
+        func fault(_ key: Key, _ problem: String) -> AppManifestError {
+            AppManifestError(key: "serviceExtension.\(key.rawValue)", problem: problem)
         }
         guard Topic.hasShape(id), id.hasPrefix(app.rawValue + ".") else {
             return fault(.id, "it must be a bundle id that begins with the app's, such as \(app).Service")

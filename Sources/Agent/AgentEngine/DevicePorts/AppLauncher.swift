@@ -4,14 +4,14 @@ package protocol AppLauncher: Sendable {
     ///
     /// - Parameter ended: Called once, on any thread, when the app's process has ended.
     /// - Returns: The process id.
-    /// - Throws: ``AppLaunchFailure``.
+    /// - Throws: ``AppLaunchError``.
     func launch(
         _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (Int32) -> Void
-    ) throws(AppLaunchFailure) -> Int32
+    ) throws(AppLaunchError) -> Int32
 }
 
 /// The reason why an app could not be started, for people.
-package struct AppLaunchFailure: Error, Sendable, CustomStringConvertible {
+package struct AppLaunchError: Error, Sendable, CustomStringConvertible {
     /// The program that could not be started and the reason, for the log and the timeline.
     package var description: String
 

@@ -28,8 +28,8 @@ package final class AgentStore: Sendable {
     /// Opens the store, or makes it.
     ///
     /// - Returns: The store and, when the file was damaged, where it was put aside before a new one was begun.
-    /// - Throws: ``AgentStartFailure/store(path:reason:)``.
-    package static func open(path: String, now: Timestamp) throws(AgentStartFailure) -> (
+    /// - Throws: ``AgentStartError/store(path:reason:)``.
+    package static func open(path: String, now: Timestamp) throws(AgentStartError) -> (
         store: AgentStore, aside: String?
     ) {
         do {

@@ -39,5 +39,5 @@ package enum PayloadDecryption: Hashable, Sendable {
     /// It was opened, and what was in it took its place. The fingerprint is that of the message.
     case opened(fingerprint: [UInt8])
     /// It could not be opened, and the rest of the payload is shown.
-    case failed(DecryptionFailure)
+    case failed(DecryptionError)
 }

@@ -78,7 +78,7 @@ package struct AppFolder: Sendable {
     /// Takes an app away; a running agent ends what waits for it when it next looks.
     ///
     /// - Returns: Whether it was there.
-    /// - Throws: ``AgentStartFailure/folder(path:reason:)`` when its manifest cannot be deleted.
+    /// - Throws: ``AgentStartError/folder(path:reason:)`` when its manifest cannot be deleted.
     package func remove(_ app: BundleID) throws -> Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let files = names.filter { name in
@@ -99,15 +99,15 @@ package struct AppFolder: Sendable {
     /// `environment` may hold secrets.
     ///
     /// - Returns: The file's path.
-    /// - Throws: ``AppManifestFault`` for a program that cannot prove that it is the app;
-    ///   ``AgentStartFailure/folder(path:reason:)`` when the folder or the file cannot be written.
+    /// - Throws: ``AppManifestError`` for a program that cannot prove that it is the app;
+    ///   ``AgentStartError/folder(path:reason:)`` when the folder or the file cannot be written.
     @discardableResult
     package func install(_ manifest: AppManifest) throws -> String {
         if let fault = manifest.programFault() { throw fault }
         do {
             try PrivateFolder.prepare(path, shut: true)
         } catch {
-            throw AgentStartFailure(error)
+            throw AgentStartError(error)
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -147,7 +147,7 @@ package struct AppFolder: Sendable {
             try handle.synchronize()
         } catch {
             unlink(draft)
-            throw AgentStartFailure.folder(path: file, reason: "\(error)")
+            throw AgentStartError.folder(path: file, reason: "\(error)")
         }
         guard rename(draft, file) == 0 else {
             defer { unlink(draft) }
@@ -155,7 +155,7 @@ package struct AppFolder: Sendable {
         }
     }
 
-    private static func failure(_ file: String) -> AgentStartFailure {
+    private static func failure(_ file: String) -> AgentStartError {
         .folder(path: file, reason: String(cString: strerror(errno)))
     }
 }

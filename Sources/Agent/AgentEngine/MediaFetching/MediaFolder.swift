@@ -19,7 +19,7 @@ struct MediaFolder: Sendable {
     private func kept(_ name: String) -> String { "\(keptFolder)/\(name)" }
 
     /// Makes the folders, deletes what an earlier run left half done, and reads what is kept.
-    func open() throws(MachineFailure) -> [MediaCache.Entry] {
+    func open() throws(MachineError) -> [MediaCache.Entry] {
         for name in ["/receiving", "/handed"] { try? FileManager.default.removeItem(atPath: path + name) }
         for folder in [path, receivingFolder, keptFolder, path + "/handed"] {
             try PrivateFolder.prepare(folder, shut: true)
@@ -46,14 +46,14 @@ struct MediaFolder: Sendable {
     }
 
     /// A new file for bytes that come.
-    func receive() throws(MachineFailure) -> ReceivedFile {
+    func receive() throws(MachineError) -> ReceivedFile {
         try ReceivedFile(path: "\(receivingFolder)/\(UUID().uuidString.lowercased())")
     }
 
     /// Moves a received file into the cache, and returns its name.
-    func keep(_ file: ReceivedFile) throws(MachineFailure) -> String {
+    func keep(_ file: ReceivedFile) throws(MachineError) -> String {
         let name = UUID().uuidString.lowercased()
-        guard rename(file.path, kept(name)) == 0 else { throw MachineFailure(what: kept(name), code: errno) }
+        guard rename(file.path, kept(name)) == 0 else { throw MachineError(what: kept(name), code: errno) }
         return name
     }
 
@@ -85,7 +85,7 @@ struct MediaFolder: Sendable {
     /// Gives an app a received file, which is moved.
     func hand(_ file: ReceivedFile, kind: FetchedMediaKind, to app: BundleID) throws -> String {
         let place = try place(of: app, size: file.size, ending: kind.ending)
-        guard rename(file.path, place) == 0 else { throw MachineFailure(what: place, code: errno) }
+        guard rename(file.path, place) == 0 else { throw MachineError(what: place, code: errno) }
         return place
     }
 
@@ -116,13 +116,13 @@ struct MediaFolder: Sendable {
 
     private func copy(_ source: String, to target: String, size: Int64) throws {
         let from = Glibc.open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard from >= 0 else { throw MachineFailure(what: source, code: errno) }
+        guard from >= 0 else { throw MachineError(what: source, code: errno) }
         defer { close(from) }
         let file = try ReceivedFile(path: target)
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         do {
             while case let count = read(from, &buffer, buffer.count), count > 0 { try file.append(buffer[..<count]) }
-            guard file.size == size else { throw MachineFailure(what: target, reason: "it is not whole") }
+            guard file.size == size else { throw MachineError(what: target, reason: "it is not whole") }
         } catch {
             file.drop()
             throw error

@@ -9,12 +9,12 @@ final class ReceivedFile: Sendable {
     private let written = Mutex(Int64(0))
 
     /// - Throws: where it cannot be made.
-    init(path: String) throws(MachineFailure) {
+    init(path: String) throws(MachineError) {
         self.path = path
         do {
             descriptor = try Descriptor(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600), "file")
         } catch {
-            throw MachineFailure(what: path, reason: error.reason)
+            throw MachineError(what: path, reason: error.reason)
         }
     }
 
@@ -22,11 +22,11 @@ final class ReceivedFile: Sendable {
     var size: Int64 { written.withLock { $0 } }
 
     /// - Throws: where not all could be written.
-    func append(_ bytes: ArraySlice<UInt8>) throws(MachineFailure) {
+    func append(_ bytes: ArraySlice<UInt8>) throws(MachineError) {
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(descriptor.number, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw MachineFailure(what: path, code: errno) }
+            guard count > 0 else { throw MachineError(what: path, code: errno) }
             written.withLock { $0 += Int64(count) }
             rest = rest.dropFirst(count)
         }

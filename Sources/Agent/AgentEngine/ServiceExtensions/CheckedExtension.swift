@@ -62,7 +62,7 @@ package struct CheckedExtension: Sendable, Hashable {
             NIOThreadPool.singleton.submit { state in
                 // The agent's process ends; the notification is read again by the next one.
                 guard case .active = state else { return }
-                do throws(AttachmentFault) {
+                do throws(AttachmentError) {
                     let taken = try store.take(content.attachments, of: app, named: named)
                     var content = content
                     content.attachments = taken.attachments

@@ -8,10 +8,10 @@ package protocol ExtensionLauncher: Sendable {
     ///   - app: The app's manifest, which names the extension.
     ///   - variables: Variables that override the manifest's own.
     ///   - events: Receives the events of the process, on any thread; must not block.
-    /// - Throws: ``MachineFailure``, also where the manifest names no extension.
+    /// - Throws: ``MachineError``, also where the manifest names no extension.
     func start(
         of app: AppManifest, variables: [String: String], events: @escaping @Sendable (WatchedProgram.Event) -> Void
-    ) throws(MachineFailure) -> any RunningExtension
+    ) throws(MachineError) -> any RunningExtension
 
     /// Deletes what processes of an earlier run of the agent left behind. Called before the first start.
     func clear()

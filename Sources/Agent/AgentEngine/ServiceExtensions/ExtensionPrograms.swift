@@ -34,9 +34,9 @@ package struct ExtensionPrograms: ExtensionLauncher {
     /// `TMPDIR`.
     package func start(
         of app: AppManifest, variables: [String: String], events: @escaping @Sendable (WatchedProgram.Event) -> Void
-    ) throws(MachineFailure) -> any RunningExtension {
+    ) throws(MachineError) -> any RunningExtension {
         guard let manifest = app.serviceExtension else {
-            throw MachineFailure(what: app.id.rawValue, reason: "its manifest names no service extension")
+            throw MachineError(what: app.id.rawValue, reason: "its manifest names no service extension")
         }
         let own = "\(folder)/\(UUID().uuidString.lowercased())"
         try PrivateFolder.prepare(folder, shut: true)

@@ -156,7 +156,7 @@ package struct ServiceExtensions: Sendable {
     private mutating func start(
         _ number: Int, of app: BundleID, manifest: AppManifest?, socketPath: String
     ) throws {
-        guard let manifest else { throw MachineFailure(what: app.rawValue, reason: "the app is not installed") }
+        guard let manifest else { throw MachineError(what: app.rawValue, reason: "the app is not installed") }
         let running = try AgentStep.startExtension.take {
             try launcher.start(
                 of: manifest, variables: ["ALDABA_AGENT_SOCKET": socketPath],

@@ -142,7 +142,7 @@ extension Agent {
         let store = attachments
         NIOThreadPool.singleton.submit { [weak self] state in
             guard case .active = state, let self else { return }
-            let result = AppConversations.CopyResult { () throws(AttachmentFault) in
+            let result = AppConversations.CopyResult { () throws(AttachmentError) in
                 try store.take(
                     added.request.content.attachments, of: added.app,
                     named: { try self.loop.submit { try self.namedFiles() }.wait() })

@@ -73,7 +73,7 @@ package actor Agent {
     ///   - clock: Reads the system's clocks, and signals due times.
     ///   - positions: Reports the machine's position; `nil` for no source: then no request fires at a place.
     ///   - events: Receives the agent's events on its thread; must not block.
-    /// - Throws: ``AgentStartFailure``, or why the authorities' file cannot be used. The presenter is stopped then.
+    /// - Throws: ``AgentStartError``, or why the authorities' file cannot be used. The presenter is stopped then.
     package init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
         focus: (any FocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil, logger: Logger,
@@ -129,7 +129,7 @@ package actor Agent {
 
     /// Runs until its task is cancelled. Then it closes everything, and stores the pending changes.
     ///
-    /// - Throws: ``AgentStartFailure`` when apps cannot be given a socket; an error that says where the store was put aside when
+    /// - Throws: ``AgentStartError`` when apps cannot be given a socket; an error that says where the store was put aside when
     ///   it was found damaged.
     package func run() async throws {
         do {

@@ -14,12 +14,12 @@ struct AgentData: Sendable {
 
     /// Makes the folder where it is missing, locks it, and opens the store in it.
     ///
-    /// - Throws: ``AgentStartFailure``.
+    /// - Throws: ``AgentStartError``.
     init(_ configuration: AgentConfiguration, now: Timestamp, logger: Logger) throws {
         do {
             try PrivateFolder.prepare(configuration.dataFolder, shut: true)
         } catch {
-            throw AgentStartFailure(error)
+            throw AgentStartError(error)
         }
         lock = try DataLock(path: configuration.lockPath, folder: configuration.dataFolder)
         let opened = try AgentStore.open(path: configuration.databasePath, now: now)

@@ -5,8 +5,8 @@ import Platform
 struct DataLock: Sendable {
     private let lock: FolderLock
 
-    /// - Throws: ``AgentStartFailure/dataInUse(path:process:)`` when another process holds it.
-    init(path: String, folder: String) throws(AgentStartFailure) {
+    /// - Throws: ``AgentStartError/dataInUse(path:process:)`` when another process holds it.
+    init(path: String, folder: String) throws(AgentStartError) {
         do {
             lock = try FolderLock(path: path)
         } catch {

@@ -4,18 +4,18 @@ import PushCore
 /// Asks the server for a device id and for device tokens; a port, implemented over HTTP.
 package protocol EnrolmentClient: Sendable {
     /// Enrols this device, or checks in a known one.
-    func checkIn(known: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity
+    func checkIn(known: DeviceIdentity?) async throws(EnrolmentError) -> DeviceIdentity
     /// Requests the device token of an app: 64 hexadecimal digits. Repeating it gives the same token.
     ///
     /// - Parameter encryptionKey: The public key that the server publishes to the app's senders; `nil` for none.
     func register(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
         encryptionKey: RecipientPublicKey?
-    ) async throws(EnrolmentFailure) -> String
+    ) async throws(EnrolmentError) -> String
     /// Ends an app's registration.
     func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
-    ) async throws(EnrolmentFailure)
+    ) async throws(EnrolmentError)
     /// Has an app's registration join a topic, or leave it; repeating it changes nothing.
     ///
     /// - Parameters:
@@ -23,11 +23,11 @@ package protocol EnrolmentClient: Sendable {
     ///   - name: Without `/topics/`.
     func changeTopic(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
-    ) async throws(EnrolmentFailure)
+    ) async throws(EnrolmentError)
 }
 
 /// Why the server gave no id or token.
-package enum EnrolmentFailure: Error, Sendable, Equatable {
+package enum EnrolmentError: Error, Sendable, Equatable {
     /// Unknown device, wrong secret, or (for a new device) no valid enrolment key.
     case notAuthenticated
     /// The server will give the same answer again: its code.

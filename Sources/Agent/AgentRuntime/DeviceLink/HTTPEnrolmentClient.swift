@@ -44,8 +44,8 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     package func close() async { try? await client.shutdown() }
 
     /// `POST /checkin`. A new device shows its enrolment key; a known one that is not known there is
-    /// ``EnrolmentFailure/notAuthenticated``.
-    package func checkIn(known: DeviceIdentity?) async throws(EnrolmentFailure) -> DeviceIdentity {
+    /// ``EnrolmentError/notAuthenticated``.
+    package func checkIn(known: DeviceIdentity?) async throws(EnrolmentError) -> DeviceIdentity {
         var message = MCSCheckinRequest()
         message.version = 3
         message.userSerialNumber = 0
@@ -72,11 +72,11 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     }
 
     /// `POST /c2dm/register3`. An answer without a token of 64 hexadecimal digits is
-    /// ``EnrolmentFailure/unavailable(_:)``.
+    /// ``EnrolmentError/unavailable(_:)``.
     package func register(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment,
         encryptionKey: RecipientPublicKey?
-    ) async throws(EnrolmentFailure) -> String {
+    ) async throws(EnrolmentError) -> String {
         let published = encryptionKey.map { "&X-p256dh=\($0.p256dh)&X-auth=\($0.auth)" }
         let answer = try await postForm(
             identity, topic: topic, team: team, environment: environment, further: published ?? "")
@@ -89,14 +89,14 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     /// `POST /c2dm/register3` with `delete=true`.
     package func unregister(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment
-    ) async throws(EnrolmentFailure) {
+    ) async throws(EnrolmentError) {
         _ = try await postForm(identity, topic: topic, team: team, environment: environment, further: "&delete=true")
     }
 
     /// `POST /c2dm/register3` with `X-gcm.topic`, and `delete=true` to leave.
     package func changeTopic(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
-    ) async throws(EnrolmentFailure) {
+    ) async throws(EnrolmentError) {
         // Of the characters that a topic may have, only `%` means something in a form.
         let path = "%2Ftopics%2F" + name.replacing("%", with: "%25")
         let form =
@@ -108,7 +108,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     /// Posts a registration's form and reads the answer's `name=value` lines.
     private func postForm(
         _ identity: DeviceIdentity, topic: Topic, team: TeamID, environment: PushEnvironment, further: String
-    ) async throws(EnrolmentFailure) -> [String: String] {
+    ) async throws(EnrolmentError) -> [String: String] {
         // Topics, teams, numbers and base64url need no escaping in a form.
         let form =
             "app=\(topic)&sender=\(team)&device=\(identity.device)&X-environment=\(environment.rawValue)" + further
@@ -117,7 +117,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
 
     private func post(
         _ form: String, as identity: DeviceIdentity
-    ) async throws(EnrolmentFailure) -> [String: String] {
+    ) async throws(EnrolmentError) -> [String: String] {
         var request = HTTPClientRequest(url: url + "/c2dm/register3")
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
         request.headers.add(name: "authorization", value: "AidLogin \(identity.device):\(identity.secret)")
@@ -133,7 +133,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     }
 
     /// Maps the server's answer to a failure. Errors are retried where the protocol's own clients retry them.
-    private func check(_ status: Int, _ error: String?) throws(EnrolmentFailure) {
+    private func check(_ status: Int, _ error: String?) throws(EnrolmentError) {
         switch error {
         case "AUTHENTICATION_FAILED": throw .notAuthenticated
         case "PHONE_REGISTRATION_ERROR", "InternalServerError", "SERVICE_NOT_AVAILABLE":
@@ -145,7 +145,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         }
     }
 
-    private func send(_ request: HTTPClientRequest) async throws(EnrolmentFailure) -> (Int, [UInt8]) {
+    private func send(_ request: HTTPClientRequest) async throws(EnrolmentError) -> (Int, [UInt8]) {
         var request = request
         request.method = .POST
         do {

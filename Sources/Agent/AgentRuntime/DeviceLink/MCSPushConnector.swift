@@ -75,7 +75,7 @@ final class MCSPushDelegate: MCSClientDelegate {
     }
 
     /// Logs a refusal. A refused message is confirmed too, and so never sent again: only the log has the reason.
-    func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal) {
+    func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRejection) {
         if persistentID.hasPrefix(QueuedUpstream.persistentPrefix) {
             return events(.refused(persistentID, code: "\(refusal.code) \(refusal.reason)"))
         }

@@ -76,7 +76,7 @@ extension ServerLink {
 
     /// - Returns: Whether the server has answered, and that is stored.
     private func process(_ request: RegistrationFlow.Request, as identity: DeviceIdentity) async -> Bool {
-        do throws(EnrolmentFailure) {
+        do throws(EnrolmentError) {
             let token = try await ask(for: request, as: identity)
             // The answer belongs to the identity that asked, which may be another meanwhile.
             guard self.identity == identity else { return true }
@@ -110,7 +110,7 @@ extension ServerLink {
     /// - Returns: The token, where one was asked for.
     private func ask(
         for request: RegistrationFlow.Request, as identity: DeviceIdentity
-    ) async throws(EnrolmentFailure) -> String? {
+    ) async throws(EnrolmentError) -> String? {
         let topic = Topic(request.app)
         switch request.wish {
         case .token:

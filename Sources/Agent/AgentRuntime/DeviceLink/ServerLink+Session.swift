@@ -81,7 +81,7 @@ extension ServerLink {
     private func enrolled(_ backOff: inout BackOff) async -> DeviceIdentity? {
         while !Task.isCancelled {
             if let identity { return identity }
-            do throws(EnrolmentFailure) {
+            do throws(EnrolmentError) {
                 let new = try await parts.enrolment.checkIn(known: nil)
                 try adopt(new)
                 backOff.reset()
@@ -99,7 +99,7 @@ extension ServerLink {
         return nil
     }
 
-    private func adopt(_ new: DeviceIdentity) throws(EnrolmentFailure) {
+    private func adopt(_ new: DeviceIdentity) throws(EnrolmentError) {
         let wishing: [BundleID]
         do {
             wishing = try registrations.installedApps.filter {
@@ -120,7 +120,7 @@ extension ServerLink {
     /// Asks the server whether it still knows this device, and forgets the identity when it does not.
     func examine(_ doubted: DeviceIdentity) async {
         guard identity == doubted else { return }
-        do throws(EnrolmentFailure) {
+        do throws(EnrolmentError) {
             _ = try await parts.enrolment.checkIn(known: doubted)
             logger.warning("The server refused this device's login, and knows it all the same; trying again.")
         } catch .notAuthenticated {
@@ -227,7 +227,7 @@ extension ServerLink {
     }
 }
 
-extension EnrolmentFailure {
+extension EnrolmentError {
     /// The failure's description, for people.
     package var words: String {
         switch self {

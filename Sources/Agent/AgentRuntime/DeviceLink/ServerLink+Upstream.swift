@@ -91,7 +91,7 @@ extension ServerLink {
 
     /// - Returns: Whether the server has answered.
     private func process(_ wish: TopicWish, _ token: String, as identity: DeviceIdentity) async -> Bool {
-        do throws(EnrolmentFailure) {
+        do throws(EnrolmentError) {
             try await parts.enrolment.changeTopic(
                 identity, topic: Topic(wish.app), token: token, name: wish.topic, joins: wish.joins)
             (delegate as? any AppRequestDelegate)?.topicAnswered(wish, code: nil)

@@ -78,7 +78,7 @@ final class PresenterHook: Sendable {
 
     private func outcome(of presentation: Presentation) -> PresentationOutcome {
         let program = ChildProgram(path: path, arguments: [], environment: environment)
-        do throws(MachineFailure) {
+        do throws(MachineError) {
             guard try program.run(input: Self.input(presentation), timeout: Self.timeout) != nil else {
                 return .failed(reason: "\(path) did not end with status 0 within \(Self.timeout)")
             }

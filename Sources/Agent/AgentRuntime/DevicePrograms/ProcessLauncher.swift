@@ -34,12 +34,12 @@ package struct ProcessLauncher: AppLauncher {
     /// output is added to `APP.log` in the log folder; the log and the folder are this user's alone.
     package func launch(
         _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
-    ) throws(AppLaunchFailure) -> pid_t {
+    ) throws(AppLaunchError) -> pid_t {
         let log: Int32
         do {
             log = try ProgramLog.open(folder: logFolder, name: manifest.id.rawValue)
         } catch {
-            throw AppLaunchFailure(description: error.description)
+            throw AppLaunchError(description: error.description)
         }
         defer { close(log) }
         let isSupervised = environment[Self.supervised] != nil
@@ -55,7 +55,7 @@ package struct ProcessLauncher: AppLauncher {
             reap(pid, ended)
             return pid
         } catch {
-            throw AppLaunchFailure(description: error.description)
+            throw AppLaunchError(description: error.description)
         }
     }
 

@@ -67,7 +67,7 @@ package final class ProgramReplyWindow: ReplyWindow {
 
     private func run(_ program: String, _ arguments: [String]) -> ReplyAnswer {
         let window = ChildProgram(path: program, arguments: arguments, environment: environment)
-        do throws(MachineFailure) {
+        do throws(MachineError) {
             guard let bytes = try window.run(outputLimit: Self.textLimit, timeout: Self.timeout) else {
                 return .cancelled
             }

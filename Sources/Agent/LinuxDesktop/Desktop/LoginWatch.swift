@@ -47,7 +47,7 @@ final class LoginWatch {
         self.logger = logger
         self.tell = tell
         session = LoginSession(id: place.sessionID)
-        do throws(BusFailure) {
+        do throws(BusError) {
             try connect()
         } catch {
             logger.debug(
@@ -55,7 +55,7 @@ final class LoginWatch {
         }
     }
 
-    private func connect() throws(BusFailure) {
+    private func connect() throws(BusError) {
         let opened = try BusConnection(address: place.busAddress)
         opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.name)'")
         opened.subscribe("type='signal',sender='\(Self.name)',interface='\(Self.manager)'")
@@ -90,7 +90,7 @@ final class LoginWatch {
 
     private func connectAgain() {
         nextAttempt = nil
-        do throws(BusFailure) {
+        do throws(BusError) {
             try connect()
             logger.info("The system bus is back.")
         } catch {

@@ -12,11 +12,11 @@ package final class BusConnection {
     /// Connects, and sends `Hello` to the bus, which answers it before any other call.
     ///
     /// - Parameter timeout: How long to wait for the answer; `nil` does not wait.
-    package init(address: String, timeout: Duration? = nil) throws(BusFailure) {
+    package init(address: String, timeout: Duration? = nil) throws(BusError) {
         var error = aldaba_dbus_error()
         defer { dbus_error_free(&error) }
         guard let opened = dbus_connection_open_private(address, &error) else {
-            throw BusFailure(description: Self.words(error))
+            throw BusError(description: Self.words(error))
         }
         // All members are set, so `deinit` closes it whatever fails from here on.
         pointer = opened
@@ -24,19 +24,19 @@ package final class BusConnection {
         writing.initialize(to: nil)
         dbus_connection_set_exit_on_disconnect(opened, 0)
         guard aldaba_dbus_watch_writing(opened, writing) != 0 else {
-            throw BusFailure(description: "there is no memory for it")
+            throw BusError(description: "there is no memory for it")
         }
         let bus = "org.freedesktop.DBus"
         guard let hello = BusMessage(destination: bus, path: "/org/freedesktop/DBus", interface: bus, method: "Hello")
-        else { throw BusFailure(description: "the hello could not be written") }
+        else { throw BusError(description: "the hello could not be written") }
         if let timeout {
             let milliseconds = Int32(clamping: timeout.milliseconds)
             guard
                 let answer = dbus_connection_send_with_reply_and_block(opened, hello.pointer, milliseconds, &error)
-            else { throw BusFailure(description: Self.words(error)) }
+            else { throw BusError(description: Self.words(error)) }
             dbus_message_unref(answer)
         } else {
-            guard send(hello) != nil else { throw BusFailure(description: "the hello could not be written") }
+            guard send(hello) != nil else { throw BusError(description: "the hello could not be written") }
             transfer()
         }
     }

@@ -69,7 +69,7 @@ private final class GeoClueWork: PositionWork {
         self.address = address
         self.desktopID = BusValue.plain(desktopID)
         self.teller = teller
-        do throws(BusFailure) {
+        do throws(BusError) {
             try connect()
         } catch {
             // A machine without a bus at the start is left alone.
@@ -105,7 +105,7 @@ private final class GeoClueWork: PositionWork {
 
     // MARK: Asking
 
-    private func connect() throws(BusFailure) {
+    private func connect() throws(BusError) {
         let opened = try BusConnection(address: address)
         opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.service)'")
         opened.subscribe(
@@ -117,7 +117,7 @@ private final class GeoClueWork: PositionWork {
     private func attempt() {
         nextAttempt = nil
         guard connection == nil else { return askForClient() }
-        do throws(BusFailure) {
+        do throws(BusError) {
             try connect()
         } catch {
             nextAttempt = backOff.deadline()

@@ -69,8 +69,8 @@ final class RunningProgram: Sendable {
     /// kill comes between.
     ///
     /// - Returns: Whether it was started.
-    func begin(_ start: () throws(MachineFailure) -> pid_t) throws(MachineFailure) -> Bool {
-        try state.withLock { state throws(MachineFailure) in
+    func begin(_ start: () throws(MachineError) -> pid_t) throws(MachineError) -> Bool {
+        try state.withLock { state throws(MachineError) in
             guard !state.isStopped else { return false }
             state.process = try start()
             return true
@@ -155,14 +155,14 @@ private final class ProgramWork: PositionWork {
 
     private func start() {
         nextStart = nil
-        do throws(MachineFailure) {
+        do throws(MachineError) {
             var lines = try PipeEnds()
             defer { lines.close() }
             var lifeline = try PipeEnds()
             defer { lifeline.close() }
             // Only our end must not wait: the program's is another file.
             _ = fcntl(lines.reading, F_SETFL, O_NONBLOCK)
-            let isBegun = try running.begin { () throws(MachineFailure) in
+            let isBegun = try running.begin { () throws(MachineError) in
                 try program.start(input: lifeline.reading, output: lines.writing)
             }
             guard isBegun else { return }

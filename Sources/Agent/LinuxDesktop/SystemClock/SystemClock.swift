@@ -28,11 +28,11 @@ package final class SystemClock: AlarmClock {
     ///   - busAddress: The system bus, which reports the machine's sleep and changes of its zone; `nil` does without,
     ///     and so does a machine that has no bus.
     ///   - logger: Logs when the system refuses to wait.
-    /// - Throws: ``SystemClockFailure`` when the system has no timer left.
+    /// - Throws: ``SystemClockError`` when the system has no timer left.
     package convenience init(
         localtime: String = "/etc/localtime", zoneFolder: String = "/usr/share/zoneinfo", busAddress: String? = nil,
         logger: Logger = Logger(label: "aldaba.clock")
-    ) throws(SystemClockFailure) {
+    ) throws(SystemClockError) {
         try self.init(
             localtime: localtime, zoneFolder: zoneFolder, busAddress: busAddress, logger: logger, calls: ClockCalls())
     }
@@ -40,12 +40,12 @@ package final class SystemClock: AlarmClock {
     init(
         localtime: String = "/etc/localtime", zoneFolder: String = "/usr/share/zoneinfo", busAddress: String? = nil,
         logger: Logger = Logger(label: "aldaba.clock"), calls: ClockCalls
-    ) throws(SystemClockFailure) {
+    ) throws(SystemClockError) {
         do {
             alarm = try Descriptor(aldaba_alarm_open(), "timer")
             end = try WakeUp()
         } catch {
-            throw SystemClockFailure(description: error.description)
+            throw SystemClockError(description: error.description)
         }
         (self.localtime, self.zoneFolder, self.busAddress) = (localtime, zoneFolder, busAddress)
         (self.logger, self.calls) = (logger, calls)
@@ -99,7 +99,7 @@ package final class SystemClock: AlarmClock {
 }
 
 /// Why there is no clock.
-package struct SystemClockFailure: Error, Sendable, CustomStringConvertible {
+package struct SystemClockError: Error, Sendable, CustomStringConvertible {
     /// The call that the system refused, and why.
     package var description: String
 }

@@ -22,7 +22,7 @@ final class FocusWatch {
     func run() {
         do {
             let screen = try XScreen(display: display)
-            guard let names = Names(screen) else { throw ScreenFailure(description: "the X server answers nothing") }
+            guard let names = Names(screen) else { throw ScreenError(description: "the X server answers nothing") }
             // First the events are requested, then the state is read: nothing is missed between the two.
             screen.watch(screen.root, for: .properties)
             look(screen, names)
@@ -30,7 +30,7 @@ final class FocusWatch {
                 sleep(screen)
                 if hasChanged(screen, names) { look(screen, names) }
             }
-            if !end.isSignalled { throw ScreenFailure(description: "the X server at \(display) is gone") }
+            if !end.isSignalled { throw ScreenError(description: "the X server at \(display) is gone") }
         } catch {
             tell(.ended(reason: "\(error)"))
         }

@@ -2,7 +2,7 @@ import CXCB
 import Glibc
 
 /// The reason why a screen cannot be used, for people.
-struct ScreenFailure: Error, Sendable, CustomStringConvertible {
+struct ScreenError: Error, Sendable, CustomStringConvertible {
     var description: String
 }
 
@@ -15,16 +15,16 @@ final class XScreen {
     let root: xcb_window_t
 
     /// - Parameter display: Such as `:0`.
-    init(display: String) throws(ScreenFailure) {
+    init(display: String) throws(ScreenError) {
         var number: Int32 = 0
         guard let connection = xcb_connect(display, &number) else {
-            throw ScreenFailure(description: "no memory for a connection")
+            throw ScreenError(description: "no memory for a connection")
         }
         self.connection = connection
         let fault = xcb_connection_has_error(connection)
         guard fault == 0 else {
             root = 0
-            throw ScreenFailure(description: "the X server at \(display) cannot be reached (\(fault))")
+            throw ScreenError(description: "the X server at \(display) cannot be reached (\(fault))")
         }
         var screens = xcb_setup_roots_iterator(xcb_get_setup(connection))
         for _ in 0..<max(0, number) where screens.rem > 1 { xcb_screen_next(&screens) }

@@ -71,7 +71,7 @@ package enum MCSClientDirective: Hashable, Sendable {
     case confirmed([NotificationID])
     /// The server does not take what was sent under this persistent id, and is done with it: it is among those that
     /// ``upstreamConfirmed(_:)`` names next.
-    case upstreamRefused(persistentID: String, UpstreamRefusal)
+    case upstreamRefused(persistentID: String, UpstreamRejection)
     /// The upstream messages of these persistent ids are durable, or were refused. Some may have been sent over an
     /// earlier connection, and an id may occur twice.
     case upstreamConfirmed([String])

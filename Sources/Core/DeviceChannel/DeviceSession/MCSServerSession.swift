@@ -238,7 +238,7 @@ package struct MCSServerSession: Sendable {
     /// Call it instead of ``recorded(stream:durable:at:)``.
     /// - Parameter message: The refused message; clients other than our agents also receive FCM's `send_error` for it.
     package mutating func refused(
-        stream: Int32, persistentID: String, _ refusal: UpstreamRefusal, of message: UpstreamMessage? = nil
+        stream: Int32, persistentID: String, _ refusal: UpstreamRejection, of message: UpstreamMessage? = nil
     ) -> [MCSServerDirective] {
         guard isLive, let index = pending.firstIndex(where: { $0.stream == stream && $0.isUrgent }) else { return [] }
         pending.remove(at: index)

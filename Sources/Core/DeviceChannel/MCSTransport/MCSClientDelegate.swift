@@ -16,7 +16,7 @@ package protocol MCSClientDelegate: AnyObject, Sendable {
 
     /// Handles the server's refusal of a message with this persistent id; `upstreamConfirmed` contains the id next. No
     /// action is needed.
-    func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal)
+    func upstreamRefused(_ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRejection)
 
     /// Handles persistent ids whose messages are durable at the server, or were refused.
     func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String])
@@ -41,6 +41,6 @@ extension MCSClientDelegate {
 
     /// Does nothing: refused messages are confirmed too.
     package func upstreamRefused(
-        _ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRefusal
+        _ connection: MCSClientConnection, persistentID: String, _ refusal: UpstreamRejection
     ) {}
 }

@@ -24,7 +24,7 @@ package enum MCSKey {
     package static let failedMessage = "google.message_id"
     /// In a `send_error`: why, for people.
     package static let failure = "error"
-    /// In a `send_error`: why, in decimal, as ``UpstreamRefusal`` has it.
+    /// In a `send_error`: why, in decimal, as ``UpstreamRejection`` has it.
     package static let failureCode = "aldaba.code"
     /// The decimal internal id of the notification that was withdrawn.
     package static let withdrawn = "aldaba.withdrawn"

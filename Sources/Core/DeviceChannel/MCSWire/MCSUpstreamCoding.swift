@@ -16,7 +16,7 @@ extension MCSIqStanza {
     private static var longestReason: Int { 255 }
 
     /// The refusal of an upstream stanza: an error that names it. Clients that do not know it pass it by.
-    package init(_ refusal: UpstreamRefusal, of persistentID: String) {
+    package init(_ refusal: UpstreamRejection, of persistentID: String) {
         self.init()
         type = .iqError
         id = persistentID.utf8.count <= Self.longestName ? persistentID : ""
@@ -26,9 +26,9 @@ extension MCSIqStanza {
     }
 
     /// The refusal that the packet carries, and the persistent id of what was refused; `nil` for any other IQ.
-    package var refusal: (persistentID: String, refusal: UpstreamRefusal)? {
+    package var refusal: (persistentID: String, refusal: UpstreamRejection)? {
         guard type == .iqError, hasError else { return nil }
-        return (persistentID, UpstreamRefusal(code: error.code, reason: error.message))
+        return (persistentID, UpstreamRejection(code: error.code, reason: error.message))
     }
 }
 
@@ -37,7 +37,7 @@ extension MCSDataMessageStanza {
 
     /// The refusal of an upstream stanza in FCM's format: a message of the kind `send_error` with the refused one's
     /// persistent id.
-    package init(_ refusal: UpstreamRefusal, of message: UpstreamMessage) {
+    package init(_ refusal: UpstreamRejection, of message: UpstreamMessage) {
         self.init()
         id = message.messageID
         persistentID = message.persistentID
@@ -53,14 +53,14 @@ extension MCSDataMessageStanza {
 
     /// The contents of a `send_error`: the persistent id of the refused message, and the refusal; `nil` for any other
     /// stanza.
-    package var sendError: (persistentID: String, refusal: UpstreamRefusal)? {
+    package var sendError: (persistentID: String, refusal: UpstreamRejection)? {
         guard appData.contains(where: { $0.key == MCSKey.messageType && $0.value == MCSMessageType.sendError }) else {
             return nil
         }
         let values = appDataByKey
         return (
             persistentID,
-            UpstreamRefusal(
+            UpstreamRejection(
                 code: values[MCSKey.failureCode].flatMap { Int32($0) } ?? 500,
                 reason: values[MCSKey.failure] ?? "the server could not deliver it")
         )

@@ -126,7 +126,7 @@ package final class ConnectionLimiter: Sendable {
 private final class RefusalReport: Sendable {
     private let listener: String
     private let logger: Logger
-    private let refusals: [ConnectionRefusal: Counter]
+    private let refusals: [ConnectionRejection: Counter]
     private let replacements: Counter
     private let limit = Mutex(MessageLimit(milliseconds: 10_000))
 
@@ -134,7 +134,7 @@ private final class RefusalReport: Sendable {
         self.listener = listener
         self.logger = logger
         refusals = Dictionary(
-            uniqueKeysWithValues: ConnectionRefusal.allCases.map {
+            uniqueKeysWithValues: ConnectionRejection.allCases.map {
                 (
                     $0,
                     Counter(
@@ -145,7 +145,7 @@ private final class RefusalReport: Sendable {
         replacements = Counter(label: "aldaba_connections_replaced_total", dimensions: [("listener", listener)])
     }
 
-    func refused(_ refusal: ConnectionRefusal) {
+    func refused(_ refusal: ConnectionRejection) {
         refusals[refusal]?.increment()
         let reason =
             switch refusal {

@@ -26,7 +26,7 @@ package struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
         /// The connection is admitted. Another one, the oldest unproven, must be closed.
         case replacing(Connection)
         /// The connection is refused and must be closed.
-        case refused(ConnectionRefusal)
+        case refused(ConnectionRejection)
     }
 
     private struct Entry {
@@ -115,7 +115,7 @@ package struct ConnectionSlots<Connection: Hashable & Sendable>: Sendable {
 }
 
 /// The reason why a connection was not admitted. A closed set, fit for a metric's label.
-package enum ConnectionRefusal: String, Sendable, CaseIterable {
+package enum ConnectionRejection: String, Sendable, CaseIterable {
     /// The listener has the maximum number of proven connections.
     case full
     /// The address has the maximum number of connections.

@@ -57,7 +57,7 @@ package actor GuardedHTTP {
 
     /// Sends a request and reads the whole response.
     ///
-    /// - Throws: ``OutboundFailure``.
+    /// - Throws: ``OutboundError``.
     package func send(
         _ request: OutboundRequest, as identity: Identity = Identity()
     ) async throws -> OutboundAnswer {
@@ -75,19 +75,19 @@ package actor GuardedHTTP {
         for client in clients { try? await client.shutdown() }
     }
 
-    private static func key(_ url: String, _ identity: Identity) throws(OutboundFailure) -> Key {
+    private static func key(_ url: String, _ identity: Identity) throws(OutboundError) -> Key {
         guard url.utf8.count <= 4096, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
             let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
             ["https", "http"].contains(scheme), let host = parts.host?.lowercased(), !host.isEmpty, parts.user == nil,
             parts.password == nil
-        else { throw OutboundFailure("the address is not https://host/path", isForbidden: true) }
+        else { throw OutboundError("the address is not https://host/path", isForbidden: true) }
         // The client parses the URL again, and might look up another host than the one that is checked.
         let plain = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         guard let again = URL(string: url)?.host?.lowercased(), again == plain || again == host else {
-            throw OutboundFailure("its address is read differently by different programs", isForbidden: true)
+            throw OutboundError("its address is read differently by different programs", isForbidden: true)
         }
         if let port = parts.port, !(1...65_535).contains(port) {
-            throw OutboundFailure("the port is not 1 to 65535", isForbidden: true)
+            throw OutboundError("the port is not 1 to 65535", isForbidden: true)
         }
         return Key(
             identity: identity, isSecured: scheme == "https", host: plain,
@@ -99,7 +99,7 @@ package actor GuardedHTTP {
         let address = try await judged(key)
         // A concurrent request may have created one meanwhile.
         if let client = use(key) { return client }
-        guard !isOver else { throw OutboundFailure("the server ends") }
+        guard !isOver else { throw OutboundError("the server ends") }
         try makeRoom()
         let now = ContinuousClock.now
         let client = try client(key, address)
@@ -127,10 +127,10 @@ package actor GuardedHTTP {
         entries[key] = entry
     }
 
-    private func makeRoom() throws(OutboundFailure) {
+    private func makeRoom() throws(OutboundError) {
         guard entries.count >= Self.mostHosts else { return }
         guard let oldest = entries.filter({ $0.value.users == 0 }).min(by: { $0.value.usedAt < $1.value.usedAt }) else {
-            throw OutboundFailure("too many hosts are being asked")
+            throw OutboundError("too many hosts are being asked")
         }
         end(oldest.key)
     }
@@ -144,22 +144,22 @@ package actor GuardedHTTP {
     private func judged(_ key: Key) async throws -> SocketAddress {
         let found: [SocketAddress]
         do { found = try await resolver.addresses(of: key.host, port: key.port) } catch {
-            throw OutboundFailure("its host has no address: \(error)")
+            throw OutboundError("its host has no address: \(error)")
         }
-        guard let first = found.first else { throw OutboundFailure("its host has no address") }
+        guard let first = found.first else { throw OutboundError("its host has no address") }
         for address in found {
             if let words = rule.refusal(of: address) {
-                throw OutboundFailure("its host has \(words); webhook-networks can allow it", isForbidden: true)
+                throw OutboundError("its host has \(words); webhook-networks can allow it", isForbidden: true)
             }
         }
         guard key.isSecured || allowed.contains(where: { $0.contains(first) }) else {
-            throw OutboundFailure(
+            throw OutboundError(
                 "http is for addresses that webhook-networks allows; https would be right", isForbidden: true)
         }
         return first
     }
 
-    private func client(_ key: Key, _ address: SocketAddress) throws(OutboundFailure) -> HTTPClient {
+    private func client(_ key: Key, _ address: SocketAddress) throws(OutboundError) -> HTTPClient {
         var tls = TLSConfiguration.makeClientConfiguration()
         do {
             if let authority = key.identity.authority {
@@ -170,7 +170,7 @@ package actor GuardedHTTP {
                 tls.certificateChain = try NIOSSLCertificate.fromPEMBytes(bytes).map { .certificate($0) }
                 tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: bytes, format: .pem))
             }
-        } catch { throw OutboundFailure("its certificates cannot be read: \(error)", isForbidden: true) }
+        } catch { throw OutboundError("its certificates cannot be read: \(error)", isForbidden: true) }
         var settings = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
             timeout: HTTPClient.Configuration.Timeout(connect: .seconds(5), read: .seconds(10)),
@@ -200,18 +200,18 @@ package actor GuardedHTTP {
                     let body = try await response.body.collect(upTo: longestAnswer)
                     return OutboundAnswer(
                         status: Int(response.status.code), headers: headers, body: Array(buffer: body))
-                } catch let error as OutboundFailure {
+                } catch let error as OutboundError {
                     throw error
                 } catch {
-                    throw OutboundFailure("\(error)")
+                    throw OutboundError("\(error)")
                 }
             }
             group.addTask {
                 try await Task.sleep(for: timeout)
-                throw OutboundFailure("it did not answer within \(timeout)")
+                throw OutboundError("it did not answer within \(timeout)")
             }
             defer { group.cancelAll() }
-            guard let answer = try await group.next() else { throw OutboundFailure("there is no answer") }
+            guard let answer = try await group.next() else { throw OutboundError("there is no answer") }
             return answer
         }
     }

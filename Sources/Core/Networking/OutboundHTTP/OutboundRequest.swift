@@ -42,7 +42,7 @@ package struct OutboundAnswer: Sendable {
 }
 
 /// The reason why another server could not be reached.
-package struct OutboundFailure: Error, Hashable, CustomStringConvertible {
+package struct OutboundError: Error, Hashable, CustomStringConvertible {
     /// A description for the log; nothing of the request's fields or body.
     package let description: String
     /// Whether the address is refused for good, so that a retry cannot help.

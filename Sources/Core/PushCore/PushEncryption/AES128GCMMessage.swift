@@ -19,7 +19,7 @@ struct AES128GCMMessage: Sendable {
     let records: ArraySlice<UInt8>
 
     /// Reads the header.
-    init(_ body: [UInt8]) throws(DecryptionFailure) {
+    init(_ body: [UInt8]) throws(DecryptionError) {
         guard body.count >= Self.fixedHeaderLength else { throw .truncated }
         salt = Array(body[..<Self.saltLength])
         recordSize = body[Self.saltLength..<20].reduce(0) { $0 << 8 | Int($1) }
@@ -31,8 +31,8 @@ struct AES128GCMMessage: Sendable {
 
     /// Opens all records and takes their padding off.
     ///
-    /// - Throws: ``DecryptionFailure/wrongKey`` for the first record that the key does not open.
-    func open(_ keyingMaterial: SymmetricKey) throws(DecryptionFailure) -> [UInt8] {
+    /// - Throws: ``DecryptionError/wrongKey`` for the first record that the key does not open.
+    func open(_ keyingMaterial: SymmetricKey) throws(DecryptionError) -> [UInt8] {
         guard recordSize >= Self.smallestRecordSize else {
             throw .recordSize(declared: recordSize, carried: records.count)
         }
@@ -51,7 +51,7 @@ struct AES128GCMMessage: Sendable {
     }
 
     /// The content ends before the last byte that is not zero: 2 in the last record, 1 in the others.
-    private static func unpadded(_ record: Data, isLast: Bool) throws(DecryptionFailure) -> Data {
+    private static func unpadded(_ record: Data, isLast: Bool) throws(DecryptionError) -> Data {
         guard let delimiter = record.lastIndex(where: { $0 != 0 }) else { throw .padding }
         switch (record[delimiter], isLast) {
         case (2, true), (1, false): return record[..<delimiter]
@@ -110,7 +110,7 @@ private struct RecordKeys {
         return try AES.GCM.Nonce(data: bytes)
     }
 
-    func open(_ record: ArraySlice<UInt8>, _ sequence: UInt64) throws(DecryptionFailure) -> Data {
+    func open(_ record: ArraySlice<UInt8>, _ sequence: UInt64) throws(DecryptionError) -> Data {
         do {
             let box = try AES.GCM.SealedBox(
                 nonce: nonce(sequence), ciphertext: record.dropLast(AES128GCMMessage.tagLength),

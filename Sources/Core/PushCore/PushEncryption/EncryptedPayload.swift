@@ -14,7 +14,7 @@ package struct EncryptedPayload: Sendable {
     /// Reads a payload; `nil` where it carries no encrypted one.
     ///
     /// The name `encrypted` must be written without escapes: a payload without these letters is not parsed.
-    package init?(payload: [UInt8]) throws(DecryptionFailure) {
+    package init?(payload: [UInt8]) throws(DecryptionError) {
         let bytes = Data(payload)
         guard bytes.range(of: Data(#""encrypted""#.utf8)) != nil,
             let object = try? JSONSerialization.jsonObject(with: bytes) as? [String: Any],
@@ -32,7 +32,7 @@ package struct EncryptedPayload: Sendable {
     /// Opens the message with the key that it names, or else with the first that fits, and checks that it is a payload.
     ///
     /// - Parameter keys: The recipient's keys, the newest first.
-    package func open(with keys: [RecipientPrivateKey]) throws(DecryptionFailure) -> [UInt8] {
+    package func open(with keys: [RecipientPrivateKey]) throws(DecryptionError) -> [UInt8] {
         guard !keys.isEmpty else { throw .noKey }
         var candidates = keys
         if let keyID {
@@ -51,7 +51,7 @@ package struct EncryptedPayload: Sendable {
 
     private static func firstOpened(
         _ message: PushMessage, _ keys: [RecipientPrivateKey]
-    ) throws(DecryptionFailure) -> [UInt8] {
+    ) throws(DecryptionError) -> [UInt8] {
         for key in keys {
             do { return try message.open(with: key) } catch .wrongKey { continue }
         }

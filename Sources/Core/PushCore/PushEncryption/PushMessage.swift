@@ -11,7 +11,7 @@ package struct PushMessage: Sendable {
     private let sender: P256.KeyAgreement.PublicKey
 
     /// Reads a message's header.
-    package init(_ body: [UInt8]) throws(DecryptionFailure) {
+    package init(_ body: [UInt8]) throws(DecryptionError) {
         message = try AES128GCMMessage(body)
         guard let sender = try? P256.KeyAgreement.PublicKey(x963Representation: message.keyID) else { throw .senderKey }
         self.sender = sender
@@ -24,7 +24,7 @@ package struct PushMessage: Sendable {
     package var fingerprint: [UInt8] { Array(SHA256.hash(data: message.salt + message.keyID)) }
 
     /// Opens the message.
-    package func open(with key: RecipientPrivateKey) throws(DecryptionFailure) -> [UInt8] {
+    package func open(with key: RecipientPrivateKey) throws(DecryptionError) -> [UInt8] {
         let shared: SharedSecret
         do { shared = try key.agree(with: sender) } catch { throw .senderKey }
         return try message.open(Self.keyingMaterial(shared, recipient: key.publicKey, sender: message.keyID))

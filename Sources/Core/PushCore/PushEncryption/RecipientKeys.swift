@@ -12,8 +12,8 @@ package struct RecipientPublicKey: Hashable, Sendable {
 
     /// Takes bytes from outside.
     ///
-    /// - Throws: ``RecipientKeyFault``, which names the field that is wrong.
-    package init(point: [UInt8], authenticationSecret: [UInt8]) throws(RecipientKeyFault) {
+    /// - Throws: ``RecipientKeyError``, which names the field that is wrong.
+    package init(point: [UInt8], authenticationSecret: [UInt8]) throws(RecipientKeyError) {
         guard point.count == 65, (try? P256.KeyAgreement.PublicKey(x963Representation: point)) != nil else {
             throw .point
         }
@@ -23,7 +23,7 @@ package struct RecipientPublicKey: Hashable, Sendable {
     }
 
     /// Reads both as base64url text, as a Web Push subscription has them.
-    package init(p256dh: String, auth: String) throws(RecipientKeyFault) {
+    package init(p256dh: String, auth: String) throws(RecipientKeyError) {
         guard let point = Base64URL.decode(p256dh.utf8) else { throw .point }
         guard let secret = Base64URL.decode(auth.utf8) else { throw .authenticationSecret }
         try self.init(point: point, authenticationSecret: secret)
@@ -41,7 +41,7 @@ package struct RecipientPublicKey: Hashable, Sendable {
 }
 
 /// A fault in a recipient's key.
-package enum RecipientKeyFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum RecipientKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `p256dh` is no uncompressed point of P-256.
     case point
     /// `auth` has not 16 bytes.

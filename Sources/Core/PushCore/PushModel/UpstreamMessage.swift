@@ -40,7 +40,7 @@ package struct UpstreamMessage: Hashable, Sendable {
 }
 
 /// The reason why an ``UpstreamMessage`` is refused, and will be refused if it is sent again.
-package struct UpstreamRefusal: Hashable, Sendable {
+package struct UpstreamRejection: Hashable, Sendable {
     /// The status code, with HTTP's meaning: 400 malformed, 404 without a receiver.
     package var code: Int32
     /// The fault, for the device's developer; at most 255 characters are sent.

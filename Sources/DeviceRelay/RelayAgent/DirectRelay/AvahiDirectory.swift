@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The announcement has a random host name of its own, so that it does not reveal the machine's. When Avahi is absent
 /// or ends, it is tried again after 1 s, 2 s, … 60 s, and when it starts.
-package final class AvahiDirectory {
+package final class AvahiDirectory: Sendable {
     private struct Orders {
         var announcement: NearbyAnnouncement?
         var count = 0
@@ -176,7 +176,7 @@ private final class AvahiWork {
 
     private func attempt() {
         nextAttempt = nil
-        do throws(BusFailure) {
+        do throws(BusError) {
             if connection == nil {
                 let opened = try BusConnection(address: address)
                 opened.subscribe("type='signal',sender='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.service)'")

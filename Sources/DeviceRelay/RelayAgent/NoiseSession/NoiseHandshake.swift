@@ -26,7 +26,7 @@ package struct NoiseInitiator: Sendable {
     package init(
         own: Curve25519.KeyAgreement.PrivateKey, remote: [UInt8], prologue: [UInt8] = [],
         ephemeral: Curve25519.KeyAgreement.PrivateKey = .init()
-    ) throws(NoiseFault) {
+    ) throws(NoiseError) {
         ownKey = own
         ephemeralKey = ephemeral
         remoteKey = try NoiseState.key(remote)
@@ -35,7 +35,7 @@ package struct NoiseInitiator: Sendable {
     }
 
     /// The first message: `e, es, s, ss`. Only the other side can read its payload; an attacker may replay it.
-    package mutating func first(_ payload: [UInt8]) throws(NoiseFault) -> [UInt8] {
+    package mutating func first(_ payload: [UInt8]) throws(NoiseError) -> [UInt8] {
         let ephemeral = Array(ephemeralKey.publicKey.rawRepresentation)
         state.mix(ephemeral)
         try state.mix(ephemeralKey, remoteKey)
@@ -45,7 +45,7 @@ package struct NoiseInitiator: Sendable {
     }
 
     /// Reads the answer, `e, ee, se`, which ends the handshake.
-    package mutating func finish(_ message: [UInt8]) throws(NoiseFault) -> (payload: [UInt8], session: NoiseSession) {
+    package mutating func finish(_ message: [UInt8]) throws(NoiseError) -> (payload: [UInt8], session: NoiseSession) {
         guard message.count >= 32 + NoiseCipher.overhead else { throw .truncated }
         let ephemeral = Array(message[..<32])
         state.mix(ephemeral)
@@ -75,7 +75,7 @@ package struct NoiseResponder: Sendable {
     /// Reads the first message of a handshake.
     package init(
         own: Curve25519.KeyAgreement.PrivateKey, first message: [UInt8], prologue: [UInt8] = []
-    ) throws(NoiseFault) {
+    ) throws(NoiseError) {
         guard message.count >= 32 + 48 + NoiseCipher.overhead else { throw .truncated }
         ownKey = own
         var state = NoiseState(prologue: prologue)
@@ -96,7 +96,7 @@ package struct NoiseResponder: Sendable {
     /// - Parameter ephemeral: A key of this handshake alone.
     package mutating func answer(
         _ payload: [UInt8], ephemeral: Curve25519.KeyAgreement.PrivateKey = .init()
-    ) throws(NoiseFault) -> (message: [UInt8], session: NoiseSession) {
+    ) throws(NoiseError) -> (message: [UInt8], session: NoiseSession) {
         let key = Array(ephemeral.publicKey.rawRepresentation)
         state.mix(key)
         try state.mix(ephemeral, remoteEphemeral)

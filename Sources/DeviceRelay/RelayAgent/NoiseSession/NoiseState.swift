@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 /// Why a message of a session cannot be read or written. The session is of no use then.
-package enum NoiseFault: Error, Hashable, Sendable {
+package enum NoiseError: Error, Hashable, Sendable {
     /// The message is too short to be one.
     case truncated
     /// The message is not what its sender wrote, or from another sender, or came out of order.
@@ -51,7 +51,7 @@ package struct NoiseCipher: Sendable {
 
     /// Takes a new key that follows from this one (Noise, 11.3); the other side does so after the same message. The
     /// counter goes on.
-    package mutating func rekey() throws(NoiseFault) {
+    package mutating func rekey() throws(NoiseError) {
         var bytes = [UInt8](repeating: 0, count: 4)
         bytes += [UInt8](repeating: 0xff, count: 8)
         guard let nonce = try? ChaChaPoly.Nonce(data: bytes),
@@ -66,7 +66,7 @@ package struct NoiseCipher: Sendable {
         sinceNewKey.bytes += UInt64(size)
     }
 
-    private func nonce(_ count: UInt64) throws(NoiseFault) -> [UInt8] {
+    private func nonce(_ count: UInt64) throws(NoiseError) -> [UInt8] {
         // The greatest counter is kept for rekeying.
         guard count < .max else { throw .exhausted }
         var bytes = [UInt8](repeating: 0, count: Self.nonceLength)
@@ -77,7 +77,7 @@ package struct NoiseCipher: Sendable {
     /// Seals a message.
     ///
     /// - Parameter context: The associated data, known to both sides, to which the message is bound.
-    package mutating func seal(_ message: [UInt8], context: [UInt8] = []) throws(NoiseFault) -> [UInt8] {
+    package mutating func seal(_ message: [UInt8], context: [UInt8] = []) throws(NoiseError) -> [UInt8] {
         let bytes = try nonce(count)
         guard let nonce = try? ChaChaPoly.Nonce(data: bytes),
             let box = try? ChaChaPoly.seal(message, using: key, nonce: nonce, authenticating: context)
@@ -93,7 +93,7 @@ package struct NoiseCipher: Sendable {
     /// - Parameter place: The message's number; `nil` for the next.
     package mutating func open(
         _ sealed: ArraySlice<UInt8>, context: [UInt8] = [], at place: UInt64? = nil
-    ) throws(NoiseFault) -> [UInt8] {
+    ) throws(NoiseError) -> [UInt8] {
         guard sealed.count >= Self.overhead else { throw .truncated }
         let place = place ?? count
         guard place >= count else { throw .notAuthentic }
@@ -130,7 +130,7 @@ struct NoiseState {
     /// Mixes the secret that two keys share into the chaining key.
     mutating func mix(
         _ own: Curve25519.KeyAgreement.PrivateKey, _ other: Curve25519.KeyAgreement.PublicKey
-    ) throws(NoiseFault) {
+    ) throws(NoiseError) {
         guard let shared = try? own.sharedSecretFromKeyAgreement(with: other) else { throw .unusableKey }
         let secret = shared.withUnsafeBytes { Array($0) }
         // A key of small order gives the same secret with any other: an attacker with neither key knows it.
@@ -140,7 +140,7 @@ struct NoiseState {
         cipher = NoiseCipher(key: SymmetricKey(data: second))
     }
 
-    mutating func encrypt(_ bytes: [UInt8]) throws(NoiseFault) -> [UInt8] {
+    mutating func encrypt(_ bytes: [UInt8]) throws(NoiseError) -> [UInt8] {
         guard var cipher else {
             mix(bytes)
             return bytes
@@ -151,7 +151,7 @@ struct NoiseState {
         return sealed
     }
 
-    mutating func decrypt(_ bytes: [UInt8]) throws(NoiseFault) -> [UInt8] {
+    mutating func decrypt(_ bytes: [UInt8]) throws(NoiseError) -> [UInt8] {
         guard var cipher else {
             mix(bytes)
             return bytes
@@ -178,7 +178,7 @@ struct NoiseState {
         return (first, authenticate(first + [2], temporary))
     }
 
-    static func key(_ bytes: some Sequence<UInt8>) throws(NoiseFault) -> Curve25519.KeyAgreement.PublicKey {
+    static func key(_ bytes: some Sequence<UInt8>) throws(NoiseError) -> Curve25519.KeyAgreement.PublicKey {
         guard let key = try? Curve25519.KeyAgreement.PublicKey(rawRepresentation: Array(bytes)) else {
             throw .unusableKey
         }

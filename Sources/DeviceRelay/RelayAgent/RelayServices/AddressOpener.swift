@@ -52,7 +52,7 @@ package final class XDGOpen: AddressOpener {
 
     private func outcome(of program: ChildProgram) -> RelayOutcome {
         let pid: pid_t
-        do throws(MachineFailure) { pid = try program.start() } catch {
+        do throws(MachineError) { pid = try program.start() } catch {
             running.withLock { $0 -= 1 }
             return RelayOutcome(.failed, detail: "xdg-open cannot be started: \(error)")
         }

@@ -14,7 +14,7 @@ final class DBusClient {
     }
 
     init(environment: [String: String]) throws(Fault) {
-        do throws(BusFailure) {
+        do throws(BusError) {
             connection = try BusConnection(address: Self.address(environment), timeout: .seconds(3))
         } catch { throw Fault(words: "there is no session bus: \(error)") }
     }

@@ -153,7 +153,7 @@ package final class DeviceServices: NativeServices {
 
     private func program(_ words: [String]) throws -> ChildProgram {
         guard let path = ChildProgram.find(words[0], environment: environment) else {
-            throw MachineFailure(what: words[0], reason: "it is not installed there")
+            throw MachineError(what: words[0], reason: "it is not installed there")
         }
         return ChildProgram(path: path, arguments: Array(words.dropFirst()), environment: environment)
     }

@@ -171,7 +171,7 @@ package struct RelaySeals: Sendable {
     }
 
     private mutating func sealed(_ route: RelayRoute, at now: Int64) throws -> [UInt8] {
-        guard let remote = keys[route.peer] ?? guestKeys[route.peer] else { throw NoiseFault.unusableKey }
+        guard let remote = keys[route.peer] ?? guestKeys[route.peer] else { throw NoiseError.unusableKey }
         let context = Self.context(from: ownID, to: route.peer, route)
         let lane = Lane(peer: route.peer, isBulk: route.isBulk)
         if let id = current[lane], var line = lines[id], line.since > now - Self.sessionAge,

@@ -100,7 +100,7 @@ package final class RelayFiles: Sendable {
     }
 
     private func take(_ stream: UUID, _ order: RelayFileOrder, _ tell: (RelayFileEvent) -> Void) {
-        do throws(FileFault) {
+        do throws(FileError) {
             switch order {
             case .prepare(let folder, let part, let isMade):
                 tell(try prepare(stream, folder: folder, part: part, isMade: isMade))
@@ -116,7 +116,7 @@ package final class RelayFiles: Sendable {
         }
     }
 
-    private struct FileFault: Error {
+    private struct FileError: Error {
         var words: String
 
         init(_ words: String) { self.words = words }
@@ -128,12 +128,12 @@ package final class RelayFiles: Sendable {
 
     private func prepare(
         _ stream: UUID, folder: String, part: String, isMade: Bool
-    ) throws(FileFault) -> RelayFileEvent {
-        if isMade, mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFault(folder, code: errno) }
+    ) throws(FileError) -> RelayFileEvent {
+        if isMade, mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileError(folder, code: errno) }
         var status = stat()
         // The message is sent to the other device, which need not know the path.
         guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw FileFault(
+            throw FileError(
                 "the folder into which files are put there is missing; its owner names it by `aldaba relay share files`"
             )
         }
@@ -141,7 +141,7 @@ package final class RelayFiles: Sendable {
         let number = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         let descriptor = try Self.descriptor(number, path)
         // Two streams of one file do not write into each other.
-        guard flock(number, LOCK_EX | LOCK_NB) == 0 else { throw FileFault("the same file is coming already") }
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else { throw FileError("the same file is coming already") }
         var hasher = SHA256()
         let length = try Self.hash(descriptor, upTo: nil, into: &hasher, path)
         open.withLock {
@@ -151,27 +151,27 @@ package final class RelayFiles: Sendable {
         return .prepared(length: length, digest: length == 0 ? [] : Array(hasher.finalize()))
     }
 
-    private func incoming(_ stream: UUID) throws(FileFault) -> Incoming {
+    private func incoming(_ stream: UUID) throws(FileError) -> Incoming {
         guard case .incoming(let file)? = open.withLock({ $0[stream] }) else {
-            throw FileFault("the file is not open")
+            throw FileError("the file is not open")
         }
         return file
     }
 
-    private func write(_ stream: UUID, _ offset: Int64, _ bytes: [UInt8]) throws(FileFault) -> Int64 {
+    private func write(_ stream: UUID, _ offset: Int64, _ bytes: [UInt8]) throws(FileError) -> Int64 {
         var file = try incoming(stream)
         if offset == 0, file.length != 0 {
-            guard ftruncate(file.descriptor.number, 0) == 0 else { throw FileFault(file.part, code: errno) }
+            guard ftruncate(file.descriptor.number, 0) == 0 else { throw FileError(file.part, code: errno) }
             file.hasher = SHA256()
             file.length = 0
         }
-        guard offset == file.length else { throw FileFault("a piece is missing before \(offset)") }
+        guard offset == file.length else { throw FileError("a piece is missing before \(offset)") }
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
                 pwrite(file.descriptor.number, $0.baseAddress! + done, $0.count - done, off_t(offset) + off_t(done))
             }
-            guard count > 0 else { throw FileFault(file.folder, code: errno) }
+            guard count > 0 else { throw FileError(file.folder, code: errno) }
             done += count
         }
         file.hasher.update(data: bytes)
@@ -180,24 +180,24 @@ package final class RelayFiles: Sendable {
         return file.length
     }
 
-    private func finish(_ stream: UUID, name: String, digest: [UInt8]) throws(FileFault) -> String {
+    private func finish(_ stream: UUID, name: String, digest: [UInt8]) throws(FileError) -> String {
         let file = try incoming(stream)
         _ = open.withLock { $0.removeValue(forKey: stream) }
         let part = file.folder + "/" + file.part
         guard Array(file.hasher.finalize()) == digest else {
             unlink(part)
-            throw FileFault("what came is not what was sent; it was deleted, and may be sent again")
+            throw FileError("what came is not what was sent; it was deleted, and may be sent again")
         }
-        guard fsync(file.descriptor.number) == 0 else { throw FileFault(part, code: errno) }
+        guard fsync(file.descriptor.number) == 0 else { throw FileError(part, code: errno) }
         for number in 0..<1000 {
             let path = file.folder + "/" + Self.name(name, number)
             if link(part, path) == 0 {
                 unlink(part)
                 return path
             }
-            guard errno == EEXIST else { throw FileFault(path, code: errno) }
+            guard errno == EEXIST else { throw FileError(path, code: errno) }
         }
-        throw FileFault("\(file.folder) holds too many files called \(name)")
+        throw FileError("\(file.folder) holds too many files called \(name)")
     }
 
     /// A name without folders, hidden beginnings, control characters and those that change the direction of text; with a number
@@ -220,7 +220,7 @@ package final class RelayFiles: Sendable {
     private func read(
         _ stream: UUID, path: String, offer: RelayOffer, offset: Int64, length: Int64, prefix: [UInt8],
         tell: (RelayFileEvent) -> Void
-    ) throws(FileFault) {
+    ) throws(FileError) {
         var file = try outgoing(stream, path)
         try Self.check(file.descriptor, path, is: offer)
         if file.position != offset {
@@ -237,7 +237,7 @@ package final class RelayFiles: Sendable {
             let bytes = try Self.read(
                 file.descriptor, count: Int(min(Int64(Self.pieceSize), end - file.position)), at: file.position,
                 path: path)
-            guard !bytes.isEmpty else { throw FileFault("\(path) became shorter while it was sent") }
+            guard !bytes.isEmpty else { throw FileError("\(path) became shorter while it was sent") }
             file.hasher.update(data: bytes)
             tell(.piece(offset: file.position, bytes))
             file.position += Int64(bytes.count)
@@ -249,24 +249,24 @@ package final class RelayFiles: Sendable {
         tell(.ended(digest: Array(file.hasher.finalize())))
     }
 
-    private func outgoing(_ stream: UUID, _ path: String) throws(FileFault) -> Outgoing {
+    private func outgoing(_ stream: UUID, _ path: String) throws(FileError) -> Outgoing {
         if case .outgoing(let file)? = open.withLock({ $0[stream] }) { return file }
         let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         return Outgoing(descriptor: try Self.descriptor(number, path), hasher: SHA256(), position: 0)
     }
 
-    private static func descriptor(_ number: Int32, _ path: String) throws(FileFault) -> Descriptor {
-        do throws(MachineFailure) { return try Descriptor(number, "file") } catch {
-            throw FileFault("\(path): \(error.reason)")
+    private static func descriptor(_ number: Int32, _ path: String) throws(FileError) -> Descriptor {
+        do throws(MachineError) { return try Descriptor(number, "file") } catch {
+            throw FileError("\(path): \(error.reason)")
         }
     }
 
-    private static func check(_ file: Descriptor, _ path: String, is offer: RelayOffer) throws(FileFault) {
+    private static func check(_ file: Descriptor, _ path: String, is offer: RelayOffer) throws(FileError) {
         var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw FileFault(path, code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw FileFault("\(path) is no plain file") }
+        guard fstat(file.number, &status) == 0 else { throw FileError(path, code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileError("\(path) is no plain file") }
         guard Int64(status.st_size) == offer.size, modified(status) == offer.modified else {
-            throw FileFault("\(path) was changed after it was offered; send it again")
+            throw FileError("\(path) was changed after it was offered; send it again")
         }
     }
 
@@ -299,21 +299,21 @@ package final class RelayFiles: Sendable {
 
     private static func read(
         _ file: Descriptor, count: Int, at offset: Int64, path: String
-    ) throws(FileFault) -> [UInt8] {
+    ) throws(FileError) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
             let count = pread(file.number, buffer.baseAddress, count, off_t(offset))
             if count < 0 { failure = errno }
             size = max(0, count)
         }
-        guard failure == 0 else { throw FileFault(path, code: failure) }
+        guard failure == 0 else { throw FileError(path, code: failure) }
         return bytes
     }
 
     /// Hashes a file's beginning, and returns its length.
     private static func hash(
         _ file: Descriptor, upTo limit: Int64?, into hasher: inout SHA256, _ path: String
-    ) throws(FileFault) -> Int64 {
+    ) throws(FileError) -> Int64 {
         var position: Int64 = 0
         while limit.map({ position < $0 }) ?? true {
             let count = min(1 << 20, limit.map { $0 - position } ?? 1 << 20)

@@ -22,7 +22,7 @@ extension RelayBroker {
     }
 
     /// Why a queued message was not kept, for the log.
-    private struct QueuedMessageFailure: Error, CustomStringConvertible { let description: String }
+    private struct QueuedMessageError: Error, CustomStringConvertible { let description: String }
 
     // MARK: Posting
 
@@ -50,7 +50,7 @@ extension RelayBroker {
         case .kept: break
         case .full: return tell(sender, .undelivered(id: queuedMessage.key.id, .full))
         case .failed(let why):
-            if fault() == nil { queuedMessageFailure.log(QueuedMessageFailure(description: why), to: logger) }
+            if fault() == nil { queuedMessageFailure.log(QueuedMessageError(description: why), to: logger) }
             return tell(sender, .undelivered(id: queuedMessage.key.id, .notKept))
         }
         keptQueuedMessages.increment()

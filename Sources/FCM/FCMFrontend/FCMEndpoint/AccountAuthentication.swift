@@ -14,7 +14,7 @@ package struct AccountAuthentication: ProviderAuthentication {
 
     /// The team of a valid access token; otherwise the verdict on it as a provider's token.
     package func team(authorization: String) async throws -> ProviderVerdict {
-        do { return .team(try await accounts.account(authorization).team) } catch is FCMRefusal {
+        do { return .team(try await accounts.account(authorization).team) } catch is FCMRejection {
             return try await providers.team(authorization: authorization)
         }
     }

@@ -121,7 +121,7 @@ struct DeviceGroupRoute: Sendable {
         } catch let error as MessageTargetValidator.Refused {
             return refused("registration_ids: \(error.refusal.message)", 400)
         } catch {
-            let refusal = FCMRefusal.of(error, logger: logger)
+            let refusal = FCMRejection.of(error, logger: logger)
             return refused(refusal.message, refusal.status.http)
         }
     }

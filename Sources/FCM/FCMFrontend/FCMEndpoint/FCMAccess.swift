@@ -26,8 +26,8 @@ package struct FCMAccess: Sendable {
 
     /// The account of the value of a field `Authorization`.
     func account(_ authorization: String?) async throws -> ServiceAccount {
-        func refused(_ reason: String, _ message: String) -> FCMRefusal {
-            FCMRefusal(.unauthenticated, message, reason: reason)
+        func refused(_ reason: String, _ message: String) -> FCMRejection {
+            FCMRejection(.unauthenticated, message, reason: reason)
         }
         let field = authorization ?? ""
         guard field.utf8.count > 7, field.prefix(7).lowercased() == "bearer " else {

@@ -18,21 +18,21 @@ extension Response {
     }
 
     /// A refusal as Google's libraries parse it.
-    static func fcm(_ refusal: FCMRefusal, noted: String? = nil) -> Response {
+    static func fcm(_ refusal: FCMRejection, noted: String? = nil) -> Response {
         .fcm(refusal.body(noted: noted), status: refusal.status.http, retryAfter: refusal.retryAfter)
     }
 }
 
-extension FCMRefusal {
+extension FCMRejection {
     private static let failure = RepeatedMessage("a request of FCM's API could not be answered")
 
     /// The answer to an error of a request. Unexpected errors are logged, and answered without their details.
-    static func of(_ error: any Error, logger: Logger) -> FCMRefusal {
+    static func of(_ error: any Error, logger: Logger) -> FCMRejection {
         switch error {
-        case let refusal as FCMRefusal: return refusal
-        case let error as ControlError: return FCMRefusal(.invalidArgument, error.message)
+        case let refusal as FCMRejection: return refusal
+        case let error as ControlError: return FCMRejection(.invalidArgument, error.message)
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
-            return FCMRefusal(.invalidArgument, "the body is larger than 65536 bytes")
+            return FCMRejection(.invalidArgument, "the body is larger than 65536 bytes")
         default:
             failure.log(error, to: logger)
             return .notNow
@@ -40,7 +40,7 @@ extension FCMRefusal {
     }
 
     /// The server cannot take the message now; it may be sent again.
-    static let notNow = FCMRefusal(
+    static let notNow = FCMRejection(
         .unavailable, "the server cannot take the message now; send it again after the time of Retry-After",
         retryAfter: 5)
 }

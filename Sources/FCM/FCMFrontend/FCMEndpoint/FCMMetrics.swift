@@ -15,5 +15,5 @@ final class FCMMetrics: Sendable {
             uniqueKeysWithValues: codes.map { ($0, Counter(label: Self.label, dimensions: [("outcome", $0)])) })
     }
 
-    func refused(_ refusal: FCMRefusal) { outcomes[refusal.timelineCode]?.increment() }
+    func refused(_ refusal: FCMRejection) { outcomes[refusal.timelineCode]?.increment() }
 }

@@ -58,6 +58,6 @@ package protocol AudienceSender: Sendable {
     ///   - app: The only app that may receive it; `nil` for every app of the team.
     ///   - isDryRun: Whether the message is only checked.
     /// - Returns: The message's id, when it is durable; `nil` for one that was only checked.
-    /// - Throws: An ``FCMRefusal``; any other error is reported as the server's own fault, to be tried again.
+    /// - Throws: An ``FCMRejection``; any other error is reported as the server's own fault, to be tried again.
     func send(_ message: FCMMessage, of app: AppID?, team: TeamID, isDryRun: Bool) async throws -> NotificationID?
 }

@@ -17,7 +17,7 @@ struct MessageRoute: Sendable {
     func respond(_ request: Request, project: String, logger: Logger) async -> Response {
         let team: TeamID
         do { team = try await access.account(request).team } catch {
-            let refusal = FCMRefusal.of(error, logger: logger)
+            let refusal = FCMRejection.of(error, logger: logger)
             metrics.refused(refusal)
             return .fcm(refusal)
         }
@@ -28,7 +28,7 @@ struct MessageRoute: Sendable {
             metrics.refused(refused.refusal)
             return .fcm(refused.refusal, noted: note(refused, team))
         } catch {
-            let refusal = FCMRefusal.of(error, logger: logger)
+            let refusal = FCMRejection.of(error, logger: logger)
             metrics.refused(refusal)
             // A failure of the server is no refusal of the message: it is sent again.
             guard refusal.status != .unavailable else { return .fcm(refusal) }
@@ -45,13 +45,13 @@ struct MessageRoute: Sendable {
     /// - Returns: The message's name.
     private func send(_ request: Request, project: String, team: TeamID) async throws -> String {
         guard ProjectName.names(project, team) else {
-            throw FCMRefusal(
+            throw FCMRejection(
                 .permissionDenied,
                 "the service account sends for project \(ProjectName.id(of: team)), not for \(project.prefix(64))",
                 reason: "IAM_PERMISSION_DENIED")
         }
         if let seconds = quotas.take(team, at: acceptor.now) {
-            throw FCMRefusal(
+            throw FCMRejection(
                 .quotaExceeded,
                 "the project has sent its messages of this minute; send again after the time of Retry-After",
                 retryAfter: seconds)
@@ -66,11 +66,11 @@ struct MessageRoute: Sendable {
         case .fid(let id): (addressees, refused) = (try await gate.addressees(ofInstallation: id, team: team), [])
         case .topic, .condition:
             guard message.apns?.isForLiveActivity != true else {
-                throw FCMRefusal.invalid(
+                throw FCMRejection.invalid(
                     Self.activityField, "a Live Activity is one device's; the message must name a device, not a topic")
             }
             guard let audiences else {
-                throw FCMRefusal.invalid("message", "this server sends to tokens and device groups alone")
+                throw FCMRejection.invalid("message", "this server sends to tokens and device groups alone")
             }
             let app = try await onlyApp(of: message, team: team)
             return name(of: try await audiences.send(message, of: app, team: team, isDryRun: asked.isDryRun), team)
@@ -101,7 +101,7 @@ struct MessageRoute: Sendable {
         for each in refused { _ = note(each, team) }
         if acceptances.isEmpty, let first = left.first { return name(of: first, team) }
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
-        guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRefusal.notNow }
+        guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRejection.notNow }
         // Some members have the message: after a refusal the library would send it again, and they would have it twice.
         for (each, id) in zip(acceptances, ids) where id == nil {
             _ = note(MessageTargetValidator.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
@@ -117,13 +117,13 @@ struct MessageRoute: Sendable {
             code: "NO_LIVE_ACTIVITIES",
             note: "\(Self.activityField): the device has no Live Activities, and the app's own token was not meant",
             team: team, topic: addressee.app.topic.rawValue, apnsID: message.apns?.id.map(APNsID.init(rawValue:)))
-        guard let noted else { throw FCMRefusal.notNow }
+        guard let noted else { throw FCMRejection.notNow }
         return noted
     }
 
     private static let activityField = "message.apns.live_activity_token"
 
-    private static let notStored = FCMRefusal(
+    private static let notStored = FCMRejection(
         .unavailable, "the message was stored for other devices of those that it names, and could not be for this one")
 
     private static let packageField = "message.android.restricted_package_name"
@@ -132,7 +132,7 @@ struct MessageRoute: Sendable {
     private func onlyApp(of message: FCMMessage, team: TeamID) async throws -> AppID? {
         guard let package = message.android?.package else { return nil }
         guard let app = try await gate.apps.find(Topic(rawValue: package)), app.team == team else {
-            throw FCMRefusal.invalid(Self.packageField, "the project has no app of this name")
+            throw FCMRejection.invalid(Self.packageField, "the project has no app of this name")
         }
         return app.id
     }
@@ -142,7 +142,7 @@ struct MessageRoute: Sendable {
             acceptances.map { ($0.subject, $0.notification.collapseID != nil) }, at: acceptor.now)
         guard let full else { return }
         throw MessageTargetValidator.Refused(
-            refusal: FCMRefusal(
+            refusal: FCMRejection(
                 .quotaExceeded, "the device was sent too many messages; send again after the time of Retry-After",
                 retryAfter: full.seconds), topic: acceptances[full.place].app.topic.rawValue)
     }

@@ -21,7 +21,7 @@ struct MessageTargetValidator: Sendable {
 
     /// A token that cannot be sent to, with the app's topic where that is known.
     struct Refused: Error {
-        var refusal: FCMRefusal
+        var refusal: FCMRejection
         var topic = ""
     }
 
@@ -36,7 +36,7 @@ struct MessageTargetValidator: Sendable {
 
     private func members(of key: String, _ team: TeamID) async throws -> (of: [Addressee], refused: [Refused]) {
         guard let group = try await groups.deviceGroup(key: key) else {
-            throw Refused(refusal: FCMRefusal(.unregistered, "there is no device group of this notification key"))
+            throw Refused(refusal: FCMRejection(.unregistered, "there is no device group of this notification key"))
         }
         guard group.team == team else { throw Refused(refusal: Self.foreign("notification key")) }
         var found: [Addressee] = []
@@ -49,7 +49,7 @@ struct MessageTargetValidator: Sendable {
             } catch let error as Refused { refused.append(error) }
         }
         guard !found.isEmpty else {
-            throw Refused(refusal: FCMRefusal(.unregistered, "no member of the device group is registered any more"))
+            throw Refused(refusal: FCMRejection(.unregistered, "no member of the device group is registered any more"))
         }
         return (found, refused)
     }
@@ -77,7 +77,7 @@ struct MessageTargetValidator: Sendable {
         }
         guard !found.isEmpty else {
             throw Refused(
-                refusal: FCMRefusal(
+                refusal: FCMRejection(
                     .unregistered, "nothing is registered under this Firebase installation id", field: "message.fid"))
         }
         return found
@@ -104,8 +104,8 @@ struct MessageTargetValidator: Sendable {
         }
     }
 
-    private static func foreign(_ what: String) -> FCMRefusal {
-        FCMRefusal(.senderIDMismatch, "the \(what) is another project's", field: "message.token")
+    private static func foreign(_ what: String) -> FCMRejection {
+        FCMRejection(.senderIDMismatch, "the \(what) is another project's", field: "message.token")
     }
 
     /// Checks one registration token.
@@ -116,18 +116,18 @@ struct MessageTargetValidator: Sendable {
         }
         switch try await resolution(of: token) {
         case .bad, .needsLookUp:
-            throw Refused(refusal: FCMRefusal(.unregistered, "the registration token was not made here"))
+            throw Refused(refusal: FCMRejection(.unregistered, "the registration token was not made here"))
         case .ended(let instant):
             throw Refused(
-                refusal: FCMRefusal(.unregistered, "the registration token is no longer active, since \(instant)"))
+                refusal: FCMRejection(.unregistered, "the registration token is no longer active, since \(instant)"))
         case .active(let subject):
             guard let app = try await apps.find(subject.app) else {
-                throw Refused(refusal: FCMRefusal(.unregistered, "the app of the registration token was removed"))
+                throw Refused(refusal: FCMRejection(.unregistered, "the app of the registration token was removed"))
             }
             guard app.team == team else { throw Refused(refusal: Self.foreign("registration token")) }
             guard app.isPushEnabled else {
                 throw Refused(
-                    refusal: FCMRefusal(
+                    refusal: FCMRejection(
                         .thirdPartyAuthError, "\(app.topic) does not have the capability of push notifications"),
                     topic: app.topic.rawValue)
             }

@@ -24,12 +24,12 @@ package struct TopicAudience: AudienceSender {
             case .topic(let name): (target, topic) = (try .topic(named: name), name)
             case .condition(let text): (target, topic) = (try .condition(parsing: text), nil)
             case .token, .fid:
-                throw FCMRefusal.invalid("message", "it names a device, and neither a topic nor a condition")
+                throw FCMRejection.invalid("message", "it names a device, and neither a topic nor a condition")
             }
-        } catch let fault as TopicNameFault {
-            throw FCMRefusal.invalid("message.topic", "\(fault)")
-        } catch let fault as ConditionFault {
-            throw FCMRefusal.invalid("message.condition", "\(fault)")
+        } catch let fault as TopicNameError {
+            throw FCMRejection.invalid("message.topic", "\(fault)")
+        } catch let fault as ConditionError {
+            throw FCMRejection.invalid("message.condition", "\(fault)")
         }
         let content = try message.content()
         let delivery = FCMDelivery(message, isShown: content.isShown, now: clock())
@@ -57,7 +57,7 @@ package struct TopicAccess: ProjectAuthentication {
 
     /// The team of a credential of either kind. A refusal describes its fault as an access token.
     package func team(authorization: String?) async throws -> TeamID? {
-        do { return try await accounts.account(authorization).team } catch let refusal as FCMRefusal {
+        do { return try await accounts.account(authorization).team } catch let refusal as FCMRejection {
             do { return try await providers.team(authorization) } catch is ControlError {
                 throw ControlError.notAuthorized(refusal.message)
             }

@@ -60,9 +60,9 @@ struct BroadcastRoute: Sendable {
             case (nil, let condition?): return try .condition(parsing: condition)
             default: throw ControlError.invalid("exactly one of \"topic\" and \"condition\" is wanted")
             }
-        } catch let fault as TopicNameFault {
+        } catch let fault as TopicNameError {
             throw ControlError.invalid("\(fault)")
-        } catch let fault as ConditionFault {
+        } catch let fault as ConditionError {
             throw ControlError.invalid("\(fault)")
         }
     }

@@ -199,7 +199,7 @@ extension FCMMessage {
     }
 
     /// Maps the message, and refuses one that is too large.
-    package func content() throws(FCMRefusal) -> FCMContent {
+    package func content() throws(FCMRejection) -> FCMContent {
         let content = FCMContent(self)
         let count = content.countedBytes
         guard count <= byteLimit else {

@@ -2,7 +2,7 @@ import PushCore
 
 extension FCMWebPush {
     /// Reads the fields for browsers.
-    init(_ fields: FieldReader) throws(FCMRefusal) {
+    init(_ fields: FieldReader) throws(FCMRejection) {
         var fields = fields
         self.init()
         var image: String?
@@ -24,7 +24,7 @@ extension FCMWebPush {
     /// Takes the header fields of a push message (RFC 8030, section 5). Others have no effect.
     ///
     /// - Returns: The picture, which Firebase's guides put among them.
-    private mutating func take(_ headers: [String: String], at place: String) throws(FCMRefusal) -> String? {
+    private mutating func take(_ headers: [String: String], at place: String) throws(FCMRejection) -> String? {
         var image: String?
         for (name, text) in headers.sorted(by: { $0.key < $1.key }) {
             let place = "\(place)[\(name.prefix(64))]"
@@ -59,7 +59,7 @@ extension FCMWebPush {
     }
 
     /// The members of a Web Notification's options. Those that the message's notification has too must be text.
-    private static func shown(_ value: JSONValue, at place: String) throws(FCMRefusal) -> [JSONValue.Member]? {
+    private static func shown(_ value: JSONValue, at place: String) throws(FCMRejection) -> [JSONValue.Member]? {
         guard let members = value.members else { throw .invalid(place, "must be an object, not \(value.kind)") }
         var names: Set<String> = []
         for member in members {

@@ -11,10 +11,10 @@ package struct FCMRequest: Hashable, Sendable {
     /// Reads a body.
     ///
     /// - Throws: the first thing that is wrong, with its place.
-    package init(body: [UInt8]) throws(FCMRefusal) {
+    package init(body: [UInt8]) throws(FCMRejection) {
         let value: JSONValue
         do { value = try JSONValue(object: body) } catch {
-            throw FCMRefusal(.invalidArgument, "the body is not a JSON object: \(error)")
+            throw FCMRejection(.invalidArgument, "the body is not a JSON object: \(error)")
         }
         var fields = try FieldReader(value, at: "")
         isDryRun = try fields.boolean("validate_only") ?? false
@@ -26,7 +26,7 @@ package struct FCMRequest: Hashable, Sendable {
 
 extension FCMMessage {
     /// Reads a message's fields.
-    init(_ fields: FieldReader) throws(FCMRefusal) {
+    init(_ fields: FieldReader) throws(FCMRejection) {
         var fields = fields
         // What only answers carry.
         _ = try fields.string("name")
@@ -43,7 +43,7 @@ extension FCMMessage {
     }
 
     /// The field `data`.
-    static func data(_ fields: inout FieldReader) throws(FCMRefusal) -> [String: String]? {
+    static func data(_ fields: inout FieldReader) throws(FCMRejection) -> [String: String]? {
         guard let data = try fields.map("data") else { return nil }
         for key in data.keys.sorted() {
             let isReserved =
@@ -62,7 +62,7 @@ extension FCMMessage {
     /// The field `fcm_options`; the link and the image only where the platform has them.
     static func options(
         _ fields: inout FieldReader, hasImage: Bool = false, hasLink: Bool = false
-    ) throws(FCMRefusal) -> (label: String?, image: String?, link: String?) {
+    ) throws(FCMRejection) -> (label: String?, image: String?, link: String?) {
         guard var options = try fields.object("fcm_options") else { return (nil, nil, nil) }
         func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         let label = try options.label("analytics_label")
@@ -78,14 +78,14 @@ extension FCMMessage {
 
 extension FCMNotification {
     /// Reads the notification of every platform.
-    init(_ fields: FieldReader) throws(FCMRefusal) {
+    init(_ fields: FieldReader) throws(FCMRejection) {
         var fields = fields
         try self.init(taking: &fields)
         try fields.end()
     }
 
     /// Takes the fields that every notification has. Empty ones are absent, as protobuf has it.
-    init(taking fields: inout FieldReader) throws(FCMRefusal) {
+    init(taking fields: inout FieldReader) throws(FCMRejection) {
         func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         title = present(try fields.string("title"))
         body = present(try fields.string("body"))
@@ -98,7 +98,7 @@ extension FCMAndroid {
     static let longestTimeToLive = 2_419_200
 
     /// Reads the fields for Android.
-    init(_ fields: FieldReader) throws(FCMRefusal) {
+    init(_ fields: FieldReader) throws(FCMRejection) {
         var fields = fields
         self.init()
         collapseKey = try fields.string("collapse_key").flatMap { $0.isEmpty ? nil : $0 }
@@ -125,7 +125,7 @@ extension FCMAndroid {
 
 extension FCMAndroidNotification {
     /// Reads what Android shows.
-    init(_ fields: FieldReader) throws(FCMRefusal) {
+    init(_ fields: FieldReader) throws(FCMRejection) {
         var fields = fields
         self.init()
         shown = try FCMNotification(taking: &fields)
@@ -150,7 +150,7 @@ extension FCMAndroidNotification {
     }
 
     /// Checks the fields that only Android's own notifications use.
-    private static func validateAndroidOnlyFields(_ fields: inout FieldReader) throws(FCMRefusal) {
+    private static func validateAndroidOnlyFields(_ fields: inout FieldReader) throws(FCMRejection) {
         for name in ["icon", "channel_id", "ticker", "event_time"] { _ = try fields.string(name) }
         for name in [
             "sticky", "local_only", "default_vibrate_timings", "default_light_settings", "bypass_proxy_notification",
@@ -180,7 +180,7 @@ extension FCMAndroidNotification {
 
 extension FCMApple {
     /// Reads the fields for Apple's platforms.
-    init(_ fields: FieldReader) throws(FCMRefusal) {
+    init(_ fields: FieldReader) throws(FCMRejection) {
         var fields = fields
         self.init()
         if let headers = try fields.map("headers") { try take(headers, at: fields.place("headers")) }
@@ -197,7 +197,7 @@ extension FCMApple {
         try fields.end()
     }
 
-    private static func check(_ members: [JSONValue.Member], at place: String) throws(FCMRefusal) {
+    private static func check(_ members: [JSONValue.Member], at place: String) throws(FCMRejection) {
         if let aps = JSONValue.object(members)["aps"], aps.members == nil {
             throw .invalid("\(place).aps", "must be an object, not \(aps.kind)")
         }
@@ -206,7 +206,7 @@ extension FCMApple {
         }
     }
 
-    private mutating func take(_ headers: [String: String], at place: String) throws(FCMRefusal) {
+    private mutating func take(_ headers: [String: String], at place: String) throws(FCMRejection) {
         for (name, text) in headers.sorted(by: { $0.key < $1.key }) {
             let place = "\(place)[\(name.prefix(64))]"
             switch name.lowercased() {

@@ -21,7 +21,7 @@ package enum FCMTarget: Hashable, Sendable {
     }
 
     /// Takes the target out of a message's fields.
-    init(_ fields: inout FieldReader) throws(FCMRefusal) {
+    init(_ fields: inout FieldReader) throws(FCMRejection) {
         var found: [FCMTarget] = []
         for name in ["token", "topic", "condition", "fid"] {
             guard let text = try fields.string(name), !text.isEmpty else { continue }

@@ -8,7 +8,7 @@ struct FieldReader {
     let path: String
     private var fields: [String: JSONValue] = [:]
 
-    init(_ value: JSONValue, at path: String) throws(FCMRefusal) {
+    init(_ value: JSONValue, at path: String) throws(FCMRejection) {
         self.path = path
         guard let members = value.members else { throw .invalid(path, "must be an object, not \(value.kind)") }
         for member in members {
@@ -35,7 +35,7 @@ struct FieldReader {
     }
 
     /// Refuses what was not taken.
-    func end() throws(FCMRefusal) {
+    func end() throws(FCMRejection) {
         guard let name = fields.keys.sorted().first else { return }
         throw .invalid(place(String(name.prefix(64))), "the API has no such field")
     }
@@ -46,18 +46,18 @@ struct FieldReader {
         return value
     }
 
-    mutating func object(_ name: String) throws(FCMRefusal) -> FieldReader? {
+    mutating func object(_ name: String) throws(FCMRejection) -> FieldReader? {
         guard let value = take(name) else { return nil }
         return try FieldReader(value, at: place(name))
     }
 
-    mutating func string(_ name: String) throws(FCMRefusal) -> String? {
+    mutating func string(_ name: String) throws(FCMRejection) -> String? {
         guard let value = take(name) else { return nil }
         guard let text = value.text else { throw .invalid(place(name), "must be a string, not \(value.kind)") }
         return text
     }
 
-    mutating func boolean(_ name: String) throws(FCMRefusal) -> Bool? {
+    mutating func boolean(_ name: String) throws(FCMRejection) -> Bool? {
         guard let value = take(name) else { return nil }
         guard case .boolean(let isTrue) = value else {
             throw .invalid(place(name), "must be true or false, not \(value.kind)")
@@ -66,7 +66,7 @@ struct FieldReader {
     }
 
     /// A whole number of 32 bits; as a string too, as JSON has protobuf's numbers.
-    mutating func integer(_ name: String) throws(FCMRefusal) -> Int? {
+    mutating func integer(_ name: String) throws(FCMRejection) -> Int? {
         guard let value = take(name) else { return nil }
         let digits: String? = if case .number(let digits) = value { digits } else { value.text }
         guard let digits, let number = Int32(digits) else {
@@ -75,7 +75,7 @@ struct FieldReader {
         return Int(number)
     }
 
-    mutating func strings(_ name: String) throws(FCMRefusal) -> [String]? {
+    mutating func strings(_ name: String) throws(FCMRejection) -> [String]? {
         guard let value = take(name) else { return nil }
         guard case .array(let elements) = value else {
             throw .invalid(place(name), "must be an array of strings, not \(value.kind)")
@@ -91,7 +91,7 @@ struct FieldReader {
     }
 
     /// A map of strings, in the order of its names.
-    mutating func map(_ name: String) throws(FCMRefusal) -> [String: String]? {
+    mutating func map(_ name: String) throws(FCMRejection) -> [String: String]? {
         guard let value = take(name) else { return nil }
         guard let members = value.members else { throw .invalid(place(name), "must be an object, not \(value.kind)") }
         var map: [String: String] = [:]
@@ -106,7 +106,7 @@ struct FieldReader {
     }
 
     /// Reads a value of an enumeration, in either case.
-    mutating func word(_ name: String, of words: [String]) throws(FCMRefusal) -> String? {
+    mutating func word(_ name: String, of words: [String]) throws(FCMRejection) -> String? {
         guard let text = try string(name)?.uppercased() else { return nil }
         guard words.contains(text) else {
             throw .invalid(place(name), "must be one of \(words.joined(separator: ", "))")
@@ -116,7 +116,7 @@ struct FieldReader {
 
     /// A duration as JSON has protobuf's: seconds with up to nine digits behind the point, then `s`. Whole seconds are
     /// kept.
-    mutating func seconds(_ name: String) throws(FCMRefusal) -> Int? {
+    mutating func seconds(_ name: String) throws(FCMRejection) -> Int? {
         guard let text = try string(name) else { return nil }
         let parts = text.dropLast().split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         func areDigits(_ part: Substring) -> Bool { part.utf8.allSatisfy { (48...57).contains($0) } }
@@ -129,7 +129,7 @@ struct FieldReader {
     }
 
     /// An analytics label.
-    mutating func label(_ name: String) throws(FCMRefusal) -> String? {
+    mutating func label(_ name: String) throws(FCMRejection) -> String? {
         guard let text = try string(name), !text.isEmpty else { return nil }
         guard text.utf8.count <= 50, text.utf8.allSatisfy(FCMTarget.isTopicByte) else {
             throw .invalid(place(name), "must be 1 to 50 of the characters a-z A-Z 0-9 - _ . ~ %")

@@ -15,23 +15,23 @@ struct CampaignAction: Hashable, Sendable {
     /// Reads a list of actions.
     ///
     /// - Throws: which was wrong, and what would be right.
-    static func read(_ value: JSONTree?) throws(InstallationFault) -> [CampaignAction] {
+    static func read(_ value: JSONTree?) throws(InstallationError) -> [CampaignAction] {
         guard let value, value != .null else { return [] }
         guard let items = value.items, items.count <= most else {
-            throw InstallationFault(
+            throw InstallationError(
                 "/actions", "this is to be a list of at most \(most) actions, each with id and title")
         }
         var actions: [CampaignAction] = []
         for (index, item) in items.enumerated() {
             let path = "/actions/\(index)"
             if let unknown = item.members?.first(where: { !["id", "title", "link"].contains($0.name) }) {
-                throw InstallationFault("\(path)/\(unknown.name)", "there is no such member; there are id, link, title")
+                throw InstallationError("\(path)/\(unknown.name)", "there is no such member; there are id, link, title")
             }
             let action = CampaignAction(
                 id: try text(item["id"], "\(path)/id"), title: try text(item["title"], "\(path)/title"),
                 link: try link(item["link"], "\(path)/link"))
             guard !actions.contains(where: { $0.id == action.id }) else {
-                throw InstallationFault("\(path)/id", "another action has this id; each has its own")
+                throw InstallationError("\(path)/id", "another action has this id; each has its own")
             }
             actions.append(action)
         }
@@ -43,31 +43,31 @@ struct CampaignAction: Hashable, Sendable {
     /// - Throws: The fault, and the expected input.
     static func titles(
         _ value: JSONTree?, _ path: String, of actions: [CampaignAction]
-    ) throws(InstallationFault) -> [String: String] {
+    ) throws(InstallationError) -> [String: String] {
         guard let value, value != .null else { return [:] }
         guard let members = value.members else {
-            throw InstallationFault(path, "this is to be an object: the ids of actions and their titles")
+            throw InstallationError(path, "this is to be an object: the ids of actions and their titles")
         }
         var titles: [String: String] = [:]
         for member in members {
             guard actions.contains(where: { $0.id == member.name }) else {
-                throw InstallationFault("\(path)/\(member.name)", "there is no action of this id")
+                throw InstallationError("\(path)/\(member.name)", "there is no action of this id")
             }
             titles[member.name] = try text(member.value, "\(path)/\(member.name)")
         }
         return titles
     }
 
-    private static func text(_ value: JSONTree?, _ path: String) throws(InstallationFault) -> String {
+    private static func text(_ value: JSONTree?, _ path: String) throws(InstallationError) -> String {
         guard let text = value?.text, (1...longest).contains(text.utf8.count) else {
-            throw InstallationFault(path, "this is to be a string of 1 to \(longest) bytes")
+            throw InstallationError(path, "this is to be a string of 1 to \(longest) bytes")
         }
         return text
     }
 
-    private static func link(_ value: JSONTree?, _ path: String) throws(InstallationFault) -> String? {
+    private static func link(_ value: JSONTree?, _ path: String) throws(InstallationError) -> String? {
         guard let value, value != .null else { return nil }
-        guard let text = value.text else { throw InstallationFault(path, "this is to be a string") }
+        guard let text = value.text else { throw InstallationError(path, "this is to be a string") }
         return text
     }
 }

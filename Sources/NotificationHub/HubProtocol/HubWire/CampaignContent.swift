@@ -15,12 +15,12 @@ package struct CampaignContent: Hashable, Sendable {
         /// The titles of actions by their ids.
         var actions: [String: String] = [:]
 
-        init(_ tree: JSONTree, _ path: String) throws(InstallationFault) {
-            func text(_ name: String) throws(InstallationFault) -> String? {
+        init(_ tree: JSONTree, _ path: String) throws(InstallationError) {
+            func text(_ name: String) throws(InstallationError) -> String? {
                 switch tree[name] {
                 case nil, .null: return nil
                 case .string(let text): return text
-                default: throw InstallationFault("\(path)/\(name)", "this is to be a string")
+                default: throw InstallationError("\(path)/\(name)", "this is to be a string")
                 }
             }
             title = try text("title")
@@ -55,10 +55,10 @@ package struct CampaignContent: Hashable, Sendable {
     /// Reads the content.
     ///
     /// - Throws: which member was wrong, and what would be right.
-    package init(_ tree: JSONTree) throws(InstallationFault) {
-        guard let members = tree.members else { throw InstallationFault("", "the content is a JSON object") }
+    package init(_ tree: JSONTree) throws(InstallationError) {
+        guard let members = tree.members else { throw InstallationError("", "the content is a JSON object") }
         if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
-            throw InstallationFault("/\(unknown.name)", "there is no such member; there are \(Self.members.sorted())")
+            throw InstallationError("/\(unknown.name)", "there is no such member; there are \(Self.members.sorted())")
         }
         words = try Words(tree, "")
         actions = try CampaignAction.read(tree["actions"])
@@ -68,15 +68,15 @@ package struct CampaignContent: Hashable, Sendable {
             var words = try Words(member.value, path)
             words.actions = try CampaignAction.titles(member.value["actions"], "\(path)/actions", of: actions)
             guard locales.updateValue(words, forKey: LanguageTag.folded(member.name)) == nil else {
-                throw InstallationFault(path, "this language is there twice")
+                throw InstallationError(path, "this language is there twice")
             }
         }
         self.locales = locales
         isSilent = tree["silent"]?.isTrue ?? false
         var aps: [JSONTree.Member] = []
-        func string(_ name: String) throws(InstallationFault) -> JSONTree? {
+        func string(_ name: String) throws(InstallationError) -> JSONTree? {
             guard let value = tree[name], value != .null else { return nil }
-            guard value.text != nil else { throw InstallationFault("/\(name)", "this is to be a string") }
+            guard value.text != nil else { throw InstallationError("/\(name)", "this is to be a string") }
             return value
         }
         for (name, key) in [("sound", "sound"), ("category", "category"), ("thread", "thread-id")] {
@@ -84,29 +84,29 @@ package struct CampaignContent: Hashable, Sendable {
         }
         if let level = try string("level") {
             guard let text = level.text, Self.levels.contains(text) else {
-                throw InstallationFault("/level", "a level is one of \(Self.levels.joined(separator: ", "))")
+                throw InstallationError("/level", "a level is one of \(Self.levels.joined(separator: ", "))")
             }
             aps.append(.init("interruption-level", level))
         }
         if let badge = tree["badge"], badge != .null {
             guard let number = badge.integer, number >= 0 else {
-                throw InstallationFault("/badge", "a badge is a whole number, 0 or more")
+                throw InstallationError("/badge", "a badge is a whole number, 0 or more")
             }
             aps.append(.init("badge", .number(String(number))))
         }
         var more: [JSONTree.Member] = []
         if let data = tree["data"], data != .null {
-            guard let members = data.members else { throw InstallationFault("/data", "this is to be an object") }
+            guard let members = data.members else { throw InstallationError("/data", "this is to be an object") }
             if let wrong = members.first(where: { $0.name == "aps" }) {
-                throw InstallationFault("/data/\(wrong.name)", "this name is the push service's own")
+                throw InstallationError("/data/\(wrong.name)", "this name is the push service's own")
             }
             more = members
         }
         if let link = try string("link") { more.append(.init("link", link)) }
-        func address(_ name: String) throws(InstallationFault) -> String? {
+        func address(_ name: String) throws(InstallationError) -> String? {
             guard let text = try string(name)?.text else { return nil }
             guard text.hasPrefix("https://"), text.utf8.count > 8 else {
-                throw InstallationFault("/\(name)", "this is an address that begins with https://")
+                throw InstallationError("/\(name)", "this is an address that begins with https://")
             }
             return text
         }
@@ -118,16 +118,16 @@ package struct CampaignContent: Hashable, Sendable {
         self.more = more
         guard isSilent || words.title != nil || words.body != nil else {
             if let silent = tree["silent"], silent != .null, silent.isTrue == nil {
-                throw InstallationFault("/silent", "this is to be true or false")
+                throw InstallationError("/silent", "this is to be true or false")
             }
-            throw InstallationFault("/body", "a campaign has a title or a body, or is silent")
+            throw InstallationError("/body", "a campaign has a title or a body, or is silent")
         }
     }
 
     /// Reads the content's text.
-    package static func read(_ bytes: [UInt8]) throws(InstallationFault) -> CampaignContent {
+    package static func read(_ bytes: [UInt8]) throws(InstallationError) -> CampaignContent {
         let tree: JSONTree
-        do { tree = try JSONTree(bytes) } catch { throw InstallationFault("", "the content is no JSON: \(error)") }
+        do { tree = try JSONTree(bytes) } catch { throw InstallationError("", "the content is no JSON: \(error)") }
         return try CampaignContent(tree)
     }
 

@@ -28,7 +28,7 @@ package struct CampaignExperiment: Hashable, Sendable {
     /// The contents; empty where all others get the campaign's own.
     package var variants: [Variant]
 
-    init(_ reader: PlanReader) throws(InstallationFault) {
+    init(_ reader: PlanReader) throws(InstallationError) {
         try reader.refuseOthers(["holdOut", "variants"])
         holdOut = reader.tree["holdOut"] == nil ? 0 : Int(try reader.number("holdOut", 0...99))
         var variants: [Variant] = []
@@ -42,7 +42,7 @@ package struct CampaignExperiment: Hashable, Sendable {
             guard let document = item["content"] else { throw part.fault("content", "the content is missing") }
             let content: CampaignContent
             do { content = try CampaignContent(document) } catch {
-                throw InstallationFault("\(path)/content\(error.path)", error.message)
+                throw InstallationError("\(path)/content\(error.path)", error.message)
             }
             variants.append(
                 Variant(

@@ -27,7 +27,7 @@ package struct CampaignPlan: Hashable, Sendable {
     /// Reads the plan's members of a campaign's document; other members are not looked at.
     ///
     /// - Throws: which member was wrong, and what would be right.
-    package init(_ tree: JSONTree) throws(InstallationFault) {
+    package init(_ tree: JSONTree) throws(InstallationError) {
         if let value = tree["local"], value != .null { local = try RecipientTime(PlanReader(value, "/local")) }
         if let value = tree["quiet"], value != .null { quiet = try QuietHours(PlanReader(value, "/quiet")) }
         if let value = tree["cap"], value != .null { cap = try FrequencyCap(PlanReader(value, "/cap")) }
@@ -37,9 +37,9 @@ package struct CampaignPlan: Hashable, Sendable {
     }
 
     /// Reads what ``tree`` wrote.
-    package init(text: String) throws(InstallationFault) {
+    package init(text: String) throws(InstallationError) {
         let tree: JSONTree
-        do { tree = try JSONTree(text: text) } catch { throw InstallationFault("", "the plan is no JSON: \(error)") }
+        do { tree = try JSONTree(text: text) } catch { throw InstallationError("", "the plan is no JSON: \(error)") }
         try self.init(tree)
     }
 
@@ -98,7 +98,7 @@ package struct RecipientTime: Hashable, Sendable {
     /// For those whose zone is not known.
     package var unknownZone: UnknownZone
 
-    init(_ reader: PlanReader) throws(InstallationFault) {
+    init(_ reader: PlanReader) throws(InstallationError) {
         try reader.refuseOthers(["time", "past", "gap", "overlap", "unknownZone"])
         guard let text = reader.tree["time"]?.text, text.contains("T"), let read = WireTime.read(text + "Z") else {
             throw reader.fault("time", "expected a date and time without a zone, such as 2030-03-31T09:00")
@@ -154,7 +154,7 @@ package struct QuietHours: Hashable, Sendable {
     /// For those whose zone is not known.
     package var unknownZone: UnknownZone
 
-    init(_ reader: PlanReader) throws(InstallationFault) {
+    init(_ reader: PlanReader) throws(InstallationError) {
         try reader.refuseOthers(["from", "to", "then", "unknownZone"])
         from = try reader.minute("from")
         to = try reader.minute("to")
@@ -182,7 +182,7 @@ package struct FrequencyCap: Hashable, Sendable {
     /// In so many hours before this one.
     package var hours: Int64
 
-    init(_ reader: PlanReader) throws(InstallationFault) {
+    init(_ reader: PlanReader) throws(InstallationError) {
         try reader.refuseOthers(["most", "hours"])
         most = Int(try reader.number("most", 1...1000))
         // Sends are kept for 30 days.
@@ -199,42 +199,42 @@ struct PlanReader {
     let tree: JSONTree
     private let path: String
 
-    init(_ tree: JSONTree, _ path: String) throws(InstallationFault) {
-        guard tree.members != nil else { throw InstallationFault(path, "this is to be an object") }
+    init(_ tree: JSONTree, _ path: String) throws(InstallationError) {
+        guard tree.members != nil else { throw InstallationError(path, "this is to be an object") }
         self.tree = tree
         self.path = path
     }
 
-    func fault(_ name: String, _ message: String) -> InstallationFault { InstallationFault("\(path)/\(name)", message) }
+    func fault(_ name: String, _ message: String) -> InstallationError { InstallationError("\(path)/\(name)", message) }
 
-    func refuseOthers(_ names: [String]) throws(InstallationFault) {
+    func refuseOthers(_ names: [String]) throws(InstallationError) {
         guard let other = tree.members?.first(where: { !names.contains($0.name) }) else { return }
         throw fault(other.name, "there is no such member; there are \(names.joined(separator: ", "))")
     }
 
     /// Reads a choice, which must be explicit: there are no defaults.
-    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(InstallationFault) -> Choice {
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(InstallationError) -> Choice {
         guard let choice = tree[name]?.text.flatMap(Choice.init(rawValue:)) else {
             throw fault(name, "say one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return choice
     }
 
-    func unknownZone() throws(InstallationFault) -> UnknownZone {
+    func unknownZone() throws(InstallationError) -> UnknownZone {
         guard let text = tree["unknownZone"]?.text, (1...64).contains(text.utf8.count) else {
             throw fault("unknownZone", "say skip, or the zone in which those count whose zone is not known")
         }
         return text == "skip" ? .skip : .of(text)
     }
 
-    func number(_ name: String, _ range: ClosedRange<Int64>) throws(InstallationFault) -> Int64 {
+    func number(_ name: String, _ range: ClosedRange<Int64>) throws(InstallationError) -> Int64 {
         guard let number = tree[name]?.integer, range.contains(number) else {
             throw fault(name, "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
-    func minute(_ name: String) throws(InstallationFault) -> Int64 {
+    func minute(_ name: String) throws(InstallationError) -> Int64 {
         let parts = tree[name]?.text?.split(separator: ":", omittingEmptySubsequences: false) ?? []
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = UInt8(parts[0]),
             let minute = UInt8(parts[1]), hour < 24, minute < 60

@@ -55,9 +55,9 @@ package struct Installation: Hashable, Sendable {
     package var foldedID: String { id.lowercased() }
 
     /// Refuses one whose time is over: it would count for nothing, and take its channel from another.
-    package func checkTime(at now: Timestamp) throws(InstallationFault) {
+    package func checkTime(at now: Timestamp) throws(InstallationError) {
         guard let expiresAt, expiresAt <= now else { return }
-        throw InstallationFault(
+        throw InstallationError(
             "/expirationTime", "\(WireTime.write(expiresAt)) is over; name a later instant, or none")
     }
 }
@@ -109,7 +109,7 @@ package struct InstallationTemplate: Hashable, Sendable {
 }
 
 /// A fault in the document of an installation.
-package struct InstallationFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct InstallationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path to the faulty member: `/tags/2`.
     package var path: String
     /// The fault, and what is expected instead.

@@ -19,24 +19,24 @@ package enum InstallationJSON {
     /// Reads a whole installation.
     ///
     /// - Parameter id: The id in the address; where the document names another, that is a fault.
-    package static func read(_ tree: JSONTree, id: String?) throws(InstallationFault) -> Installation {
-        guard case .object = tree else { throw InstallationFault("", "an installation is a JSON object") }
+    package static func read(_ tree: JSONTree, id: String?) throws(InstallationError) -> Installation {
+        guard case .object = tree else { throw InstallationError("", "an installation is a JSON object") }
         let named = try text(tree, "installationId")
-        guard let id = id ?? named else { throw InstallationFault("/installationId", "the id is missing") }
+        guard let id = id ?? named else { throw InstallationError("/installationId", "the id is missing") }
         try check(id: id)
         if let named, named.lowercased() != id.lowercased() {
-            throw InstallationFault("/installationId", "the address names \(id), the document another")
+            throw InstallationError("/installationId", "the address names \(id), the document another")
         }
         guard let platformText = try text(tree, "platform") else {
-            throw InstallationFault("/platform", "the platform is missing; one of \(platforms)")
+            throw InstallationError("/platform", "the platform is missing; one of \(platforms)")
         }
         guard let platform = HubPlatform(text: platformText) else {
-            throw InstallationFault("/platform", "there is no platform \"\(platformText)\"; one of \(platforms)")
+            throw InstallationError("/platform", "there is no platform \"\(platformText)\"; one of \(platforms)")
         }
         var result = Installation(id: id, platform: platform, channel: try channel(tree, platform))
         result.userID = try text(tree, "userId")
         if let user = result.userID, user.isEmpty || user.utf8.count > longestID {
-            throw InstallationFault("/userId", "a user's id has 1 to \(longestID) bytes")
+            throw InstallationError("/userId", "a user's id has 1 to \(longestID) bytes")
         }
         result.tags = try tags(tree["tags"], "/tags")
         result.templates = try templates(tree)
@@ -45,7 +45,7 @@ package enum InstallationJSON {
         if let tiles = tree["secondaryTiles"], tiles != .null {
             // The document has them one level deeper, and is to be read again.
             guard tiles.depth < JSONTree.maximumDepth else {
-                throw InstallationFault(
+                throw InstallationError(
                     "/secondaryTiles",
                     "at most \(JSONTree.maximumDepth - 1) objects and lists may stand inside one another")
             }
@@ -59,12 +59,12 @@ package enum InstallationJSON {
         result.appVersion = try short(tree, "appVersion")
         if let name = try short(tree, "environment") {
             guard let environment = PushEnvironment(rawValue: name.lowercased()) else {
-                throw InstallationFault("/environment", "\"\(name)\" is not sandbox or production")
+                throw InstallationError("/environment", "\"\(name)\" is not sandbox or production")
             }
             result.environment = environment
         }
         if let version = result.appVersion, AppVersion(version) == nil {
-            throw InstallationFault("/appVersion", "\"\(version)\" is no version such as 2.1.0")
+            throw InstallationError("/appVersion", "\"\(version)\" is no version such as 2.1.0")
         }
         return result
     }
@@ -72,74 +72,74 @@ package enum InstallationJSON {
     private static var platforms: String { HubPlatform.allCases.map(\.text).joined(separator: ", ") }
 
     /// Refuses ids that are not allowed in an address.
-    package static func check(id: String) throws(InstallationFault) {
+    package static func check(id: String) throws(InstallationError) {
         guard !id.isEmpty, id.utf8.count <= longestID,
             id.unicodeScalars.allSatisfy({ TagName.isTagCharacter($0) || $0 == "=" || $0 == "{" || $0 == "}" })
         else {
-            throw InstallationFault(
+            throw InstallationError(
                 "/installationId", "an id has 1 to \(longestID) letters, digits and _ @ # . : - =")
         }
     }
 
-    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationFault) -> String? {
+    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
         switch tree[name] {
         case nil, .null: return nil
         case .string(let text): return text
-        default: throw InstallationFault("/\(name)", "this is to be a string")
+        default: throw InstallationError("/\(name)", "this is to be a string")
         }
     }
 
-    private static func short(_ tree: JSONTree, _ name: String) throws(InstallationFault) -> String? {
+    private static func short(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
         guard let text = try text(tree, name) else { return nil }
         guard !text.isEmpty, text.utf8.count <= 64 else {
-            throw InstallationFault("/\(name)", "this is to have 1 to 64 bytes")
+            throw InstallationError("/\(name)", "this is to have 1 to 64 bytes")
         }
         return text
     }
 
     private static func channel(
         _ tree: JSONTree, _ platform: HubPlatform
-    ) throws(InstallationFault) -> PushChannel? {
+    ) throws(InstallationError) -> PushChannel? {
         guard let value = tree["pushChannel"], value != .null else { return nil }
         if platform == .browser {
             guard let endpoint = value["endpoint"]?.text, let p256dh = value["p256dh"]?.text,
                 let auth = value["auth"]?.text, endpoint.utf8.count <= 4096
             else {
-                throw InstallationFault("/pushChannel", "a browser's channel is an object: endpoint, p256dh, auth")
+                throw InstallationError("/pushChannel", "a browser's channel is an object: endpoint, p256dh, auth")
             }
             return .browser(endpoint: endpoint, p256dh: p256dh, auth: auth)
         }
-        guard let handle = value.text else { throw InstallationFault("/pushChannel", "this is to be a string") }
+        guard let handle = value.text else { throw InstallationError("/pushChannel", "this is to be a string") }
         guard !handle.isEmpty, handle.utf8.count <= 4096 else {
-            throw InstallationFault("/pushChannel", "a channel has 1 to 4096 bytes")
+            throw InstallationError("/pushChannel", "a channel has 1 to 4096 bytes")
         }
         return .handle(handle)
     }
 
     /// Reads a list of tags; each counts once.
-    static func tags(_ value: JSONTree?, _ path: String) throws(InstallationFault) -> [TagName] {
+    static func tags(_ value: JSONTree?, _ path: String) throws(InstallationError) -> [TagName] {
         guard let value, value != .null else { return [] }
-        guard let items = value.items else { throw InstallationFault(path, "this is to be a list of strings") }
+        guard let items = value.items else { throw InstallationError(path, "this is to be a list of strings") }
         var result: [TagName] = []
         var known: Set<TagName> = []
         for (index, item) in items.enumerated() {
-            guard let text = item.text else { throw InstallationFault("\(path)/\(index)", "a tag is a string") }
+            guard let text = item.text else { throw InstallationError("\(path)/\(index)", "a tag is a string") }
             guard let tag = TagName(text) else {
-                throw InstallationFault("\(path)/\(index)", TagName.fault(in: text) ?? "this is no tag")
+                throw InstallationError("\(path)/\(index)", TagName.fault(in: text) ?? "this is no tag")
             }
             if known.insert(tag).inserted { result.append(tag) }
         }
         guard result.count <= mostTags else {
-            throw InstallationFault(path, "there are \(result.count) tags; at most \(mostTags) are taken")
+            throw InstallationError(path, "there are \(result.count) tags; at most \(mostTags) are taken")
         }
         return result
     }
 
-    private static func templates(_ tree: JSONTree) throws(InstallationFault) -> [InstallationTemplate] {
+    private static func templates(_ tree: JSONTree) throws(InstallationError) -> [InstallationTemplate] {
         guard let value = tree["templates"], value != .null else { return [] }
-        guard let members = value.members else { throw InstallationFault("/templates", "this is to be an object") }
+        guard let members = value.members else { throw InstallationError("/templates", "this is to be an object") }
         guard members.count <= mostTemplates else {
-            throw InstallationFault("/templates", "at most \(mostTemplates) templates are taken")
+            throw InstallationError("/templates", "at most \(mostTemplates) templates are taken")
         }
         var result: [InstallationTemplate] = []
         for member in members { result.append(try template(member.name, member.value)) }
@@ -147,27 +147,27 @@ package enum InstallationJSON {
     }
 
     /// Refuses XML where the push service takes JSON alone.
-    static func checkForm(of templates: [InstallationTemplate], _ platform: HubPlatform) throws(InstallationFault) {
+    static func checkForm(of templates: [InstallationTemplate], _ platform: HubPlatform) throws(InstallationError) {
         guard platform != .wns, platform != .mpns else { return }
         for template in templates {
             let bodies = [template.body] + template.locales.compactMap(\.value.text)
             guard !bodies.contains(where: TemplateBody.isXML) else {
-                throw InstallationFault(
+                throw InstallationError(
                     "/templates/\(template.name)/body", "the body is XML; \(platform.text) takes a JSON object")
             }
         }
     }
 
-    static func template(_ name: String, _ value: JSONTree) throws(InstallationFault) -> InstallationTemplate {
+    static func template(_ name: String, _ value: JSONTree) throws(InstallationError) -> InstallationTemplate {
         let path = "/templates/\(name)"
         guard !name.isEmpty, name.count <= 200 else {
-            throw InstallationFault(path, "a template's name has 1 to 200 characters")
+            throw InstallationError(path, "a template's name has 1 to 200 characters")
         }
-        guard let body = value["body"]?.text else { throw InstallationFault("\(path)/body", "the body is missing") }
+        guard let body = value["body"]?.text else { throw InstallationError("\(path)/body", "the body is missing") }
         var template = InstallationTemplate(name: name, body: body)
         if let headers = value["headers"], headers != .null {
             guard let members = headers.members, members.allSatisfy({ $0.value.text != nil }) else {
-                throw InstallationFault("\(path)/headers", "this is to be an object of strings")
+                throw InstallationError("\(path)/headers", "this is to be an object of strings")
             }
             template.headers = members
         }
@@ -175,53 +175,53 @@ package enum InstallationJSON {
         template.tags = try tags(value["tags"], "\(path)/tags")
         template.locales = try locales(value["locales"], path)
         do { _ = try PushTemplate(template) } catch {
-            throw InstallationFault("\(path)/\(error.part)", error.message)
+            throw InstallationError("\(path)/\(error.part)", error.message)
         }
         for member in template.locales {
             do { _ = try PushTemplate(template, locale: member.name) } catch {
-                throw InstallationFault("\(path)/locales/\(member.name)/\(error.part)", error.message)
+                throw InstallationError("\(path)/locales/\(member.name)/\(error.part)", error.message)
             }
         }
         return template
     }
 
     /// Reads `{"de":{"body":"…"}}`.
-    private static func locales(_ value: JSONTree?, _ path: String) throws(InstallationFault) -> [JSONTree.Member] {
+    private static func locales(_ value: JSONTree?, _ path: String) throws(InstallationError) -> [JSONTree.Member] {
         guard let value, value != .null else { return [] }
         guard let members = value.members, members.count <= mostTemplates else {
-            throw InstallationFault("\(path)/locales", "this is to be an object of at most \(mostTemplates) languages")
+            throw InstallationError("\(path)/locales", "this is to be an object of at most \(mostTemplates) languages")
         }
         var result: [JSONTree.Member] = []
         for member in members {
             guard let body = member.value["body"]?.text else {
-                throw InstallationFault("\(path)/locales/\(member.name)/body", "the body is missing")
+                throw InstallationError("\(path)/locales/\(member.name)/body", "the body is missing")
             }
             let name = LanguageTag.folded(member.name)
             guard !result.contains(where: { $0.name == name }) else {
-                throw InstallationFault("\(path)/locales/\(member.name)", "this language is there twice")
+                throw InstallationError("\(path)/locales/\(member.name)", "this language is there twice")
             }
             result.append(.init(name, .string(body)))
         }
         return result
     }
 
-    private static func variables(_ tree: JSONTree) throws(InstallationFault) -> [String: String] {
+    private static func variables(_ tree: JSONTree) throws(InstallationError) -> [String: String] {
         guard let value = tree["pushVariables"], value != .null else { return [:] }
-        guard let members = value.members else { throw InstallationFault("/pushVariables", "this is to be an object") }
+        guard let members = value.members else { throw InstallationError("/pushVariables", "this is to be an object") }
         var result: [String: String] = [:]
         for member in members {
             guard let text = member.value.text else {
-                throw InstallationFault("/pushVariables/\(member.name)", "this is to be a string")
+                throw InstallationError("/pushVariables/\(member.name)", "this is to be a string")
             }
             result[member.name] = text
         }
         return result
     }
 
-    private static func expiry(_ tree: JSONTree) throws(InstallationFault) -> Timestamp? {
+    private static func expiry(_ tree: JSONTree) throws(InstallationError) -> Timestamp? {
         guard let text = try text(tree, "expirationTime") else { return nil }
         guard let instant = WireTime.read(text) else {
-            throw InstallationFault("/expirationTime", "\"\(text)\" is no instant such as 2030-01-01T00:00:00Z")
+            throw InstallationError("/expirationTime", "\"\(text)\" is no instant such as 2030-01-01T00:00:00Z")
         }
         return instant < WireTime.noExpiry ? instant : nil
     }

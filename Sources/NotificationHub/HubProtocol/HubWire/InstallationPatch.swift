@@ -7,18 +7,18 @@ package enum InstallationPatch {
     /// `/tags/{tag}` is removed by value, and a template comes as JSON text in a string.
     ///
     /// - Returns: The document as changed; it is to be read again, which checks it.
-    package static func apply(_ patch: JSONTree, to document: JSONTree) throws(InstallationFault) -> JSONTree {
+    package static func apply(_ patch: JSONTree, to document: JSONTree) throws(InstallationError) -> JSONTree {
         guard let operations = patch.items else {
-            throw InstallationFault("", "a patch is a list of operations: op, path, value")
+            throw InstallationError("", "a patch is a list of operations: op, path, value")
         }
         guard operations.count <= mostOperations else {
-            throw InstallationFault("", "at most \(mostOperations) operations are taken")
+            throw InstallationError("", "at most \(mostOperations) operations are taken")
         }
         var document = document
         for (index, operation) in operations.enumerated() {
             let place = "/\(index)"
             guard let path = operation["path"]?.text, path.hasPrefix("/"), path.count > 1 else {
-                throw InstallationFault("\(place)/path", "expected a path such as /tags")
+                throw InstallationError("\(place)/path", "expected a path such as /tags")
             }
             let steps = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(unescaped)
             switch operation["op"]?.text?.lowercased() {
@@ -27,7 +27,7 @@ package enum InstallationPatch {
             case "replace":
                 if steps.first == "tags" { try remove(steps, from: &document, place) }
                 try add(value(operation, place), at: steps, to: &document, place)
-            default: throw InstallationFault("\(place)/op", "there are add, remove and replace")
+            default: throw InstallationError("\(place)/op", "there are add, remove and replace")
             }
         }
         return document
@@ -53,22 +53,22 @@ package enum InstallationPatch {
         String(step).replacing("~1", with: "/").replacing("~0", with: "~")
     }
 
-    private static func value(_ operation: JSONTree, _ place: String) throws(InstallationFault) -> JSONTree {
-        guard let value = operation["value"] else { throw InstallationFault("\(place)/value", "the value is missing") }
+    private static func value(_ operation: JSONTree, _ place: String) throws(InstallationError) -> JSONTree {
+        guard let value = operation["value"] else { throw InstallationError("\(place)/value", "the value is missing") }
         return value
     }
 
     /// JSON in a string, as .NET and Java send it, or JSON itself.
-    private static func parsed(_ value: JSONTree, _ place: String) throws(InstallationFault) -> JSONTree {
+    private static func parsed(_ value: JSONTree, _ place: String) throws(InstallationError) -> JSONTree {
         guard let text = value.text else { return value }
         do { return try JSONTree(text: text) } catch {
-            throw InstallationFault("\(place)/value", "the string is to hold JSON; \(error)")
+            throw InstallationError("\(place)/value", "the string is to hold JSON; \(error)")
         }
     }
 
     private static func add(
         _ value: JSONTree, at steps: [String], to document: inout JSONTree, _ place: String
-    ) throws(InstallationFault) {
+    ) throws(InstallationError) {
         switch (steps[0], steps.count) {
         case ("tags", 1):
             var tags = document["tags"]?.items ?? []
@@ -89,12 +89,12 @@ package enum InstallationPatch {
             let value = isText ? value : try listOrTree(value, name: steps[2], place: place)
             try changePart(steps, of: &document, place: place) { $0.set(steps[2], value) }
         case (_, 1): document.set(steps[0], value)
-        default: throw InstallationFault("\(place)/path", "there is no such path in an installation")
+        default: throw InstallationError("\(place)/path", "there is no such path in an installation")
         }
     }
 
     /// `tags` of a template may come as one tag.
-    private static func listOrTree(_ value: JSONTree, name: String, place: String) throws(InstallationFault)
+    private static func listOrTree(_ value: JSONTree, name: String, place: String) throws(InstallationError)
         -> JSONTree
     {
         guard name == "tags", let text = value.text, !text.hasPrefix("[") else { return try parsed(value, place) }
@@ -103,7 +103,7 @@ package enum InstallationPatch {
 
     private static func remove(
         _ steps: [String], from document: inout JSONTree, _ place: String
-    ) throws(InstallationFault) {
+    ) throws(InstallationError) {
         switch (steps[0], steps.count) {
         case (_, 1): document.set(steps[0], nil)
         case ("tags", 2):
@@ -113,13 +113,13 @@ package enum InstallationPatch {
         case (_, 2): try change(steps[0], of: &document) { $0.set(steps[1], nil) }
         case ("templates", 3), ("secondaryTiles", 3):
             try changePart(steps, of: &document, place: place) { $0.set(steps[2], nil) }
-        default: throw InstallationFault("\(place)/path", "there is no such path in an installation")
+        default: throw InstallationError("\(place)/path", "there is no such path in an installation")
         }
     }
 
     private static func change(
-        _ name: String, of document: inout JSONTree, _ body: (inout JSONTree) throws(InstallationFault) -> Void
-    ) throws(InstallationFault) {
+        _ name: String, of document: inout JSONTree, _ body: (inout JSONTree) throws(InstallationError) -> Void
+    ) throws(InstallationError) {
         var part = document[name]?.members.map { JSONTree.object($0) } ?? .object([])
         try body(&part)
         document.set(name, part.members?.isEmpty == true ? nil : part)
@@ -127,10 +127,10 @@ package enum InstallationPatch {
 
     private static func changePart(
         _ steps: [String], of document: inout JSONTree, place: String, body: (inout JSONTree) -> Void
-    ) throws(InstallationFault) {
-        try change(steps[0], of: &document) { (all: inout JSONTree) throws(InstallationFault) in
+    ) throws(InstallationError) {
+        try change(steps[0], of: &document) { (all: inout JSONTree) throws(InstallationError) in
             guard var part = all[steps[1]] else {
-                throw InstallationFault("\(place)/path", "there is no \(steps[1]) in \(steps[0])")
+                throw InstallationError("\(place)/path", "there is no \(steps[1]) in \(steps[0])")
             }
             body(&part)
             all.set(steps[1], part)

@@ -93,18 +93,18 @@ package struct PushTemplate: Hashable, Sendable {
     /// Reads the body of a template send: a flat object of strings.
     ///
     /// - Returns: The properties by their names in lower case.
-    package static func properties(_ body: [UInt8]) throws(InstallationFault) -> [String: String] {
+    package static func properties(_ body: [UInt8]) throws(InstallationError) -> [String: String] {
         let tree: JSONTree
-        do { tree = try JSONTree(body) } catch { throw InstallationFault("", "the body is no JSON: \(error)") }
+        do { tree = try JSONTree(body) } catch { throw InstallationError("", "the body is no JSON: \(error)") }
         guard let members = tree.members else {
-            throw InstallationFault("", "the properties are a JSON object of strings")
+            throw InstallationError("", "the properties are a JSON object of strings")
         }
         var result: [String: String] = [:]
         for member in members {
             switch member.value {
             case .string(let text): result[member.name.lowercased()] = text
             case .null: break
-            default: throw InstallationFault("/\(member.name)", "a property is a string; write it in quotation marks")
+            default: throw InstallationError("/\(member.name)", "a property is a string; write it in quotation marks")
             }
         }
         return result

@@ -37,20 +37,20 @@ package enum RegistrationAtom {
     /// Reads an entry.
     ///
     /// - Parameter id: The registration's id, which the address has.
-    package static func read(_ bytes: [UInt8], id: String) throws(InstallationFault) -> Installation {
+    package static func read(_ bytes: [UInt8], id: String) throws(InstallationError) -> Installation {
         let entry: XMLElement
-        do { entry = try XMLElement(bytes) } catch { throw InstallationFault("", "the body is no XML: \(error)") }
+        do { entry = try XMLElement(bytes) } catch { throw InstallationError("", "the body is no XML: \(error)") }
         let content = entry.name == "entry" ? entry["content"] : entry
         guard let description = content?.children.first ?? (entry.name == "entry" ? nil : entry),
             let kind = kinds.first(where: { description.name.hasPrefix($0.prefix) }),
             description.name.hasSuffix("RegistrationDescription")
         else {
-            throw InstallationFault(
+            throw InstallationError(
                 "/content",
                 "expected a description such as AppleRegistrationDescription or GcmTemplateRegistrationDescription")
         }
         guard let channel = description.text(kind.channel), !channel.isEmpty, channel.utf8.count <= 4096 else {
-            throw InstallationFault("/content/\(kind.channel)", "the channel is missing")
+            throw InstallationError("/content/\(kind.channel)", "the channel is missing")
         }
         try InstallationJSON.check(id: id)
         var result = Installation(id: id, platform: kind.platform, channel: .handle(channel))
@@ -66,7 +66,7 @@ package enum RegistrationAtom {
         if let text = description.text("PushVariables"), !text.isEmpty {
             let tree: JSONTree
             do { tree = try JSONTree(text: text) } catch {
-                throw InstallationFault("/content/PushVariables", "this is to be JSON: \(error)")
+                throw InstallationError("/content/PushVariables", "this is to be JSON: \(error)")
             }
             for member in tree.members ?? [] { result.pushVariables[member.name] = member.value.text }
         }
@@ -84,9 +84,9 @@ package enum RegistrationAtom {
         String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 
-    private static func template(_ description: XMLElement) throws(InstallationFault) -> InstallationTemplate {
+    private static func template(_ description: XMLElement) throws(InstallationError) -> InstallationTemplate {
         guard let body = description.text("BodyTemplate"), !body.isEmpty else {
-            throw InstallationFault("/content/BodyTemplate", "the template's body is missing")
+            throw InstallationError("/content/BodyTemplate", "the template's body is missing")
         }
         let name = description.text("TemplateName").flatMap { $0.isEmpty ? nil : $0 } ?? "template"
         let fields = description.children.first { $0.name.hasSuffix("Headers") }

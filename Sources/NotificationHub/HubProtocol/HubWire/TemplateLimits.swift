@@ -49,15 +49,15 @@ extension PushTemplate {
     }
 
     /// Reads the properties of a send, as ``properties(_:)`` does, and refuses more or longer ones than are taken.
-    package static func checkedProperties(_ body: [UInt8]) throws(InstallationFault) -> [String: String] {
+    package static func checkedProperties(_ body: [UInt8]) throws(InstallationError) -> [String: String] {
         let found = try properties(body)
         guard found.count <= TemplateLimits.properties else {
-            throw InstallationFault(
+            throw InstallationError(
                 "", "there are \(found.count) properties; at most \(TemplateLimits.properties) are taken")
         }
         for (name, value) in found.sorted(by: { $0.key < $1.key })
         where value.utf8.count > TemplateLimits.propertyBytes {
-            throw InstallationFault(
+            throw InstallationError(
                 "/\(name)",
                 "the property has \(value.utf8.count) bytes; at most \(TemplateLimits.propertyBytes) are taken")
         }

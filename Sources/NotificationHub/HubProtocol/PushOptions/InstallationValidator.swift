@@ -12,12 +12,12 @@ package enum InstallationValidator {
     /// - Throws: which value was wrong, and what would be right.
     package static func check(
         _ installation: Installation, insteadOf before: Installation? = nil, isZone: (String) -> Bool
-    ) throws(InstallationFault) {
+    ) throws(InstallationError) {
         if installation.channel != before?.channel || installation.platform != before?.platform {
             try check(installation.channel, of: installation)
         }
         if let zone = installation.timeZone, zone != before?.timeZone, !isZone(zone) {
-            throw InstallationFault("/timeZone", "there is no time zone \"\(zone)\"; say one such as Europe/Vienna")
+            throw InstallationError("/timeZone", "there is no time zone \"\(zone)\"; say one such as Europe/Vienna")
         }
         if installation.templates != before?.templates ?? [] { try checkSizes(of: installation.templates) }
         for template in installation.templates where !(before?.templates.contains(template) ?? false) {
@@ -28,20 +28,20 @@ package enum InstallationValidator {
         }
     }
 
-    private static func check(_ channel: PushChannel?, of installation: Installation) throws(InstallationFault) {
+    private static func check(_ channel: PushChannel?, of installation: Installation) throws(InstallationError) {
         switch channel {
         // Azure takes any text for a browser in a registration, and its SDKs send what is no address.
         case .browser where installation.isRegistration: break
         case .handle(let token) where installation.platform == .apns:
             guard token.utf8.allSatisfy(isHexadecimal) else {
-                throw InstallationFault("/pushChannel", "a device token is hexadecimal digits")
+                throw InstallationError("/pushChannel", "a device token is hexadecimal digits")
             }
         case .browser(let endpoint, let p256dh, let auth):
             guard isEndpoint(endpoint) else {
-                throw InstallationFault("/pushChannel/endpoint", "an endpoint is an address that begins with https://")
+                throw InstallationError("/pushChannel/endpoint", "an endpoint is an address that begins with https://")
             }
             do { _ = try RecipientPublicKey(p256dh: p256dh, auth: auth) } catch {
-                throw InstallationFault("/pushChannel/\(error == .point ? "p256dh" : "auth")", "\(error)")
+                throw InstallationError("/pushChannel/\(error == .point ? "p256dh" : "auth")", "\(error)")
             }
         case .handle, nil: break
         }
@@ -68,46 +68,46 @@ package enum InstallationValidator {
     }
 
     /// Refuses two templates of one name, and more bytes of templates than are taken.
-    private static func checkSizes(of templates: [InstallationTemplate]) throws(InstallationFault) {
+    private static func checkSizes(of templates: [InstallationTemplate]) throws(InstallationError) {
         var names: Set<String> = []
         for template in templates where !names.insert(template.name).inserted {
-            throw InstallationFault("/templates/\(template.name)", "this template is there twice")
+            throw InstallationError("/templates/\(template.name)", "this template is there twice")
         }
         let bytes = templates.reduce(0) { $0 + $1.byteCount }
         guard bytes <= TemplateLimits.templateBytes else {
-            throw InstallationFault(
+            throw InstallationError(
                 "/templates",
                 "the templates have \(bytes) bytes together; at most \(TemplateLimits.templateBytes) are taken")
         }
     }
 
     /// Refuses more push variables, or larger ones, than are taken.
-    private static func check(variables: [String: String]) throws(InstallationFault) {
+    private static func check(variables: [String: String]) throws(InstallationError) {
         guard variables.count <= TemplateLimits.properties else {
-            throw InstallationFault(
+            throw InstallationError(
                 "/pushVariables",
                 "there are \(variables.count) push variables; at most \(TemplateLimits.properties) are taken")
         }
         let bytes = variables.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard bytes <= TemplateLimits.propertyBytes else {
-            throw InstallationFault(
+            throw InstallationError(
                 "/pushVariables",
                 "the push variables have \(bytes) bytes together; at most \(TemplateLimits.propertyBytes) are taken")
         }
     }
 
     /// Refuses more expressions, or longer ones, than are taken, in any language.
-    private static func checkLimits(of template: InstallationTemplate, at path: String) throws(InstallationFault) {
+    private static func checkLimits(of template: InstallationTemplate, at path: String) throws(InstallationError) {
         for locale in [nil] + template.locales.map({ Optional($0.name) }) {
             do { try PushTemplate(template, locale: locale).checkLimits() } catch {
                 let place = locale.map { "locales/\($0)/" } ?? ""
-                throw InstallationFault("\(path)/\(place)\(error.part)", error.message)
+                throw InstallationError("\(path)/\(place)\(error.part)", error.message)
             }
         }
     }
 
     /// Looks at what stands in a template as it will be sent; an expression is what the properties make of it.
-    private static func check(_ template: InstallationTemplate) throws(InstallationFault) {
+    private static func check(_ template: InstallationTemplate) throws(InstallationError) {
         let path = "/templates/\(template.name)"
         try checkLimits(of: template, at: path)
         if let expiry = constant(template.expiry) {
@@ -128,9 +128,9 @@ package enum InstallationValidator {
         } catch { return nil }
     }
 
-    private static func check(_ name: String, _ value: String, at path: String) throws(InstallationFault) {
+    private static func check(_ name: String, _ value: String, at path: String) throws(InstallationError) {
         do { _ = try PushOptions([name: value], now: Timestamp(rawValue: 0)) } catch {
-            throw InstallationFault(path, error.message)
+            throw InstallationError(path, error.message)
         }
     }
 }

@@ -9,7 +9,7 @@ package protocol HubStore: Sendable {
     /// Receives the changes to audiences that a commit made.
     typealias Committed = @Sendable ([AudienceChange]) -> Void
     /// Judges a put on the writer's own queue, when every commit before it was told of; what it throws ends the put.
-    typealias Admission = @Sendable (HubPut) throws(HubFault) -> Void
+    typealias Admission = @Sendable (HubPut) throws(HubError) -> Void
 
     /// The hub of that name, compared without case.
     func hub(named name: String) async throws -> HubRecord?

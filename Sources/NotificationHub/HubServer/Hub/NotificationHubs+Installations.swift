@@ -5,17 +5,17 @@ import PushServer
 extension NotificationHubs {
     /// Stores an installation in place of an earlier one.
     ///
-    /// - Throws: ``HubFault`` where the condition does not hold, its time is over, or a quota of the hub's would be passed.
+    /// - Throws: ``HubError`` where the condition does not hold, its time is over, or a quota of the hub's would be passed.
     package func put(
         _ installation: HubProtocol.Installation, of hub: HubRecord, condition: EntityCondition = .none
     ) async throws -> (StoredInstallation, isNew: Bool) {
-        do { try installation.checkTime(at: clock()) } catch { throw HubFault.document(error) }
+        do { try installation.checkTime(at: clock()) } catch { throw HubError.document(error) }
         try await prepare(hub)
         guard
             let done = try await store.put(
                 installation, hub: hub.number, condition: condition, registersChannel: true, at: clock(),
                 admission: admission(to: hub), committed: committed)
-        else { throw HubFault.conditionFailed }
+        else { throw HubError.conditionFailed }
         return done
     }
 
@@ -24,10 +24,10 @@ extension NotificationHubs {
 
     /// Judges puts by the hub's quotas, those of the memory that its audiences take among them.
     private func admission(to hub: HubRecord) -> HubStore.Admission {
-        { [self] put throws(HubFault) in
+        { [self] put throws(HubError) in
             guard put.after.bytes <= max(Self.longestDocument, put.before?.bytes ?? 0) else {
                 throw .document(
-                    InstallationFault(
+                    InstallationError(
                         "",
                         "the document would have \(put.after.bytes) bytes; at most \(Self.longestDocument) are taken"))
             }
@@ -37,10 +37,10 @@ extension NotificationHubs {
 
     /// An installation.
     ///
-    /// - Throws: ``HubFault`` where there is none.
+    /// - Throws: ``HubError`` where there is none.
     package func installation(_ id: String, of hub: HubRecord) async throws -> StoredInstallation {
         guard let found = try await store.installation(id, hub: hub.number) else {
-            throw HubFault.missing("the installation \(id)")
+            throw HubError.missing("the installation \(id)")
         }
         return found
     }
@@ -52,9 +52,9 @@ extension NotificationHubs {
     ) async throws -> Bool {
         switch try await store.delete(id, hub: hub.number, condition: condition, committed: committed) {
         case true?: return true
-        case false?: throw HubFault.conditionFailed
+        case false?: throw HubError.conditionFailed
         case nil:
-            guard condition == .none else { throw HubFault.conditionFailed }
+            guard condition == .none else { throw HubError.conditionFailed }
             return false
         }
     }
@@ -67,18 +67,18 @@ extension NotificationHubs {
     /// - Parameter change: Makes the new document from the present one.
     package func change(
         _ id: String, of hub: HubRecord, condition: EntityCondition = .none,
-        _ change: @Sendable (JSONTree) throws(InstallationFault) -> JSONTree
+        _ change: @Sendable (JSONTree) throws(InstallationError) -> JSONTree
     ) async throws -> StoredInstallation {
         try await prepare(hub)
         for _ in 0..<Self.mostChanges {
             let found = try await installation(id, of: hub)
-            guard condition.holds(found.version) else { throw HubFault.conditionFailed }
+            guard condition.holds(found.version) else { throw HubError.conditionFailed }
             let changed: HubProtocol.Installation
             do {
                 changed = try InstallationJSON.read(
                     try change(InstallationJSON.document(found.installation)), id: found.installation.id)
                 try changed.checkTime(at: clock())
-            } catch { throw HubFault.document(error) }
+            } catch { throw HubError.document(error) }
             if let done = try await store.put(
                 changed, hub: hub.number, condition: .version(found.version),
                 registersChannel: changed.channelKey != found.installation.channelKey, at: clock(),
@@ -87,7 +87,7 @@ extension NotificationHubs {
                 return done.0
             }
         }
-        throw HubFault.conflict("the installation is changed by others again and again; try again later")
+        throw HubError.conflict("the installation is changed by others again and again; try again later")
     }
 
     /// Records that this server's own devices with some tokens were seen.
@@ -227,7 +227,7 @@ extension NotificationHubs {
             }
             let outcome = try await takeBack(id, hub: hub, timelines: timelines, withdrawal: withdrawal)
             guard outcome != .failed else {
-                throw HubFault.conflict("what is on a device, or waits for it, cannot be taken back now; try again")
+                throw HubError.conflict("what is on a device, or waits for it, cannot be taken back now; try again")
             }
             guard outcome?.isTakenBack ?? false else { continue }
             var row = recipient

@@ -9,7 +9,7 @@ extension NotificationHubs {
     /// Makes the report of a send.
     ///
     /// - Parameter timelines: The source of the timelines of notifications on this server's own devices.
-    /// - Throws: ``HubFault`` where there is no such send.
+    /// - Throws: ``HubError`` where there is no such send.
     package func report(
         _ id: String, of hub: HubRecord, by timelines: any TimelineService
     ) async throws -> SendReport {

@@ -190,13 +190,13 @@ extension NotificationHubs {
     /// ignored, and no count includes the trial as a campaign.
     ///
     /// - Parameter devices: The ids of installations; `nil` for those with the tag ``testTag``.
-    /// - Throws: ``HubFault`` where there is no such installation, or none at all.
+    /// - Throws: ``HubError`` where there is no such installation, or none at all.
     package func tryOut(_ request: SendRequest, on devices: [String]?, of hub: HubRecord) async throws -> [Trial] {
         var numbers: [UInt32] = []
         if let devices {
             guard devices.count <= Self.mostTestDevices else {
-                throw HubFault.document(
-                    InstallationFault("/devices", "at most \(Self.mostTestDevices) test devices are taken"))
+                throw HubError.document(
+                    InstallationError("/devices", "at most \(Self.mostTestDevices) test devices are taken"))
             }
             for id in devices { numbers.append(try await installation(id, of: hub).number) }
         } else {
@@ -204,7 +204,7 @@ extension NotificationHubs {
                 .numbers(limit: Self.mostTestDevices)
         }
         guard !numbers.isEmpty else {
-            throw HubFault.missing(
+            throw HubError.missing(
                 "a test device (give an installation the tag \(Self.testTag), or name it in devices)")
         }
         var request = request

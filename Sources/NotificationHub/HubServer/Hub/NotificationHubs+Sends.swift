@@ -7,7 +7,7 @@ import Scheduling
 extension NotificationHubs {
     /// Accepts a send. It is durable when this returns, and begins at once or when it is due.
     ///
-    /// - Throws: ``HubFault`` for a request that cannot be sent.
+    /// - Throws: ``HubError`` for a request that cannot be sent.
     package func accept(_ request: SendRequest, for hub: HubRecord) async throws -> SendRecord {
         if case .audience(let text) = request.target {
             _ = try expression(text, of: hub, readsFields: request.readsFields)
@@ -25,30 +25,30 @@ extension NotificationHubs {
             for (place, variant) in variants.enumerated() {
                 try check(content: variant.document.bytes, at: "/experiment/variants/\(place)/content")
             }
-        } catch { throw HubFault.document(error) }
+        } catch { throw HubError.document(error) }
         guard
             let record = try await store.addSend(
                 id: freshID(), hub: hub.number, request, state: request.dueAt == nil ? .enqueued : .scheduled, at: now)
-        else { throw HubFault.keyReused }
+        else { throw HubError.keyReused }
         bell.yield()
         return record
     }
 
     /// Refuses content that is too large in any language, before the first notification is sent.
-    private func check(content: [UInt8], at path: String) throws(InstallationFault) {
+    private func check(content: [UInt8], at path: String) throws(InstallationError) {
         let read = try CampaignContent.read(content)
         let limit = APNsPayloadLimit.bytes(for: nil)
         for language in read.languages {
             let bytes = read.payload(locale: language).count
             guard bytes > limit else { continue }
             let name = language.map { " in \($0)" } ?? ""
-            throw InstallationFault(path, "the payload\(name) would have \(bytes) bytes, \(limit) at most are taken")
+            throw InstallationError(path, "the payload\(name) would have \(bytes) bytes, \(limit) at most are taken")
         }
     }
 
     /// Cancels a scheduled send.
     ///
-    /// - Throws: ``HubFault`` where there is no such send, or it has ended. One that was cancelled already is returned
+    /// - Throws: ``HubError`` where there is no such send, or it has ended. One that was cancelled already is returned
     ///   as it is.
     package func cancel(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         let found = try await send(id, of: hub)
@@ -94,17 +94,17 @@ extension NotificationHubs {
     ) async throws -> SendRecord {
         let found = try await send(id, of: hub)
         guard let done = try await store.setState(state, of: found.number, from: states, at: clock()) else {
-            throw HubFault.conflict(Self.words(found.state, state))
+            throw HubError.conflict(Self.words(found.state, state))
         }
         return done
     }
 
     /// Reads a send.
     ///
-    /// - Throws: ``HubFault`` where there is no such send.
+    /// - Throws: ``HubError`` where there is no such send.
     package func send(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         guard let found = try await store.send(id, hub: hub.number) else {
-            throw HubFault.missing("the notification \(id)")
+            throw HubError.missing("the notification \(id)")
         }
         return found
     }
@@ -148,13 +148,13 @@ extension NotificationHubs {
     ) async throws -> (SendRecord, [TestResult]) {
         var request = request
         request.dueAt = nil
-        do { _ = try PushOptions(request.headers, now: clock()) } catch { throw HubFault.document(error) }
+        do { _ = try PushOptions(request.headers, now: clock()) } catch { throw HubError.document(error) }
         let (picked, now) = (Bitmap(numbers), clock())
         guard
             let (record, isNew) = try await store.addTest(
                 id: freshID(), hub: hub.number, request, audience: picked,
                 resumesAt: now.adding(milliseconds: Self.testTimeout), at: now)
-        else { throw HubFault.keyReused }
+        else { throw HubError.keyReused }
         guard isNew else { return (record, []) }
         let results = try await slices.run(of: hub.number) { [self] in
             var slice = SendSlice(hubs: self, hub: hub, record: record)
@@ -181,10 +181,10 @@ extension NotificationHubs {
     package typealias Zones = @Sendable (String) -> ZoneRules?
 
     /// Refuses a plan with unknown time zones.
-    package func check(_ plan: CampaignPlan) throws(InstallationFault) {
+    package func check(_ plan: CampaignPlan) throws(InstallationError) {
         for (part, choice) in [("local", plan.local?.unknownZone), ("quiet", plan.quiet?.unknownZone)] {
             if case .of(let name)? = choice, zones(name) == nil {
-                throw InstallationFault("/\(part)/unknownZone", "there is no time zone \"\(name)\"")
+                throw InstallationError("/\(part)/unknownZone", "there is no time zone \"\(name)\"")
             }
         }
     }

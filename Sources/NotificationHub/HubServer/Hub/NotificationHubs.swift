@@ -124,7 +124,7 @@ package final class NotificationHubs: Sendable {
 
     /// A snapshot of the installations that match an expression now.
     ///
-    /// - Throws: ``HubFault`` for an expression that cannot be read, and the store's errors.
+    /// - Throws: ``HubError`` for an expression that cannot be read, and the store's errors.
     package func audience(
         _ text: String?, of hub: HubRecord, for format: SendFormat?, readsFields: Bool
     ) async throws -> Bitmap {
@@ -201,7 +201,7 @@ package final class NotificationHubs: Sendable {
     /// Parses an expression within the limits of a hub; `nil` for all installations.
     package func expression(
         _ text: String?, of hub: HubRecord, readsFields: Bool
-    ) throws(HubFault) -> TagExpression? {
+    ) throws(HubError) -> TagExpression? {
         guard let text, !text.allSatisfy({ $0 == " " }) else { return nil }
         var limits = hub.isStrict ? TagExpression.Limits.azure : TagExpression.Limits()
         limits.readsFields = readsFields
@@ -232,11 +232,11 @@ package final class NotificationHubs: Sendable {
 }
 
 /// The reason why a hub refused a request.
-package enum HubFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum HubError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The expression cannot be read.
     case expression(TagExpression.Fault)
     /// A document or a field cannot be read.
-    case document(InstallationFault)
+    case document(InstallationError)
     /// There is no entity of that name.
     case missing(String)
     /// The condition of the request does not hold.
@@ -264,14 +264,14 @@ package enum HubFault: Error, Hashable, Sendable, CustomStringConvertible {
 /// Checks of requests on arrival, for faults that would otherwise make them fail silently later.
 extension NotificationHubs {
     /// Refuses an installation's unusable values.
-    func validate(_ installation: Installation) throws(InstallationFault) {
+    func validate(_ installation: Installation) throws(InstallationError) {
         try InstallationValidator.check(installation) { zones($0) != nil }
     }
 
     /// Refuses such values where a document changes them; earlier values stay as they are.
     func validate(
         _ changed: JSONTree, insteadOf document: JSONTree, id: String
-    ) throws(InstallationFault) {
+    ) throws(InstallationError) {
         let before = try InstallationJSON.read(document, id: id)
         try InstallationValidator.check(try InstallationJSON.read(changed, id: id), insteadOf: before) {
             zones($0) != nil
@@ -290,8 +290,8 @@ extension NotificationHubs {
             now.milliseconds(since: dueAt) > Self.instantTolerance
         else { return }
         if let key = request.idempotencyKey, try await store.send(ofKey: key, hub: hub.number) != nil { return }
-        throw HubFault.document(
-            InstallationFault(
+        throw HubError.document(
+            InstallationError(
                 place, "\(WireTime.write(dueAt)) is over; name a later instant, or none to send at once"))
     }
 }

@@ -152,9 +152,9 @@ package struct SendRunner: Sendable {
         do {
             do {
                 try await hubs.slices.run(of: hub.number) { try await step(record, hub) }
-            } catch let fault as HubFault {
+            } catch let fault as HubError {
                 try await abandon(record, "\(fault)")
-            } catch let fault as InstallationFault {
+            } catch let fault as InstallationError {
                 try await abandon(record, "\(fault)")
             } catch let fault as UnreadableSend {
                 try await abandon(record, "\(fault)")

@@ -29,7 +29,7 @@ struct AzureCall: Sendable {
 }
 
 /// A refusal of Azure's data plane.
-struct AzureRefusal: Error {
+struct AzureRejection: Error {
     var status: HTTPResponse.Status
     /// The description; `nil` for a response without a body.
     var detail: String?
@@ -42,15 +42,15 @@ struct AzureRefusal: Error {
         self.retryAfter = retryAfter
     }
 
-    static func bad(_ detail: String) -> AzureRefusal { AzureRefusal(.badRequest, detail) }
+    static func bad(_ detail: String) -> AzureRejection { AzureRejection(.badRequest, detail) }
 
     /// Maps any error to Azure's codes.
     init?(_ error: any Error) {
         switch error {
-        case let refusal as AzureRefusal: self = refusal
+        case let refusal as AzureRejection: self = refusal
         case HubAccess.Refusal.unauthorized(let detail): self.init(.unauthorized, detail)
         case HubAccess.Refusal.forbidden: self.init(.forbidden, nil)
-        case let fault as HubFault:
+        case let fault as HubError:
             switch fault {
             case .expression, .document: self.init(.badRequest, fault.description)
             case .missing: self.init(.notFound, fault.description)
@@ -61,7 +61,7 @@ struct AzureRefusal: Error {
                 self.init(.tooManyRequests, "Throttled: \(fault.description)", retryAfter: seconds)
             case .quota: self.init(.forbidden, "QuotaExceeded: \(fault.description)")
             }
-        case let fault as InstallationFault:
+        case let fault as InstallationError:
             self.init(.badRequest, "Installation validation failed with following error(s): \(fault)")
         case let error as ControlError: self.init(error.status, error.message)
         case let error as any HTTPResponseError:
@@ -116,7 +116,7 @@ struct AzureRoutes: Sendable {
                 response = try await answer(call)
             } catch {
                 writes.rates.note(error)
-                guard let refusal = AzureRefusal(error) else { throw error }
+                guard let refusal = AzureRejection(error) else { throw error }
                 response = refusal.response(tracking: tracking.uuidString.lowercased(), now: hubs.now)
             }
             for name in ["TrackingId", "x-ms-correlation-request-id"] {
@@ -137,7 +137,7 @@ struct AzureRoutes: Sendable {
         let name = Request.plain(try context.parameters.require("hub"))
         let authority = request.head.authority ?? ""
         guard let hub = try await hubs.store.hub(named: name) else {
-            throw AzureRefusal(.notFound, "The messaging entity \(authority)/\(name) could not be found")
+            throw AzureRejection(.notFound, "The messaging entity \(authority)/\(name) could not be found")
         }
         let writer = try await access.check(
             request.headers[.authorization], for: right, of: hub, path: request.uri.path, now: hubs.now)
@@ -171,7 +171,7 @@ extension Request {
     /// The whole body as JSON.
     func tree() async throws -> JSONTree {
         do { return try JSONTree(try await bytes()) } catch let fault as JSONTree.Fault {
-            throw InstallationFault("", "the body is no JSON: \(fault)")
+            throw InstallationError("", "the body is no JSON: \(fault)")
         }
     }
 }

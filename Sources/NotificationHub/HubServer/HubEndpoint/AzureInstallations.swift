@@ -11,7 +11,7 @@ extension AzureRoutes {
             use: handler(.listen, isWrite: true) { call in
                 let installation = try InstallationJSON.read(try await call.request.tree(), id: call.name)
                 guard installation.channel != nil else {
-                    throw InstallationFault("/pushChannel", "the push channel is missing")
+                    throw InstallationError("/pushChannel", "the push channel is missing")
                 }
                 try hubs.validate(installation)
                 let (stored, _) = try await hubs.put(installation, of: call.hub)
@@ -22,7 +22,7 @@ extension AzureRoutes {
             use: handler(.listen, isWrite: true) { call in
                 let patch = try await call.request.tree()
                 let stored = try await hubs.change(call.name, of: call.hub) {
-                    document throws(InstallationFault) in
+                    document throws(InstallationError) in
                     let changed = try InstallationPatch.apply(patch, to: document)
                     try hubs.validate(changed, insteadOf: document, id: call.name)
                     return changed

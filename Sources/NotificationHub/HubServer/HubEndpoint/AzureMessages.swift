@@ -23,10 +23,10 @@ extension AzureRoutes {
             ":hub/schedulednotifications",
             use: handler(.send) { call in
                 guard let text = call.request.field("ServiceBusNotification-ScheduleTime") else {
-                    throw AzureRefusal.bad("the header ServiceBusNotification-ScheduleTime is missing")
+                    throw AzureRejection.bad("the header ServiceBusNotification-ScheduleTime is missing")
                 }
                 guard let instant = WireTime.read(text) else {
-                    throw AzureRefusal.bad(
+                    throw AzureRejection.bad(
                         "ServiceBusNotification-ScheduleTime: \"\(text)\" is no instant such as 2030-01-01T00:00:00Z")
                 }
                 return try await message(call, dueAt: instant)
@@ -36,7 +36,7 @@ extension AzureRoutes {
             use: handler(.send) { call in
                 let record = try await hubs.send(call.name, of: call.hub)
                 guard record.request.dueAt != nil else {
-                    throw AzureRefusal(.notFound, "there is no scheduled notification \(call.name)")
+                    throw AzureRejection(.notFound, "there is no scheduled notification \(call.name)")
                 }
                 _ = try await hubs.cancel(call.name, of: call.hub)
                 return Response(status: .ok)
@@ -70,12 +70,12 @@ extension AzureRoutes {
         try await hubs.checkInstant(of: send, call.hub, at: "ServiceBusNotification-ScheduleTime")
         if let handle = call.request.field("ServiceBusNotification-DeviceHandle"), !handle.isEmpty {
             guard call.has("direct") else {
-                throw AzureRefusal.bad("a device handle goes with ?direct in the address")
+                throw AzureRejection.bad("a device handle goes with ?direct in the address")
             }
             send.target = .channels([handle])
             if send.format == .native(.browser) { try await addKeys(of: handle, call, to: &send) }
         } else if call.has("direct") {
-            throw AzureRefusal.bad("the header ServiceBusNotification-DeviceHandle is missing")
+            throw AzureRejection.bad("the header ServiceBusNotification-DeviceHandle is missing")
         }
         return try await answer(call, send)
     }
@@ -86,24 +86,24 @@ extension AzureRoutes {
         let (p256dh, auth) = (call.request.field("P256DH") ?? "", call.request.field("Auth") ?? "")
         guard p256dh.isEmpty, auth.isEmpty else {
             do { _ = try RecipientPublicKey(p256dh: p256dh, auth: auth) } catch {
-                throw AzureRefusal.bad("the headers P256DH and Auth: \(error)")
+                throw AzureRejection.bad("the headers P256DH and Auth: \(error)")
             }
             send.headers[PushOptions.subscriptionKeys.p256dh] = p256dh
             send.headers[PushOptions.subscriptionKeys.auth] = auth
             return
         }
         guard try await hubs.store.installations(hub: call.hub.number, channel: endpoint).isEmpty else { return }
-        throw AzureRefusal.bad(
+        throw AzureRejection.bad(
             "the headers P256DH and Auth are missing, and no installation has this endpoint with its keys")
     }
 
     /// Sends one body to many channels that the caller specifies.
     private func batch(_ call: AzureCall) async throws -> Response {
-        guard call.has("direct") else { throw AzureRefusal.bad("a batch goes with ?direct in the address") }
+        guard call.has("direct") else { throw AzureRejection.bad("a batch goes with ?direct in the address") }
         let bytes = Array(buffer: try await call.request.body.collect(upTo: 1 << 20))
         let parts: MultipartBatch
         do { parts = try MultipartBatch(bytes, contentType: call.request.headers[.contentType] ?? "") } catch {
-            throw AzureRefusal.bad("\(error)")
+            throw AzureRejection.bad("\(error)")
         }
         return try await answer(
             call,
@@ -114,7 +114,7 @@ extension AzureRoutes {
 
     private func answer(_ call: AzureCall, _ send: SendRequest) async throws -> Response {
         if case .channels = send.target, send.format == .template {
-            throw AzureRefusal.bad("a template goes to installations, not to device handles")
+            throw AzureRejection.bad("a template goes to installations, not to device handles")
         }
         let isTest = call.has("test") || call.request.field("ServiceBusNotification-TestSend")?.lowercased() == "true"
         if isTest, send.dueAt == nil {
@@ -142,10 +142,10 @@ extension AzureRoutes {
 
     private func format(_ request: Request) throws -> SendFormat {
         guard let text = request.field("ServiceBusNotification-Format") else {
-            throw AzureRefusal.bad("the header ServiceBusNotification-Format is missing")
+            throw AzureRejection.bad("the header ServiceBusNotification-Format is missing")
         }
         guard let format = SendFormat(text), format != .content else {
-            throw AzureRefusal.bad(
+            throw AzureRejection.bad(
                 "ServiceBusNotification-Format: there is no \"\(text)\"; there are template, apple, gcm, fcmv1, windows, "
                     + "windowsphone, adm, baidu, browser, xiaomi")
         }

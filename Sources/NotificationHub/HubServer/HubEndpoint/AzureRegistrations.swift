@@ -33,7 +33,7 @@ extension AzureRoutes {
             ":hub/registrations/:id",
             use: handler(.listen, isWrite: true) { call in
                 guard try await hubs.delete(call.name, of: call.hub, condition: try condition(call)) else {
-                    throw HubFault.missing("the registration \(call.name)")
+                    throw HubError.missing("the registration \(call.name)")
                 }
                 return Response(status: .ok)
             })
@@ -42,7 +42,7 @@ extension AzureRoutes {
             ":hub/tags/:id/registrations",
             use: handler(.manage) { call in
                 guard let tag = TagName(call.name) else {
-                    throw AzureRefusal.bad(TagName.fault(in: call.name) ?? "this is no tag")
+                    throw AzureRejection.bad(TagName.fault(in: call.name) ?? "this is no tag")
                 }
                 return try await page(call) { after, limit in
                     try await hubs.list(.init(expression: tag.text, after: after, limit: limit), of: call.hub)
@@ -65,7 +65,7 @@ extension AzureRoutes {
     private func condition(_ call: AzureCall) throws -> EntityCondition {
         guard let text = call.request.headers[.ifMatch], text != "*" else { return .none }
         guard let version = Int64(text.replacing("W/", with: "").filter { $0 != "\"" }) else {
-            throw AzureRefusal.bad("If-Match: expected * or an entity tag that was answered before")
+            throw AzureRejection.bad("If-Match: expected * or an entity tag that was answered before")
         }
         return .version(version)
     }
@@ -89,7 +89,7 @@ extension AzureRoutes {
         if let filter = call.query.first("$filter") {
             let parts = filter.split(separator: "'", omittingEmptySubsequences: false)
             guard parts.count == 3, parts[0].lowercased().hasSuffix(" eq ") else {
-                throw AzureRefusal.bad("$filter: expected ChannelUri eq '…'")
+                throw AzureRejection.bad("$filter: expected ChannelUri eq '…'")
             }
             let channel = String(parts[1])
             return try await page(call) { after, _ in
@@ -108,7 +108,7 @@ extension AzureRoutes {
     /// An integer of the query; `nil` where it is missing or empty.
     private func number(_ name: String, _ call: AzureCall) throws -> Int? {
         guard let text = call.query.first(name), !text.isEmpty else { return nil }
-        guard let number = Int(text) else { throw AzureRefusal.bad("\(name): expected a whole number") }
+        guard let number = Int(text) else { throw AzureRejection.bad("\(name): expected a whole number") }
         return number
     }
 

@@ -46,12 +46,12 @@ struct BackendRoutes: Sendable {
                 return Response(status: .ok)
             } catch let refusal as Refusal {
                 throw ControlError(status: refusal.status, code: refusal.code, message: refusal.message)
-            } catch let fault as InstallationFault {
+            } catch let fault as InstallationError {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
-            } catch HubFault.quota(let quota) {
-                writes.rates.note(HubFault.quota(quota))
+            } catch HubError.quota(let quota) {
+                writes.rates.note(HubError.quota(quota))
                 return quota.refusal.response
-            } catch let fault as HubFault {
+            } catch let fault as HubError {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
             } catch {
                 throw HubOutage.refusal(error) ?? error
@@ -72,7 +72,7 @@ struct BackendRoutes: Sendable {
         }
         let platform = tree["platform"]?.text ?? ""
         guard ["apns", "fcm", "aldaba"].contains(platform) else {
-            throw InstallationFault("/platform", "there is no platform \"\(platform)\"; there are apns, fcm and aldaba")
+            throw InstallationError("/platform", "there is no platform \"\(platform)\"; there are apns, fcm and aldaba")
         }
         let installation = try InstallationJSON.read(tree, id: nil)
         try hubs.validate(installation)
@@ -81,7 +81,7 @@ struct BackendRoutes: Sendable {
 
     private func document(_ request: Request) async throws -> JSONTree {
         let tree: JSONTree
-        do { tree = try await request.tree() } catch let fault as InstallationFault {
+        do { tree = try await request.tree() } catch let fault as InstallationError {
             throw Refusal.malformed(fault.message)
         }
         guard tree.members != nil else { throw Refusal.malformed("the body is to be a JSON object") }
@@ -105,40 +105,40 @@ struct BackendRoutes: Sendable {
     }
 
     /// The tags that select the audience: without a list everyone, and so any value other than a list is refused.
-    private static func tags(_ tree: JSONTree) throws(InstallationFault) -> [TagName] {
+    private static func tags(_ tree: JSONTree) throws(InstallationError) -> [TagName] {
         guard let value = tree["tags"], value != .null else { return [] }
         guard let items = value.items else {
-            throw InstallationFault("/tags", "this is to be a list of tags; without it everyone is meant")
+            throw InstallationError("/tags", "this is to be a list of tags; without it everyone is meant")
         }
         var tags: [TagName] = []
         for (index, item) in items.enumerated() {
             guard let name = item.text, let tag = TagName(name) else {
-                throw InstallationFault("/tags/\(index)", item.text.flatMap(TagName.fault) ?? "a tag is a string")
+                throw InstallationError("/tags/\(index)", item.text.flatMap(TagName.fault) ?? "a tag is a string")
             }
             tags.append(tag)
         }
         return tags
     }
 
-    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationFault) -> String {
+    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String {
         guard let value = tree[name], value != .null else { return "" }
-        guard let text = value.text else { throw InstallationFault("/\(name)", "this is to be a string") }
+        guard let text = value.text else { throw InstallationError("/\(name)", "this is to be a string") }
         return text
     }
 
-    private static func isSilent(_ tree: JSONTree) throws(InstallationFault) -> Bool {
+    private static func isSilent(_ tree: JSONTree) throws(InstallationError) -> Bool {
         guard let value = tree["silent"], value != .null else { return false }
-        guard let isSilent = value.isTrue else { throw InstallationFault("/silent", "this is to be true or false") }
+        guard let isSilent = value.isTrue else { throw InstallationError("/silent", "this is to be true or false") }
         return isSilent
     }
 
     /// Refuses payloads that no push service would accept, before anything is sent.
-    private static func check(_ sends: [SendRequest]) throws(InstallationFault) {
+    private static func check(_ sends: [SendRequest]) throws(InstallationError) {
         for send in sends {
             guard case .native(let platform) = send.format,
                 let excess = PayloadLimit.excess(of: send.body, for: platform, nil)
             else { continue }
-            throw InstallationFault("/text", "the payload \(excess)")
+            throw InstallationError("/text", "the payload \(excess)")
         }
     }
 

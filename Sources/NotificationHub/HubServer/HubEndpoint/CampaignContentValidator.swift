@@ -11,7 +11,7 @@ enum CampaignContentValidator {
     /// Checks a content.
     ///
     /// - Throws: A fault with the wrong member and the values that are right.
-    static func check(_ content: JSONTree) throws(InstallationFault) {
+    static func check(_ content: JSONTree) throws(InstallationError) {
         let locales = try locales(content["locales"])
         if let link = content["link"]?.text { try check(link: link, at: "/link") }
         for (index, action) in (content["actions"]?.items ?? []).enumerated() {
@@ -20,24 +20,24 @@ enum CampaignContentValidator {
         guard let silent = content["silent"], silent != .null, silent != .boolean(false) else {
             return try checkWords(content, locales)
         }
-        guard silent == .boolean(true) else { throw InstallationFault("/silent", "this is to be true or false") }
+        guard silent == .boolean(true) else { throw InstallationError("/silent", "this is to be true or false") }
         for name in shown {
             guard let value = content[name], value != .null else { continue }
-            throw InstallationFault("/\(name)", "a silent content shows nothing; leave this out, or \"silent\"")
+            throw InstallationError("/\(name)", "a silent content shows nothing; leave this out, or \"silent\"")
         }
     }
 
-    private static func locales(_ value: JSONTree?) throws(InstallationFault) -> [JSONTree.Member] {
+    private static func locales(_ value: JSONTree?) throws(InstallationError) -> [JSONTree.Member] {
         guard let value, value != .null else { return [] }
-        guard let members = value.members else { throw InstallationFault("/locales", "this is to be an object") }
+        guard let members = value.members else { throw InstallationError("/locales", "this is to be an object") }
         guard members.count <= mostLocales else {
-            throw InstallationFault(
+            throw InstallationError(
                 "/locales", "there are \(members.count) languages; at most \(mostLocales) are taken")
         }
         for member in members {
             let path = "/locales/\(member.name)"
             guard isLanguage(member.name) else {
-                throw InstallationFault(path, "this is no language such as de, or language and region such as de-AT")
+                throw InstallationError(path, "this is no language such as de, or language and region such as de-AT")
             }
             guard member.value != .null else { continue }
             try OwnDocument.check(member.value, at: path, members: words)
@@ -57,14 +57,14 @@ enum CampaignContentValidator {
     }
 
     /// Refuses texts of blanks in any language: a device would receive them, and present nothing.
-    private static func checkWords(_ content: JSONTree, _ locales: [JSONTree.Member]) throws(InstallationFault) {
+    private static func checkWords(_ content: JSONTree, _ locales: [JSONTree.Member]) throws(InstallationError) {
         func isBlank(_ name: String, _ tree: JSONTree) -> Bool {
             (tree[name]?.text ?? content[name]?.text ?? "").allSatisfy(\.isWhitespace)
         }
         for (path, tree) in [("", content)] + locales.map({ ("/locales/\($0.name)", $0.value) })
         where isBlank("title", tree) && isBlank("body", tree) {
             let name = tree["title"]?.text == nil ? "body" : "title"
-            throw InstallationFault("\(path)/\(name)", "title and body are empty, so that nothing would be shown")
+            throw InstallationError("\(path)/\(name)", "title and body are empty, so that nothing would be shown")
         }
     }
 
@@ -72,17 +72,17 @@ enum CampaignContentValidator {
     /// Schemes whose URLs are programs, files or literal contents.
     private static let refused = ["javascript", "data", "file", "vbscript"]
 
-    private static func check(link: String, at path: String) throws(InstallationFault) {
+    private static func check(link: String, at path: String) throws(InstallationError) {
         let scheme = link.prefix { $0 != ":" }
         guard let first = scheme.first, first.isASCII, first.isLetter, scheme.utf8.count + 1 < link.utf8.count,
             scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }),
             link.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
-        else { throw InstallationFault(path, partial) }
+        else { throw InstallationError(path, partial) }
         guard !refused.contains(scheme.lowercased()) else {
-            throw InstallationFault(path, "addresses of the scheme \"\(scheme)\" are not taken")
+            throw InstallationError(path, "addresses of the scheme \"\(scheme)\" are not taken")
         }
         guard !["http", "https"].contains(scheme.lowercased()) || link.dropFirst(scheme.count).hasPrefix("://") else {
-            throw InstallationFault(path, partial)
+            throw InstallationError(path, partial)
         }
     }
 }

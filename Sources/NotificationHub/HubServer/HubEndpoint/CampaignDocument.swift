@@ -20,11 +20,11 @@ enum CampaignDocument {
     ///   - key: The idempotency key of the request.
     static func read(
         _ tree: JSONTree, more: Set<String> = [], key: String? = nil
-    ) throws(InstallationFault) -> SendRequest {
-        guard let given = tree.members else { throw InstallationFault("", "a campaign is a JSON object") }
+    ) throws(InstallationError) -> SendRequest {
+        guard let given = tree.members else { throw InstallationError("", "a campaign is a JSON object") }
         let known = members.union(CampaignPlan.members).union(more)
         if let unknown = given.first(where: { !known.contains($0.name) }) {
-            throw InstallationFault("/\(unknown.name)", "there is no such member; there are \(known.sorted())")
+            throw InstallationError("/\(unknown.name)", "there is no such member; there are \(known.sorted())")
         }
         let plan = try CampaignPlan(tree)
         let (format, body, isSilent) = try content(tree, plan)
@@ -37,7 +37,7 @@ enum CampaignDocument {
         var rate: Int?
         if let text = try number(tree, "rate") {
             guard let count = Int(text), (1...100_000).contains(count) else {
-                throw InstallationFault("/rate", "a rate is 1 to 100000 a second")
+                throw InstallationError("/rate", "a rate is 1 to 100000 a second")
             }
             rate = count
         }
@@ -49,22 +49,22 @@ enum CampaignDocument {
 
     private static func content(
         _ tree: JSONTree, _ plan: CampaignPlan
-    ) throws(InstallationFault) -> (SendFormat, [UInt8], isSilent: Bool?) {
+    ) throws(InstallationError) -> (SendFormat, [UInt8], isSilent: Bool?) {
         let variants = plan.experiment?.variants ?? []
         if let properties = tree["properties"], properties != .null {
             guard tree["content"] ?? .null == .null, variants.isEmpty else {
-                throw InstallationFault("/properties", "a campaign has either properties for templates or contents")
+                throw InstallationError("/properties", "a campaign has either properties for templates or contents")
             }
             do { _ = try PushTemplate.checkedProperties(properties.bytes) } catch {
-                throw InstallationFault("/properties\(error.path)", error.message)
+                throw InstallationError("/properties\(error.path)", error.message)
             }
             return (.template, properties.bytes, nil)
         }
         guard variants.isEmpty || tree["content"] ?? .null == .null else {
-            throw InstallationFault("/content", "a campaign has either a content or an experiment's variants")
+            throw InstallationError("/content", "a campaign has either a content or an experiment's variants")
         }
         guard let content = variants.first?.document ?? tree["content"] else {
-            throw InstallationFault("/content", "the content is missing")
+            throw InstallationError("/content", "the content is missing")
         }
         let read: CampaignContent
         do {
@@ -72,39 +72,39 @@ enum CampaignDocument {
             // Variants' contents are checked below.
             if variants.isEmpty { try CampaignContentValidator.check(content) }
         } catch {
-            throw InstallationFault("/content\(error.path)", error.message)
+            throw InstallationError("/content\(error.path)", error.message)
         }
         for (place, variant) in variants.enumerated() {
             do { try CampaignContentValidator.check(variant.document) } catch {
-                throw InstallationFault("/experiment/variants/\(place)/content\(error.path)", error.message)
+                throw InstallationError("/experiment/variants/\(place)/content\(error.path)", error.message)
             }
         }
         guard variants.allSatisfy({ $0.content.isSilent == read.isSilent }) else {
-            throw InstallationFault("/experiment/variants", "either all contents are silent or none is")
+            throw InstallationError("/experiment/variants", "either all contents are silent or none is")
         }
         return (.content, content.bytes, read.isSilent)
     }
 
-    private static func dueAt(_ tree: JSONTree, _ plan: CampaignPlan) throws(InstallationFault) -> Timestamp? {
+    private static func dueAt(_ tree: JSONTree, _ plan: CampaignPlan) throws(InstallationError) -> Timestamp? {
         guard let at = tree["at"], at != .null else { return plan.local?.earliest }
         guard plan.local == nil else {
-            throw InstallationFault("/at", "a campaign has either an instant or the recipients' local time")
+            throw InstallationError("/at", "a campaign has either an instant or the recipients' local time")
         }
         guard let instant = at.text.flatMap(WireTime.read) else {
-            throw InstallationFault("/at", "expected an instant such as 2030-01-01T09:00:00+01:00")
+            throw InstallationError("/at", "expected an instant such as 2030-01-01T09:00:00+01:00")
         }
         return instant
     }
 
-    private static func number(_ tree: JSONTree, _ name: String) throws(InstallationFault) -> String? {
+    private static func number(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
         guard let value = tree[name], value != .null else { return nil }
-        guard let number = value.integer else { throw InstallationFault("/\(name)", "this is to be a whole number") }
+        guard let number = value.integer else { throw InstallationError("/\(name)", "this is to be a whole number") }
         return String(number)
     }
 
-    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationFault) -> String? {
+    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
         guard let value = tree[name], value != .null else { return nil }
-        guard let text = value.text else { throw InstallationFault("/\(name)", "this is to be a string") }
+        guard let text = value.text else { throw InstallationError("/\(name)", "this is to be a string") }
         return text
     }
 }

@@ -71,7 +71,7 @@ extension NotificationHubs {
                 for: preview.platform, try PushOptions(request.headers, now: now).pushType)
             try check(request.plan)
             preview.renderings = try renderings(of: request, stored.installation)
-        } catch { throw HubFault.document(error) }
+        } catch { throw HubError.document(error) }
         if let absence = try await absence(of: stored, from: request, hub) {
             preview.leftOut = absence
             return preview
@@ -82,7 +82,7 @@ extension NotificationHubs {
 
     private func renderings(
         of request: SendRequest, _ installation: Installation
-    ) throws(InstallationFault) -> [Preview.Rendering] {
+    ) throws(InstallationError) -> [Preview.Rendering] {
         guard request.format != .template else {
             return renderings(try PushTemplate.checkedProperties(request.body), installation)
         }

@@ -82,7 +82,7 @@ package final class HubWriteRates: Sendable {
 
     /// Counts what a quota has refused; other errors are not counted.
     func note(_ error: any Error) {
-        if case HubFault.quota(let quota) = error { refusals[quota.name]?.increment() }
+        if case HubError.quota(let quota) = error { refusals[quota.name]?.increment() }
     }
 
     private func isProxy(_ address: SocketAddress?) -> Bool {
@@ -97,8 +97,8 @@ struct HubWriteGate: Sendable {
 
     /// Counts a write of a request.
     ///
-    /// - Throws: ``HubFault`` where a rate would be passed.
-    func check(_ writer: HubWriter, _ hub: HubRecord, from channel: any Channel, at now: Timestamp) throws(HubFault) {
+    /// - Throws: ``HubError`` where a rate would be passed.
+    func check(_ writer: HubWriter, _ hub: HubRecord, from channel: any Channel, at now: Timestamp) throws(HubError) {
         let quota = rates.take(by: writer, of: hub, from: channel.remoteAddress, isSecured: isSecured, at: now)
         if let quota { throw .quota(quota) }
     }

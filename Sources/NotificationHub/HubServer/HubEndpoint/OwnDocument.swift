@@ -8,12 +8,12 @@ enum OwnDocument {
     /// Refuses values that are no object, and unknown members.
     static func check(
         _ tree: JSONTree, at path: String = "", members known: [String]
-    ) throws(InstallationFault) {
+    ) throws(InstallationError) {
         guard let members = tree.members else {
-            throw InstallationFault(path, "this is to be a JSON object with \(known.joined(separator: ", "))")
+            throw InstallationError(path, "this is to be a JSON object with \(known.joined(separator: ", "))")
         }
         guard let unknown = members.first(where: { !known.contains($0.name) }) else { return }
-        throw InstallationFault("\(path)/\(unknown.name)", noSuchMember(known))
+        throw InstallationError("\(path)/\(unknown.name)", noSuchMember(known))
     }
 
     private static func noSuchMember(_ known: [String]) -> String {
@@ -27,11 +27,11 @@ enum OwnDocument {
 
     /// Refuses unknown members of an installation, of its templates and of its channel. Faults in the known ones are
     /// reported by their parser.
-    static func check(installation tree: JSONTree) throws(InstallationFault) {
-        guard let members = tree.members else { throw InstallationFault("", "an installation is a JSON object") }
+    static func check(installation tree: JSONTree) throws(InstallationError) {
+        guard let members = tree.members else { throw InstallationError("", "an installation is a JSON object") }
         let known = InstallationJSON.members.sorted()
         if let unknown = members.first(where: { !known.contains($0.name) && !told.contains($0.name) }) {
-            throw InstallationFault("/\(unknown.name)", noSuchMember(known))
+            throw InstallationError("/\(unknown.name)", noSuchMember(known))
         }
         if let channel = tree["pushChannel"], channel.members != nil {
             try check(channel, at: "/pushChannel", members: ["endpoint", "p256dh", "auth"])
@@ -46,20 +46,20 @@ enum OwnDocument {
     }
 
     /// Refuses a patch of a member that no installation has.
-    static func check(patch: JSONTree) throws(InstallationFault) {
+    static func check(patch: JSONTree) throws(InstallationError) {
         if let members = patch.members {
             let known = InstallationJSON.members.sorted()
             guard let unknown = members.first(where: { !known.contains($0.name) && !told.contains($0.name) }) else {
                 return
             }
-            throw InstallationFault("/\(unknown.name)", noSuchMember(known))
+            throw InstallationError("/\(unknown.name)", noSuchMember(known))
         }
         for (index, operation) in (patch.items ?? []).enumerated() {
             try check(operation, at: "/\(index)", members: ["op", "path", "value"])
             guard let path = operation["path"]?.text, path.hasPrefix("/"), path.count > 1 else { continue }
             let name = String(path.dropFirst().prefix { $0 != "/" })
             guard !InstallationJSON.members.contains(name) else { continue }
-            throw InstallationFault(
+            throw InstallationError(
                 "/\(index)/path",
                 "an installation has no \"\(name)\"; it has "
                     + InstallationJSON.members.sorted().joined(separator: ", "))

@@ -20,7 +20,7 @@ extension OwnRoutes {
             "v1/hubs/:hub/installations/:id",
             use: handler(.listen, isWrite: true) { call in
                 guard try await hubs.delete(call.name, of: call.hub, condition: try call.condition()) else {
-                    throw HubFault.missing("the installation \(call.name)")
+                    throw HubError.missing("the installation \(call.name)")
                 }
                 return Response(status: .noContent)
             })
@@ -49,7 +49,7 @@ extension OwnRoutes {
         case nil: isDead = nil
         case "dead"?: isDead = true
         case "live"?: isDead = false
-        default: throw InstallationFault("state", "a state is dead or live")
+        default: throw InstallationError("state", "a state is dead or live")
         }
         let after = try call.cursor().map { UInt32(clamping: $0) } ?? 0
         let found = try await hubs.list(
@@ -73,7 +73,7 @@ extension OwnRoutes {
         try OwnDocument.check(patch: patch)
         let isMerge = patch.members != nil
         let stored = try await hubs.change(call.name, of: call.hub, condition: try call.condition()) {
-            document throws(InstallationFault) in
+            document throws(InstallationError) in
             let changed =
                 isMerge
                 ? InstallationPatch.merge(patch, into: document) : try InstallationPatch.apply(patch, to: document)
@@ -89,7 +89,7 @@ extension OwnRoutes {
         let tree = try await call.request.tree()
         try OwnDocument.check(tree, members: ["expression"])
         guard let text = tree["expression"]?.text else {
-            throw InstallationFault("/expression", "say whom you mean as a string; an empty one means everybody")
+            throw InstallationError("/expression", "say whom you mean as a string; an empty one means everybody")
         }
         let audience = try await hubs.audience(text, of: call.hub, for: nil, readsFields: true)
         let contents = try await hubs.audience(text, of: call.hub, for: .content, readsFields: true)
@@ -109,14 +109,14 @@ extension OwnRoutes {
         let tree = try await call.request.tree()
         try OwnDocument.check(tree, members: ["installationId", "properties"])
         guard let id = tree["installationId"]?.text else {
-            throw InstallationFault("/installationId", "the id of an installation is missing")
+            throw InstallationError("/installationId", "the id of an installation is missing")
         }
         let stored = try await hubs.installation(id, of: call.hub)
         var properties: [String: String]
         do {
             let given = tree["properties"].flatMap { $0 == .null ? nil : $0 } ?? .object([])
             properties = try PushTemplate.checkedProperties(given.bytes)
-        } catch { throw InstallationFault("/properties\(error.path)", error.message) }
+        } catch { throw InstallationError("/properties\(error.path)", error.message) }
         for (name, value) in stored.installation.pushVariables { properties[name.lowercased()] = value }
         var renderings: [JSONTree] = []
         for template in stored.installation.templates {

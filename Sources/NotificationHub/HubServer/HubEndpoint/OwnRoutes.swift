@@ -30,7 +30,7 @@ struct OwnRoutes: Sendable {
         /// Refuses parameters that do not exist: an ignored one would widen a list.
         func check(parameters known: Set<String>) throws {
             guard let unknown = query.names.first(where: { !known.contains($0) }) else { return }
-            throw InstallationFault(
+            throw InstallationError(
                 unknown, "there is no such parameter; there are \(known.sorted().joined(separator: ", "))")
         }
 
@@ -38,7 +38,7 @@ struct OwnRoutes: Sendable {
         func limit() throws -> Int {
             guard let text = query.first("limit") else { return 100 }
             guard let limit = Int(text), (1...1000).contains(limit) else {
-                throw InstallationFault("limit", "a page has 1 to 1000 items")
+                throw InstallationError("limit", "a page has 1 to 1000 items")
             }
             return limit
         }
@@ -47,7 +47,7 @@ struct OwnRoutes: Sendable {
         func cursor() throws -> Int64? {
             guard let text = query.first("cursor"), !text.isEmpty else { return nil }
             guard let number = Int64(text), number >= 0 else {
-                throw InstallationFault("cursor", "a cursor is what the page before told as \"next\"")
+                throw InstallationError("cursor", "a cursor is what the page before told as \"next\"")
             }
             return number
         }
@@ -55,13 +55,13 @@ struct OwnRoutes: Sendable {
         /// The condition of `If-Match` and `If-None-Match` (RFC 9110, section 13.1).
         func condition() throws -> EntityCondition {
             if let text = request.headers[.ifNoneMatch] {
-                guard text == "*" else { throw InstallationFault("If-None-Match", "only * is taken") }
+                guard text == "*" else { throw InstallationError("If-None-Match", "only * is taken") }
                 return .isMissing
             }
             guard let text = request.headers[.ifMatch] else { return .none }
             if text == "*" { return .exists }
             guard let version = Int64(text.replacing("W/", with: "").filter { $0 != "\"" }) else {
-                throw InstallationFault("If-Match", "expected an entity tag that was answered before, or *")
+                throw InstallationError("If-Match", "expected an entity tag that was answered before, or *")
             }
             return .version(version)
         }
@@ -130,12 +130,12 @@ struct OwnRoutes: Sendable {
         }
         if let authorization, let key = Self.apiKey(authorization) {
             let writer = try await access.check(apiKey: key, for: right, of: hub, now: hubs.now)
-            guard let hub else { throw HubFault.missing("the hub \(name)") }
+            guard let hub else { throw HubError.missing("the hub \(name)") }
             return (try call(request, context, hub), writer)
         }
         let team = try await providers.team(authorization)
         // A hub of another team is treated as missing.
-        guard let hub, team == nil || team == hub.team else { throw HubFault.missing("the hub \(name)") }
+        guard let hub, team == nil || team == hub.team else { throw HubError.missing("the hub \(name)") }
         return (try call(request, context, hub), HubWriter(key: nil, isPublished: team == nil))
     }
 
@@ -169,21 +169,21 @@ struct HubProblem {
 
     /// Maps an error to a problem; `nil` for an unexpected one.
     init?(_ error: any Error) {
-        func fault(_ fault: InstallationFault) -> (HTTPResponse.Status, String, String, String?) {
+        func fault(_ fault: InstallationError) -> (HTTPResponse.Status, String, String, String?) {
             (.badRequest, "invalid", fault.message, Self.pointers[fault.path] ?? fault.path)
         }
         let parts: (HTTPResponse.Status, String, String, String?)
         switch error {
-        case let found as InstallationFault: parts = fault(found)
-        case HubFault.document(let found): parts = fault(found)
-        case HubFault.expression(let found): parts = (.badRequest, "invalidExpression", found.description, nil)
-        case HubFault.missing(let what): parts = (.notFound, "notFound", "\(what) does not exist", nil)
-        case let found as HubFault where found == .conditionFailed:
+        case let found as InstallationError: parts = fault(found)
+        case HubError.document(let found): parts = fault(found)
+        case HubError.expression(let found): parts = (.badRequest, "invalidExpression", found.description, nil)
+        case HubError.missing(let what): parts = (.notFound, "notFound", "\(what) does not exist", nil)
+        case let found as HubError where found == .conditionFailed:
             parts = (.preconditionFailed, "conditionFailed", found.description, nil)
-        case HubFault.quota(let quota):
+        case HubError.quota(let quota):
             parts = (quota.refusal.status, quota.refusal.code, quota.description, nil)
             retryAfter = quota.refusal.retryAfter
-        case let found as HubFault: parts = (.conflict, "conflict", found.description, nil)
+        case let found as HubError: parts = (.conflict, "conflict", found.description, nil)
         case let found as UnreadableSend: parts = (.conflict, "unreadable", found.description, nil)
         case HubAccess.Refusal.unauthorized(let why): parts = (.unauthorized, "notAuthorized", why, nil)
         case HubAccess.Refusal.forbidden: parts = (.forbidden, "forbidden", "the key lacks a right", nil)

@@ -46,9 +46,9 @@ extension OwnRoutes {
         try call.check(parameters: ["cursor", "limit", "state"])
         var states: [SendState]?
         if let text = call.query.first("state") {
-            states = try text.split(separator: ",").map { name throws(InstallationFault) in
+            states = try text.split(separator: ",").map { name throws(InstallationError) in
                 guard let state = SendState.allCases.first(where: { $0.rawValue.lowercased() == name.lowercased() })
-                else { throw InstallationFault("state", "there is no state \"\(name)\"") }
+                else { throw InstallationError("state", "there is no state \"\(name)\"") }
                 return state
             }
         }

@@ -15,7 +15,7 @@ extension OwnRoutes {
     private func previewCampaign(_ call: Call) async throws -> Response {
         let document = try await call.request.tree()
         guard let id = document["installationId"]?.text else {
-            throw InstallationFault("/installationId", "the id of an installation is missing")
+            throw InstallationError("/installationId", "the id of an installation is missing")
         }
         let request = try CampaignDocument.read(document, more: ["installationId"])
         try await hubs.checkInstant(of: request, call.hub, at: "/at")
@@ -52,7 +52,7 @@ extension OwnRoutes {
         var devices: [String]?
         if let value = tree["devices"], value != .null {
             guard let items = value.items, items.allSatisfy({ $0.text != nil }) else {
-                throw InstallationFault("/devices", "this is to be a list of ids of installations")
+                throw InstallationError("/devices", "this is to be a list of ids of installations")
             }
             devices = items.compactMap(\.text)
         }

@@ -38,12 +38,12 @@ extension OwnRoutes {
     private static func place(_ call: Call) throws -> (installation: UInt32, part: String)? {
         guard let text = call.query.first("cursor"), !text.isEmpty else { return nil }
         guard let bytes = Base64URL.decode(text.utf8) else {
-            throw InstallationFault("cursor", "a cursor is what the page before told as \"next\"")
+            throw InstallationError("cursor", "a cursor is what the page before told as \"next\"")
         }
         let decoded = String(decoding: bytes, as: UTF8.self)
         let digits = decoded.prefix { $0.isASCII && $0.isNumber }
         guard let number = UInt32(digits) else {
-            throw InstallationFault("cursor", "a cursor is what the page before told as \"next\"")
+            throw InstallationError("cursor", "a cursor is what the page before told as \"next\"")
         }
         return (number, String(decoded.dropFirst(digits.count)))
     }
@@ -69,7 +69,7 @@ extension OwnRoutes {
         switch call.query.first("format") ?? "jsonl" {
         case "jsonl": isCSV = false
         case "csv": isCSV = true
-        default: throw InstallationFault("format", "a format is jsonl or csv")
+        default: throw InstallationError("format", "a format is jsonl or csv")
         }
         let (hubs, hub, timelines) = (hubs, call.hub, timelines)
         // A send that cannot be read is refused before the response begins.

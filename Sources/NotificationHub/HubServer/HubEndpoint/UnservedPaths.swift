@@ -34,7 +34,7 @@ struct UnservedPaths: RouterMiddleware {
             let hub: HubRecord?
             do { hub = isAzure ? try await hubs.store.hub(named: Request.plain(first)) : nil } catch let outage {
                 // Whether there is such a hub is not known; a path that no hub has is not there in any case.
-                guard !methods.isEmpty, let refusal = AzureRefusal(outage) else { throw error }
+                guard !methods.isEmpty, let refusal = AzureRejection(outage) else { throw error }
                 return refusal.response(tracking: tracking(request), now: hubs.now)
             }
             guard hub != nil || !isAzure && !methods.isEmpty else { throw error }
@@ -64,11 +64,11 @@ struct UnservedPaths: RouterMiddleware {
             message: "this path takes \(methods.joined(separator: ", "))")
     }
 
-    private func azureRefusal(_ parts: [String], _ methods: [String]) -> AzureRefusal {
+    private func azureRefusal(_ parts: [String], _ methods: [String]) -> AzureRejection {
         guard methods.isEmpty else {
-            return AzureRefusal(.methodNotAllowed, "this path takes \(methods.joined(separator: ", "))")
+            return AzureRejection(.methodNotAllowed, "this path takes \(methods.joined(separator: ", "))")
         }
-        return AzureRefusal(
+        return AzureRejection(
             .notFound,
             "there is no /\(parts.dropFirst().joined(separator: "/")) here; there are installations, registrations, messages "
                 + "and schedulednotifications")

@@ -12,7 +12,7 @@ extension OwnRoutes {
             path,
             use: handler(.manage) { call in
                 guard let webhook = try await hubs.store.webhooks().first(where: { $0.hub == call.hub.number }) else {
-                    throw HubFault.missing("the webhook")
+                    throw HubError.missing("the webhook")
                 }
                 return .json(tree: Self.tree(webhook))
             })
@@ -22,9 +22,9 @@ extension OwnRoutes {
                 let document = try await call.request.tree()
                 try OwnDocument.check(document, members: ["url"])
                 guard let url = document["url"]?.text else {
-                    throw InstallationFault("/url", "the address is missing: https://host/path")
+                    throw InstallationError("/url", "the address is missing: https://host/path")
                 }
-                do { _ = try WebhookAddress(url) } catch { throw InstallationFault("/url", "\(error)") }
+                do { _ = try WebhookAddress(url) } catch { throw InstallationError("/url", "\(error)") }
                 let webhook = HubWebhook(
                     hub: call.hub.number, url: url, secret: WebhookSignature.makeSecret(), setAt: hubs.now)
                 try await hubs.store.setWebhook(webhook, of: call.hub.number)

@@ -4,7 +4,7 @@ import PushCore
 import PushServer
 
 /// Submits broadcasts to this server's own gateway.
-package struct GatewayBroadcasts {
+package struct GatewayBroadcasts: Sendable {
     private let sender: GatewaySender
     private let broadcasts: Broadcasts
     private let apps: AppDirectory

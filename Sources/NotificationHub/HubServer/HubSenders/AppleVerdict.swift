@@ -49,7 +49,7 @@ enum AppleVerdict {
 
     /// The verdict for a push service that could not be reached.
     static func failed(_ error: any Error) -> PushVerdict {
-        if let failure = error as? OutboundFailure, failure.isForbidden {
+        if let failure = error as? OutboundError, failure.isForbidden {
             return PushVerdict(.invalidCredentials, reason: "AddressRefused")
         }
         return PushVerdict(.unavailable, reason: "Unreachable", retryAfter: 0)

@@ -79,12 +79,12 @@ enum FCMBody {
     /// Parses `{"message":{…}}`, or a body of FCM's old interface, and adds the token.
     static func read(
         _ body: [UInt8], token: String, options: PushOptions, now: Timestamp
-    ) throws(InstallationFault) -> [UInt8] {
+    ) throws(InstallationError) -> [UInt8] {
         let tree: JSONTree
-        do { tree = try JSONTree(body) } catch { throw InstallationFault("", "the body is no JSON: \(error)") }
-        guard tree.members != nil else { throw InstallationFault("", "the body is a JSON object") }
+        do { tree = try JSONTree(body) } catch { throw InstallationError("", "the body is no JSON: \(error)") }
+        guard tree.members != nil else { throw InstallationError("", "the body is a JSON object") }
         var message = tree["message"] ?? Self.message(old: tree)
-        guard message.members != nil else { throw InstallationFault("/message", "this is to be an object") }
+        guard message.members != nil else { throw InstallationError("/message", "this is to be an object") }
         for other in ["topic", "condition", "fid"] { message.set(other, nil) }
         message.set("token", .string(token))
         var android = message["android"] ?? .object([])

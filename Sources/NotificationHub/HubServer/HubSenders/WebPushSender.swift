@@ -49,7 +49,7 @@ package struct WebPushSender: PushSender {
             body = try PushMessage.encrypt(push.body, to: recipient)
             headers = Self.headers(try PushOptions(push.headers, now: clock()), now: clock())
             headers.append(("authorization", try tokens.authorization(credential, origin: origin)))
-        } catch let fault as InstallationFault {
+        } catch let fault as InstallationError {
             return PushVerdict(.invalidNotificationFormat, reason: "\(fault)")
         } catch { return PushVerdict(.invalidCredentials, reason: "UnreadableKey") }
         let askedAt = clock()
@@ -60,7 +60,7 @@ package struct WebPushSender: PushSender {
             return WebPushVerdict.read(answer, askedAt: askedAt)
         } catch {
             logger.debug("a Web Push service could not be asked: \(error)")
-            if let failure = error as? OutboundFailure, failure.isForbidden {
+            if let failure = error as? OutboundError, failure.isForbidden {
                 return PushVerdict(.badChannel, diedAt: askedAt, reason: "AddressRefused")
             }
             return PushVerdict(.unavailable, reason: "Unreachable", retryAfter: 0)

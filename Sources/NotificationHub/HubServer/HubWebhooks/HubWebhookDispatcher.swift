@@ -215,7 +215,7 @@ package actor HubWebhookDispatcher {
     /// The report of a campaign; `nil` where the campaign is gone, or cannot be read: its end is then reported without
     /// numbers.
     private nonisolated func report(_ id: String, _ hub: HubRecord) async throws -> [JSONTree.Member]? {
-        do { return try await reports(id, hub) } catch HubFault.missing { return nil } catch {
+        do { return try await reports(id, hub) } catch HubError.missing { return nil } catch {
             try Task.checkCancellation()
             logger.error("the webhook of the hub \(hub.name) is told nothing of the numbers of \(id): \(error)")
             return nil

@@ -18,9 +18,9 @@ package struct ReadInstallation: Hashable, Sendable {
     /// Parses a document.
     ///
     /// - Throws: A fault with the wrong member and the values that are right.
-    init(_ text: [UInt8]) throws(InstallationFault) {
+    init(_ text: [UInt8]) throws(InstallationError) {
         let tree: JSONTree
-        do { tree = try JSONTree(text) } catch { throw InstallationFault("", "this is no JSON: \(error)") }
+        do { tree = try JSONTree(text) } catch { throw InstallationError("", "this is no JSON: \(error)") }
         installation = try InstallationJSON.read(tree, id: nil)
         let isPlain = tree.members?.allSatisfy { InstallationJSON.members.contains($0.name) } ?? false
         document =
@@ -98,7 +98,7 @@ package struct InstallationLines {
     /// - Parameter check: Checks each installation as for a put request.
     package static func installations(
         _ lines: [(line: Int, text: [UInt8]?)], at now: Timestamp,
-        check: (Installation) throws(InstallationFault) -> Void = { _ in }
+        check: (Installation) throws(InstallationError) -> Void = { _ in }
     ) -> ([ReadInstallation], [Fault]) {
         var read: [ReadInstallation] = []
         read.reserveCapacity(lines.count)
@@ -108,7 +108,7 @@ package struct InstallationLines {
                 faults.append(Fault(line: line, message: "the line has more than \(longest) bytes"))
                 continue
             }
-            do throws(InstallationFault) {
+            do throws(InstallationError) {
                 let one = try ReadInstallation(text)
                 try one.installation.checkTime(at: now)
                 try check(one.installation)

@@ -30,15 +30,15 @@ package final class CertificateDirectory: Sendable {
         }
 
         /// The refusal of a certificate that is not valid now, or not in an environment.
-        package func refusal(at now: Timestamp, in environment: PushEnvironment) -> APNsRefusal? {
+        package func refusal(at now: Timestamp, in environment: PushEnvironment) -> APNsRejection? {
             if let refusal = certificate.refusal(at: now) { return refusal }
             if let authority, !authority.isValid(at: now) {
-                return APNsRefusal(
+                return APNsRejection(
                     .badCertificate,
                     note: "the authority \(id) is valid from \(authority.notBefore) to \(authority.notAfter)")
             }
             guard certificate.environments.contains(environment) else {
-                return APNsRefusal(
+                return APNsRejection(
                     .badCertificateEnvironment,
                     note: "the certificate of \(certificate.bundleID) is not for \(environment)")
             }
@@ -50,10 +50,10 @@ package final class CertificateDirectory: Sendable {
         /// - Parameter topic: The value of `apns-topic`; `nil` where there is none.
         /// - Throws: `MissingTopic` where the certificate has several topics, `TopicDisallowed` where it does not have
         ///   this one.
-        package func topic(_ topic: Topic?) throws(APNsRefusal) -> Topic {
+        package func topic(_ topic: Topic?) throws(APNsRejection) -> Topic {
             guard let topic else {
                 guard certificate.topics.count == 1, let only = certificate.topics.first else {
-                    throw APNsRefusal(
+                    throw APNsRejection(
                         .missingTopic,
                         note: "there is no apns-topic, and the certificate of \(certificate.bundleID) has several")
                 }
@@ -65,7 +65,7 @@ package final class CertificateDirectory: Sendable {
                 $0.topic == topic || ($0.kinds.contains("app") && topic.rawValue == $0.topic.rawValue + suffix)
             }
             guard isAllowed else {
-                throw APNsRefusal(
+                throw APNsRejection(
                     .topicDisallowed,
                     note: "the certificate of \(certificate.bundleID) does not name the topic \(topic)")
             }
@@ -86,7 +86,7 @@ package final class CertificateDirectory: Sendable {
         /// Valid now, and for this environment.
         case credential(Credential)
         /// Refused, with the reason; `of` is the certificate or the authority, `nil` where the register has neither.
-        case refused(APNsRefusal, of: CredentialDirectory.KnownKey? = nil)
+        case refused(APNsRejection, of: CredentialDirectory.KnownKey? = nil)
         /// The register has changed: call ``find(_:in:)``.
         case needsLookUp
     }
@@ -105,7 +105,7 @@ package final class CertificateDirectory: Sendable {
 
     /// A refusal that remains valid while the register is unchanged.
     fileprivate struct Refused: Error {
-        var refusal: APNsRefusal
+        var refusal: APNsRejection
         var owner: CredentialDirectory.KnownKey?
     }
 
@@ -206,7 +206,7 @@ package final class CertificateDirectory: Sendable {
         guard isCurrent else { return nil }
         if let registered { return Self.judge(registered) }
         func refused(_ note: String) -> Result<Credential, Refused> {
-            .failure(Refused(refusal: APNsRefusal(.badCertificate, note: note)))
+            .failure(Refused(refusal: APNsRejection(.badCertificate, note: note)))
         }
         let certificate: ProviderCertificate
         do { certificate = try read.get() } catch {
@@ -230,7 +230,7 @@ package final class CertificateDirectory: Sendable {
         }
         return .failure(
             Refused(
-                refusal: APNsRefusal(
+                refusal: APNsRejection(
                     .badCertificate, note: "the certificate \(registered.certificateID) was revoked at \(revokedAt)"),
                 owner: .init(team: registered.team, keyID: KeyID(rawValue: registered.certificateID))))
     }

@@ -13,7 +13,7 @@ struct ReceiptReceiver: UpstreamReceiver {
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
     ) {
         guard let reading = MCSReceiptReading(batch: message.raw) else {
-            return complete(.refused(UpstreamRefusal(code: 400, reason: "the content is no batch of receipts")))
+            return complete(.refused(UpstreamRejection(code: 400, reason: "the content is no batch of receipts")))
         }
         guard reading.receipts.count <= limit else { return complete(.violation("too many receipts in one batch")) }
         metrics.receipts.increment(by: reading.receipts.count)

@@ -17,7 +17,7 @@ final class UpstreamRefusalReport: Sendable {
     ///
     /// - Returns: The number of refusals in the line that was written now; `nil` when none was written.
     @discardableResult
-    func refused(_ refusal: UpstreamRefusal, of device: DeviceID, at uptime: Int64) -> Int? {
+    func refused(_ refusal: UpstreamRejection, of device: DeviceID, at uptime: Int64) -> Int? {
         guard let count = limit.withLock({ $0.count(at: uptime) }) else { return nil }
         logger.warning(
             "an upstream message was refused: \(refusal.code), \(refusal.reason)",

@@ -7,10 +7,10 @@ extension Condition<TopicName> {
     /// Reads a condition: terms `'NAME' in topics`, joined by `&&` and `||`, with `!` and parentheses. Parentheses are
     /// evaluated first, everything else from left to right.
     ///
-    /// - Throws: ``ConditionFault``, which points at the character.
-    package init(parsing text: String) throws(ConditionFault) {
+    /// - Throws: ``ConditionError``, which points at the character.
+    package init(parsing text: String) throws(ConditionError) {
         guard text.utf8.count <= Self.lengthLimit else {
-            throw ConditionFault(position: 1, reason: "a condition has at most \(Self.lengthLimit) bytes")
+            throw ConditionError(position: 1, reason: "a condition has at most \(Self.lengthLimit) bytes")
         }
         var parser = ConditionParser(text)
         try parser.expression(depth: 0)
@@ -20,7 +20,7 @@ extension Condition<TopicName> {
 }
 
 /// Why a text is no condition, and where.
-package struct ConditionFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ConditionError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place of the character at which reading stopped, counted from 1.
     package let position: Int
     /// The fault at this position, and the expected input.
@@ -40,7 +40,7 @@ private struct ConditionParser {
 
     init(_ text: String) { characters = Array(text) }
 
-    mutating func expression(depth: Int) throws(ConditionFault) {
+    mutating func expression(depth: Int) throws(ConditionError) {
         try factor(depth: depth)
         while let joint = try takeJoint() {
             try factor(depth: depth)
@@ -48,14 +48,14 @@ private struct ConditionParser {
         }
     }
 
-    mutating func end() throws(ConditionFault) {
+    mutating func end() throws(ConditionError) {
         skipBlanks()
         guard place == characters.count else {
             throw fault(next == ")" ? "this parenthesis was not opened" : "here && or || would go on, or nothing")
         }
     }
 
-    private mutating func factor(depth: Int) throws(ConditionFault) {
+    private mutating func factor(depth: Int) throws(ConditionError) {
         guard depth < Self.depthLimit else { throw fault("there are too many ! and parentheses in each other") }
         skipBlanks()
         switch next {
@@ -80,7 +80,7 @@ private struct ConditionParser {
         }
     }
 
-    private mutating func term() throws(ConditionFault) {
+    private mutating func term() throws(ConditionError) {
         let open = place
         place += 1
         guard let close = characters[place...].firstIndex(of: "'") else {
@@ -99,7 +99,7 @@ private struct ConditionParser {
         steps.append(.topic(name))
     }
 
-    private mutating func word(_ word: String) throws(ConditionFault) {
+    private mutating func word(_ word: String) throws(ConditionError) {
         skipBlanks()
         guard characters[place...].starts(with: word) else {
             throw fault("here \"\(word)\" is missing: 'NAME' in topics")
@@ -111,7 +111,7 @@ private struct ConditionParser {
         place = after
     }
 
-    private mutating func takeJoint() throws(ConditionFault) -> TopicCondition.Step? {
+    private mutating func takeJoint() throws(ConditionError) -> TopicCondition.Step? {
         skipBlanks()
         guard let character = next, character == "&" || character == "|" else { return nil }
         guard place + 1 < characters.count, characters[place + 1] == character else {
@@ -127,7 +127,7 @@ private struct ConditionParser {
         while let character = next, character.isWhitespace { place += 1 }
     }
 
-    private func fault(_ reason: String, at place: Int? = nil) -> ConditionFault {
-        ConditionFault(position: (place ?? self.place) + 1, reason: reason)
+    private func fault(_ reason: String, at place: Int? = nil) -> ConditionError {
+        ConditionError(position: (place ?? self.place) + 1, reason: reason)
     }
 }

@@ -8,13 +8,13 @@ package struct TopicName: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a name, with or without the prefix `/topics/`.
     ///
-    /// - Throws: ``TopicNameFault`` for anything else.
-    package init(_ written: some StringProtocol) throws(TopicNameFault) {
+    /// - Throws: ``TopicNameError`` for anything else.
+    package init(_ written: some StringProtocol) throws(TopicNameError) {
         let name = written.hasPrefix(Self.prefix) ? written.dropFirst(Self.prefix.count) : written[...]
-        guard !name.isEmpty else { throw TopicNameFault(reason: "a topic's name is empty") }
-        guard name.utf8.count <= 900 else { throw TopicNameFault(reason: "a topic's name is longer than 900 bytes") }
+        guard !name.isEmpty else { throw TopicNameError(reason: "a topic's name is empty") }
+        guard name.utf8.count <= 900 else { throw TopicNameError(reason: "a topic's name is longer than 900 bytes") }
         if let wrong = name.first(where: { !Self.isNameCharacter($0) }) {
-            throw TopicNameFault(
+            throw TopicNameError(
                 reason: "a topic's name has letters, digits and - _ . ~ % only, and no \"\(wrong)\"")
         }
         text = String(name)
@@ -36,7 +36,7 @@ package struct TopicName: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why a text is no name of a topic.
-package struct TopicNameFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct TopicNameError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The fault in the name, as a sentence for people.
     package let reason: String
     package var description: String { reason }

@@ -9,7 +9,7 @@ struct MediaFolder: Sendable {
     private static let recordEnding = ".json"
 
     /// Creates the folder where it is missing, with mode 0700.
-    init(_ path: String) throws(MachineFailure) {
+    init(_ path: String) throws(MachineError) {
         self.path = path
         try PrivateFolder.prepare(path, shut: true)
     }
@@ -23,7 +23,7 @@ struct MediaFolder: Sendable {
     /// Renames a complete upload to its name. The record is written last: a file without one is removed at the next
     /// start.
     func keep(_ file: MediaFile, from arrived: String) throws {
-        guard rename(arrived, place(of: file.name)) == 0 else { throw MachineFailure(what: arrived, code: errno) }
+        guard rename(arrived, place(of: file.name)) == 0 else { throw MachineError(what: arrived, code: errno) }
         try write(file)
     }
 
@@ -34,7 +34,7 @@ struct MediaFolder: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         guard let bytes = (try? encoder.encode(MediaRecord(file))).map(Array.init) else {
-            throw MachineFailure(what: place, reason: "it cannot be written as JSON")
+            throw MachineError(what: place, reason: "it cannot be written as JSON")
         }
         let target = try Self.create(temporary)
         let folder = try Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "folder")
@@ -43,7 +43,7 @@ struct MediaFolder: Sendable {
             do {
                 try bytes.withUnsafeBytes { try Self.write($0, to: target.number, path: temporary) }
                 try Self.sync(target.number, temporary)
-                guard rename(temporary, place) == 0 else { throw MachineFailure(what: place, code: errno) }
+                guard rename(temporary, place) == 0 else { throw MachineError(what: place, code: errno) }
             } catch {
                 unlink(temporary)
                 throw error
@@ -59,12 +59,12 @@ struct MediaFolder: Sendable {
     }
 
     /// Creates a new file that only its owner may read.
-    static func create(_ path: String) throws(MachineFailure) -> Descriptor {
+    static func create(_ path: String) throws(MachineError) -> Descriptor {
         try Descriptor(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600), "file \(path)")
     }
 
     /// Writes all bytes at the descriptor's offset.
-    static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, path: String) throws(MachineFailure) {
+    static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, path: String) throws(MachineError) {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -72,22 +72,22 @@ struct MediaFolder: Sendable {
             if count > 0 {
                 written += count
             } else if count == 0 || errno != EINTR {
-                throw MachineFailure(what: path, code: count == 0 ? EIO : errno)
+                throw MachineError(what: path, code: count == 0 ? EIO : errno)
             }
         }
     }
 
-    static func sync(_ descriptor: Int32, _ path: String) throws(MachineFailure) {
-        guard fsync(descriptor) == 0 else { throw MachineFailure(what: path, code: errno) }
+    static func sync(_ descriptor: Int32, _ path: String) throws(MachineError) {
+        guard fsync(descriptor) == 0 else { throw MachineError(what: path, code: errno) }
     }
 
     // MARK: At the start
 
     /// Reads every file with its record, in no order. Files without a record, left by a crash, are removed.
-    func load() throws(MachineFailure) -> [MediaFile] {
+    func load() throws(MachineError) -> [MediaFile] {
         let entries: [String]
         do { entries = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
-            throw MachineFailure(what: path, reason: "it cannot be read")
+            throw MachineError(what: path, reason: "it cannot be read")
         }
         var found: [MediaFile] = []
         var contents: Set<MediaName> = []

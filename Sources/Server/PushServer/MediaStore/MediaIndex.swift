@@ -51,7 +51,7 @@ struct MediaIndex: Sendable {
     /// Sets bytes aside that arrive.
     ///
     /// - Parameter team: The team whose share they count in; `nil` for none.
-    mutating func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRefusal) {
+    mutating func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRejection) {
         if let team {
             let use = teams[team] ?? Use()
             guard use.count < teamCountLimit else { throw .teamCount(teamCountLimit) }

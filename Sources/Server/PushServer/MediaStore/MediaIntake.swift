@@ -16,7 +16,7 @@ struct MediaIntake: Sendable {
     }
 
     /// Takes the next bytes. Once a call throws, the file is refused.
-    mutating func take(_ piece: UnsafeRawBufferPointer) throws(MediaRefusal) {
+    mutating func take(_ piece: UnsafeRawBufferPointer) throws(MediaRejection) {
         bytes += Int64(piece.count)
         if format == nil {
             head += piece.prefix(MediaFormat.headLength - head.count)
@@ -28,14 +28,14 @@ struct MediaIntake: Sendable {
     }
 
     /// Ends the file, and checks it as a whole.
-    mutating func finish() throws(MediaRefusal) -> Verdict {
+    mutating func finish() throws(MediaRejection) -> Verdict {
         guard bytes > 0 else { throw .empty }
         let format: MediaFormat = if let format { format } else { try judge() }
         return Verdict(format: format, bytes: bytes, digest: MediaName.hexadecimal(hash.finalize()))
     }
 
     @discardableResult
-    private mutating func judge() throws(MediaRefusal) -> MediaFormat {
+    private mutating func judge() throws(MediaRejection) -> MediaFormat {
         guard let found = MediaFormat(head: head) else { throw .unknownFormat }
         format = found
         return found

@@ -36,7 +36,8 @@ final class MediaMetrics: Sendable {
         answers = counters(
             "aldaba_media_requests_total", label: "outcome", values: MediaAnswer.allCases, text: \.rawValue)
         uploads = counters(
-            "aldaba_media_uploads_total", label: "outcome", values: ["taken", "known", "broken"] + MediaRefusal.codes,
+            "aldaba_media_uploads_total", label: "outcome",
+            values: ["taken", "known", "broken"] + MediaRejection.codes,
             text: { $0 })
     }
 

@@ -82,10 +82,10 @@ package final class MediaStore: Sendable {
     /// - Parameters:
     ///   - team: The owner's team; `nil` where teams are not authenticated.
     ///   - announced: The announced size in bytes, if any.
-    /// - Throws: ``MediaRefusal``, or the system's error.
+    /// - Throws: ``MediaRejection``, or the system's error.
     package func begin(team: TeamID?, announced: Int64?) throws -> MediaUpload {
         if let announced {
-            guard announced <= MediaKind.largest else { throw MediaRefusal.tooLarge(nil) }
+            guard announced <= MediaKind.largest else { throw MediaRejection.tooLarge(nil) }
             // Space is reserved as the bytes arrive; an upload that cannot fit is refused before.
             try index.withLock { index in
                 try index.reserve(max(0, announced), for: team)
@@ -93,10 +93,10 @@ package final class MediaStore: Sendable {
             }
         }
         try arriving.withLock { arriving in
-            guard arriving.count < Self.arrivals else { throw MediaRefusal.busy }
+            guard arriving.count < Self.arrivals else { throw MediaRejection.busy }
             if let team {
                 let own = arriving.byTeam[team, default: 0]
-                guard own < Self.teamArrivals else { throw MediaRefusal.teamBusy(Self.teamArrivals) }
+                guard own < Self.teamArrivals else { throw MediaRejection.teamBusy(Self.teamArrivals) }
                 arriving.byTeam[team] = own + 1
             }
             arriving.count += 1
@@ -120,8 +120,8 @@ package final class MediaStore: Sendable {
 
     func release(_ bytes: Int64, of team: TeamID?) { index.withLock { $0.release(bytes, of: team) } }
 
-    func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRefusal) {
-        try index.withLock { index throws(MediaRefusal) in try index.reserve(bytes, for: team) }
+    func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRejection) {
+        try index.withLock { index throws(MediaRejection) in try index.reserve(bytes, for: team) }
     }
 
     func keep(
@@ -208,5 +208,5 @@ package final class MediaStore: Sendable {
     package func countUpload(isNew: Bool) { metrics.uploaded(isNew ? "taken" : "known") }
 
     /// Counts an upload that was not accepted: a refusal, or one that was interrupted (`nil`).
-    package func countUpload(refused refusal: MediaRefusal?) { metrics.uploaded(refusal?.code ?? "broken") }
+    package func countUpload(refused refusal: MediaRejection?) { metrics.uploaded(refusal?.code ?? "broken") }
 }

@@ -49,9 +49,9 @@ package final class MediaUpload: Sendable {
 
     /// Writes the next bytes to the disk.
     ///
-    /// - Throws: ``MediaRefusal``, which is reported to the provider, or the system's error.
+    /// - Throws: ``MediaRejection``, which is reported to the provider, or the system's error.
     package func take(_ bytes: UnsafeRawBufferPointer) throws {
-        guard store.now.milliseconds(since: began) <= Self.timeout else { throw MediaRefusal.slow }
+        guard store.now.milliseconds(since: began) <= Self.timeout else { throw MediaRejection.slow }
         try state.withLock { state in
             try state.intake.take(bytes)
             try store.reserve(Int64(bytes.count), for: team)

@@ -20,8 +20,8 @@ package final class OpenMedia: Sendable {
         while true {
             let count = pread(descriptor.number, target.baseAddress, target.count, off_t(place))
             if count > 0 { return count }
-            if count == 0 { throw MachineFailure(what: "the file \(file.name)", reason: "it is shorter than it was") }
-            if errno != EINTR { throw MachineFailure(what: "the file \(file.name)", code: errno) }
+            if count == 0 { throw MachineError(what: "the file \(file.name)", reason: "it is shorter than it was") }
+            if errno != EINTR { throw MachineError(what: "the file \(file.name)", code: errno) }
         }
     }
 }

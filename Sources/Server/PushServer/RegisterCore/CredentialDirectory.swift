@@ -18,9 +18,9 @@ package final class CredentialDirectory: Sendable {
         package var issuedAt: Timestamp
 
         /// The refusal of a token that is older than an hour; `nil` while it is not.
-        package func refusal(at now: Timestamp) -> APNsRefusal? {
+        package func refusal(at now: Timestamp) -> APNsRejection? {
             now.duration(since: issuedAt) > ProviderToken.lifetime
-                ? APNsRefusal(.expiredProviderToken, note: "the provider token is older than one hour") : nil
+                ? APNsRejection(.expiredProviderToken, note: "the provider token is older than one hour") : nil
         }
     }
 
@@ -44,7 +44,7 @@ package final class CredentialDirectory: Sendable {
         case credential(Credential)
         /// Refused, with the reason; `key` is the key that the token specifies, `nil` where the register has no such
         /// key.
-        case refused(APNsRefusal, key: KnownKey? = nil)
+        case refused(APNsRejection, key: KnownKey? = nil)
         /// The register has changed: call ``find(_:)``.
         case needsLookUp
     }
@@ -102,7 +102,7 @@ package final class CredentialDirectory: Sendable {
         }
         guard memory.forgeries < Self.forgeryLimit else {
             return .refused(
-                APNsRefusal(
+                APNsRejection(
                     .tooManyProviderTokenUpdates, note: "the connection has shown too many wrong signatures"))
         }
         let knowledge = known(authorization)
@@ -154,7 +154,7 @@ package final class CredentialDirectory: Sendable {
     /// - Parameter isCurrent: Whether keys that were read at a version of the register may be used.
     private func judge(_ authorization: ArraySlice<UInt8>?, isCurrent: (UInt64?) -> Bool) -> Knowledge {
         guard let authorization, !authorization.isEmpty else {
-            return .refused(APNsRefusal(.missingProviderToken, note: "there is no authorization header"))
+            return .refused(APNsRejection(.missingProviderToken, note: "there is no authorization header"))
         }
         let now = clock()
         let bytes = Array(authorization)
@@ -162,13 +162,13 @@ package final class CredentialDirectory: Sendable {
             isCurrent(state.version) ? (true, state.verdicts.value(bytes)) : (false, nil)
         }
         if let verdict { return Self.knowledge(verdict, at: now) }
-        do throws(APNsRefusal) {
+        do throws(APNsRejection) {
             let token = try ProviderToken(authorization: authorization)
             guard isCurrent else { return .needsLookUp }
             guard let entry = state.withLock({ $0.keys[token.keyID] }) else {
-                return .refused(APNsRefusal(.invalidProviderToken, note: "there is no key \(token.keyID)"))
+                return .refused(APNsRejection(.invalidProviderToken, note: "there is no key \(token.keyID)"))
             }
-            do throws(APNsRefusal) {
+            do throws(APNsRejection) {
                 return .credential(try credential(token, bytes: bytes, team: entry.team, key: entry.key, at: now))
             } catch {
                 return .refused(error, key: KnownKey(team: entry.team, keyID: token.keyID))
@@ -185,12 +185,12 @@ package final class CredentialDirectory: Sendable {
 
     private func credential(
         _ token: ProviderToken, bytes: [UInt8], team: TeamID, key: P256.Signing.PublicKey, at now: Timestamp
-    ) throws(APNsRefusal) -> Credential {
+    ) throws(APNsRejection) -> Credential {
         guard token.isSigned(by: key) else {
-            throw APNsRefusal(.invalidProviderToken, note: "the signature is not that of key \(token.keyID)")
+            throw APNsRejection(.invalidProviderToken, note: "the signature is not that of key \(token.keyID)")
         }
         guard token.team == team else {
-            throw APNsRefusal(.invalidProviderToken, note: "key \(token.keyID) is not of team \(token.team)")
+            throw APNsRejection(.invalidProviderToken, note: "key \(token.keyID) is not of team \(token.team)")
         }
         if let refusal = token.refusal(at: now) { throw refusal }
         let credential = Credential(team: token.team, keyID: token.keyID, issuedAt: token.issuedAt)

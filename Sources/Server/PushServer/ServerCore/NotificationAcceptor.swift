@@ -39,7 +39,7 @@ package protocol NotificationAcceptor: AnyObject, Sendable {
 extension NotificationAcceptor {
     /// Records a request that was refused with a reason of APNs, as ``noteRefusal(code:note:team:topic:apnsID:)``.
     package func noteRefusal(
-        _ refusal: APNsRefusal, team: TeamID, topic: String, apnsID: APNsID?
+        _ refusal: APNsRejection, team: TeamID, topic: String, apnsID: APNsID?
     ) -> NotificationID? {
         noteRefusal(
             code: refusal.reason.rawValue, note: refusal.note, team: team, topic: topic, apnsID: apnsID)

@@ -18,7 +18,7 @@ package enum UpstreamOutcome: Hashable, Sendable {
     /// that sends too many of them is ended.
     case durable(ignored: Int = 0)
     /// The message is refused, and the device is notified of the reason. It is not sent again.
-    case refused(UpstreamRefusal)
+    case refused(UpstreamRejection)
     /// The message violates the protocol: the session ends, and the device receives this text.
     case violation(String)
     /// The message could not be made durable now: the session ends, and the message is sent again in the next one.
@@ -58,6 +58,6 @@ package struct UnservedCategory: UpstreamReceiver {
     ) {
         complete(
             .refused(
-                UpstreamRefusal(code: 404, reason: "nobody serves the category \"\(message.category.prefix(100))\"")))
+                UpstreamRejection(code: 404, reason: "nobody serves the category \"\(message.category.prefix(100))\"")))
     }
 }

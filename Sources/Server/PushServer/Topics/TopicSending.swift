@@ -44,13 +44,13 @@ package enum TopicTarget: Hashable, Sendable {
 
     /// Parses a topic's name.
     ///
-    /// - Throws: ``TopicNameFault``
-    package static func topic(named name: String) throws(TopicNameFault) -> TopicTarget { .topic(try TopicName(name)) }
+    /// - Throws: ``TopicNameError``
+    package static func topic(named name: String) throws(TopicNameError) -> TopicTarget { .topic(try TopicName(name)) }
 
     /// Parses a condition.
     ///
-    /// - Throws: ``ConditionFault``, which contains the position of the character.
-    package static func condition(parsing text: String) throws(ConditionFault) -> TopicTarget {
+    /// - Throws: ``ConditionError``, which contains the position of the character.
+    package static func condition(parsing text: String) throws(ConditionError) -> TopicTarget {
         .condition(try TopicCondition(parsing: text), text)
     }
 
@@ -78,7 +78,7 @@ package struct NoBroadcastID: Error {
 }
 
 /// Stores broadcasts, delivers them to connected devices, and withdraws them.
-package struct Broadcasts {
+package struct Broadcasts: Sendable {
     private let store: any TopicStore
     private let delivery: MailboxService
     private let withdrawal: any NotificationWithdrawal

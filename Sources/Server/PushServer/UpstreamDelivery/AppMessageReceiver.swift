@@ -106,12 +106,12 @@ package final class AppMessageReceiver: UpstreamReceiver {
         }
     }
 
-    private func read(_ arrival: Arrival, at now: Timestamp) async throws -> Result<AppMessage, AppMessageRefusal> {
+    private func read(_ arrival: Arrival, at now: Timestamp) async throws -> Result<AppMessage, AppMessageRejection> {
         let category = arrival.message.category
         guard let app = try await apps.find(Topic(rawValue: category)) else {
-            return .failure(AppMessageRefusal(404, "nobody serves the category \"\(category.prefix(100))\""))
+            return .failure(AppMessageRejection(404, "nobody serves the category \"\(category.prefix(100))\""))
         }
-        return Result { () throws(AppMessageRefusal) in
+        return Result { () throws(AppMessageRejection) in
             try rules.read(arrival.message, from: arrival.device, to: app, at: now)
         }
     }
@@ -120,10 +120,11 @@ package final class AppMessageReceiver: UpstreamReceiver {
         switch keeping {
         case .kept, .known: .durable()
         case .notRegistered:
-            .refused(UpstreamRefusal(code: 404, reason: "the app is not registered on this device; register it first"))
+            .refused(
+                UpstreamRejection(code: 404, reason: "the app is not registered on this device; register it first"))
         case .full:
             .refused(
-                UpstreamRefusal(code: 429, reason: "too many messages wait for the app's provider; send it later"))
+                UpstreamRejection(code: 429, reason: "too many messages wait for the app's provider; send it later"))
         }
     }
 

@@ -16,29 +16,30 @@ package struct AppMessageRules: Hashable, Sendable {
 
     /// Parses a message from a session's device to the provider of an app.
     ///
-    /// - Throws: An `UpstreamRefusal`, for the app's developer.
+    /// - Throws: An `UpstreamRejection`, for the app's developer.
     package func read(
         _ message: UpstreamMessage, from device: DeviceID, to app: RegisteredApp, at now: Timestamp
-    ) throws(AppMessageRefusal) -> AppMessage {
+    ) throws(AppMessageRejection) -> AppMessage {
         let name = message.messageID.isEmpty ? message.persistentID : message.messageID
         guard !name.isEmpty, name.utf8.count <= nameLimit else {
-            throw AppMessageRefusal(400, "the message's id has \(name.utf8.count) bytes; 1 to \(nameLimit) are right")
+            throw AppMessageRejection(400, "the message's id has \(name.utf8.count) bytes; 1 to \(nameLimit) are right")
         }
         guard Self.names(message.recipient, app.team) else {
-            throw AppMessageRefusal(
+            throw AppMessageRejection(
                 403,
                 "\"\(message.recipient.prefix(80))\" is not the project of \(app.topic); its provider would be right")
         }
         guard (0...longestTime).contains(message.timeToLive) else {
-            throw AppMessageRefusal(
+            throw AppMessageRejection(
                 400, "the time to live is \(message.timeToLive) seconds; 0 to \(longestTime) are right")
         }
         let size = message.appData.reduce(message.raw.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         guard size <= sizeLimit else {
-            throw AppMessageRefusal(413, "keys, values and content have \(size) bytes; at most \(sizeLimit) are right")
+            throw AppMessageRejection(
+                413, "keys, values and content have \(size) bytes; at most \(sizeLimit) are right")
         }
         if let key = message.appData.keys.sorted().first(where: Self.isReserved) {
-            throw AppMessageRefusal(
+            throw AppMessageRejection(
                 400,
                 "the key \"\(key.prefix(80))\" is reserved; choose one that is not from, nor begins with google or gcm")
         }
@@ -64,9 +65,9 @@ package struct AppMessageRules: Hashable, Sendable {
 }
 
 /// The reason why a message from an app is refused, and will be refused if it is repeated.
-package struct AppMessageRefusal: Error, Hashable {
+package struct AppMessageRejection: Error, Hashable {
     /// The refusal that is sent to the device.
-    package var refusal: UpstreamRefusal
+    package var refusal: UpstreamRejection
 
-    init(_ code: Int32, _ reason: String) { refusal = UpstreamRefusal(code: code, reason: reason) }
+    init(_ code: Int32, _ reason: String) { refusal = UpstreamRejection(code: code, reason: reason) }
 }

@@ -32,7 +32,7 @@ package struct MessageFeed: Sendable {
     }
 
     /// The reason why there is no scope for a provider's request.
-    package enum ScopeFault: Error {
+    package enum ScopeError: Error {
         /// The team has no such app.
         case unknownTopic
         /// The app's messages are sent to its webhook.
@@ -41,13 +41,13 @@ package struct MessageFeed: Sendable {
 
     /// The messages of a team, or of one of its apps.
     ///
-    /// - Throws: ``ScopeFault``, or the store's error.
+    /// - Throws: ``ScopeError``, or the store's error.
     package func scope(team: TeamID?, topic: String?) async throws -> MessageScope {
         guard let topic else { return MessageScope(team: team) }
         guard let app = try await apps.find(Topic(rawValue: topic)), team == nil || app.team == team else {
-            throw ScopeFault.unknownTopic
+            throw ScopeError.unknownTopic
         }
-        guard try await !store.webhooks().contains(where: { $0.app == app.id }) else { throw ScopeFault.hasWebhook }
+        guard try await !store.webhooks().contains(where: { $0.app == app.id }) else { throw ScopeError.hasWebhook }
         return MessageScope(team: team, app: app.id)
     }
 
@@ -73,7 +73,7 @@ package struct MessageFeed: Sendable {
     /// The ends of the messages with an id.
     package func ends(team: TeamID?, topic: String, messageID: String) async throws -> [DeviceID: MessageEnd?] {
         guard let app = try await apps.find(Topic(rawValue: topic)), team == nil || app.team == team else {
-            throw ScopeFault.unknownTopic
+            throw ScopeError.unknownTopic
         }
         return try await store.messageEnds(app: app.id, messageID: messageID)
     }

@@ -79,9 +79,9 @@ package struct UpstreamInterface: ControlInterface {
     private func scope(_ request: Request, _ team: TeamID?) async throws -> MessageScope {
         do {
             return try await feed.scope(team: team, topic: request.uri.queryParameters["topic"].map(String.init))
-        } catch MessageFeed.ScopeFault.unknownTopic {
+        } catch MessageFeed.ScopeError.unknownTopic {
             throw ControlError.notFound
-        } catch MessageFeed.ScopeFault.hasWebhook {
+        } catch MessageFeed.ScopeError.hasWebhook {
             throw ControlError(
                 status: .conflict, code: "hasWebhook",
                 message: "the app's messages are sent to its webhook; `aldaba app webhook remove` ends that")
@@ -132,7 +132,7 @@ package struct UpstreamInterface: ControlInterface {
         let ends: [DeviceID: MessageEnd?]
         do {
             ends = try await feed.ends(team: team, topic: String(topic), messageID: name)
-        } catch MessageFeed.ScopeFault.unknownTopic {
+        } catch MessageFeed.ScopeError.unknownTopic {
             throw ControlError.notFound
         }
         guard !ends.isEmpty else { throw ControlError.notFound }

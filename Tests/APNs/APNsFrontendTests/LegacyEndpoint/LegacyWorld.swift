@@ -73,7 +73,7 @@ final class KnownCertificates: CertificateAuthentication {
             }
         }
         if let owner = owners.withLock({ $0[certificate] }) { return .owner(owner) }
-        return .refused(APNsRefusal(.badCertificate, note: "the register has no such certificate"), nil)
+        return .refused(APNsRejection(.badCertificate, note: "the register has no such certificate"), nil)
     }
 }
 

@@ -264,7 +264,7 @@ import Testing
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), clock: clock.function)
         let key = CredentialDirectory.KnownKey(team: ProviderWorld.team, keyID: ProviderWorld.keyID)
         func noted() -> Int {
-            (0..<100).count { _ in report.report(APNsRefusal(.expiredProviderToken), of: key, from: nil) }
+            (0..<100).count { _ in report.report(APNsRejection(.expiredProviderToken), of: key, from: nil) }
         }
         #expect(noted() == RefusedTokenReport.notesPerMinute)
         clock.advance(milliseconds: 60_000)

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a dead token's body carries the time in milliseconds`() throws {
-        let refusal = APNsRefusal(.unregistered, timestamp: 1_780_000_000_123)
+        let refusal = APNsRejection(.unregistered, timestamp: 1_780_000_000_123)
         #expect(
             String(decoding: refusal.body, as: UTF8.self) == #"{"reason":"Unregistered","timestamp":1780000000123}"#)
     }

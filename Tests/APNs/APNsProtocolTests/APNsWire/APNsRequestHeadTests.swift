@@ -40,7 +40,7 @@ import Testing
         ("apns-push-type", "Alert", .invalidPushType), ("apns-push-type", "", .invalidPushType),
     ])
     func `a malformed field is refused with its reason and a note`(name: String, value: String, reason: APNsReason) {
-        let error = #expect(throws: APNsRefusal.self) { try head([(name, value)]).fields() }
+        let error = #expect(throws: APNsRejection.self) { try head([(name, value)]).fields() }
         #expect(error?.reason == reason)
         #expect(error?.note?.contains(name) == true)
     }
@@ -82,11 +82,11 @@ import Testing
         ("com.éxample", .badTopic),
     ])
     func `a malformed topic is refused`(topic: String, reason: APNsReason) {
-        #expect(throws: APNsRefusal.self) { try head([("apns-topic", topic)]).topic() }
+        #expect(throws: APNsRejection.self) { try head([("apns-topic", topic)]).topic() }
     }
 
     @Test func `a missing topic is its own reason`() {
-        let error = #expect(throws: APNsRefusal.self) { try head([]).topic() }
+        let error = #expect(throws: APNsRejection.self) { try head([]).topic() }
         #expect(error?.reason == .missingTopic)
     }
 }

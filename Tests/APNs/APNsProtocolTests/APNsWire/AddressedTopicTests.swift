@@ -27,7 +27,7 @@ import Testing
     func `a push type with a suffix is refused without it`(type: PushType, suffix: String) {
         for topic in ["com.example.todo", suffix, "com.example.todo\(suffix)x", "com.example.todo\(suffix.dropLast())"]
         {
-            let error = #expect(throws: APNsRefusal.self) { try addressed(topic, type) }
+            let error = #expect(throws: APNsRejection.self) { try addressed(topic, type) }
             #expect(error?.reason == .invalidPushType)
             #expect(error?.note?.contains(suffix) == true)
         }
@@ -48,7 +48,7 @@ import Testing
     func `a suffix is refused with a push type that has none`(suffix: (PushType, String), type: PushType) throws {
         let addressed = try addressed("com.example.todo" + suffix.1, type)
         #expect(text(addressed.topic) == "com.example.todo" + suffix.1)
-        let error = #expect(throws: APNsRefusal.self) { try addressed.withoutSuffix() }
+        let error = #expect(throws: APNsRejection.self) { try addressed.withoutSuffix() }
         #expect(error?.reason == .invalidPushType)
     }
 

@@ -63,14 +63,14 @@ import Testing
     ])
     func `a token with a wrong part is refused`(header: String, claims: String) throws {
         let bytes = try compact(header: header, claims: claims)
-        #expect(throws: APNsRefusal.self) { try ProviderToken(compact: bytes) }
+        #expect(throws: APNsRejection.self) { try ProviderToken(compact: bytes) }
     }
 
     @Test(arguments: [#"["b64"]"#, "[]", "null", "7"])
     func `a token with critical extensions is refused, since none is understood`(crit: String) throws {
         let bytes = try compact(
             header: #"{"alg":"ES256","kid":"KEY1234567","crit":\#(crit),"b64":true}"#, claims: Self.claims)
-        let error = #expect(throws: APNsRefusal.self) { try ProviderToken(compact: bytes) }
+        let error = #expect(throws: APNsRejection.self) { try ProviderToken(compact: bytes) }
         #expect(error?.reason == .invalidProviderToken)
         #expect(error?.note?.contains("crit") == true)
     }
@@ -126,17 +126,17 @@ import Testing
         forms["a number with a zero too many"] = sequence(padded + second)
         for (name, form) in forms {
             let bytes = try compact(header: header, claims: Self.claims, signature: form)
-            #expect(throws: APNsRefusal.self, "\(name)") { try ProviderToken(compact: bytes) }
+            #expect(throws: APNsRejection.self, "\(name)") { try ProviderToken(compact: bytes) }
         }
     }
 
     @Test(arguments: ["", "a", "a.b", "a.b.c.d", "..", "!!.!!.!!", "e30.e30.e30"])
     func `text that is no token is refused`(text: String) {
-        #expect(throws: APNsRefusal.self) { try ProviderToken(compact: Array(text.utf8)) }
+        #expect(throws: APNsRejection.self) { try ProviderToken(compact: Array(text.utf8)) }
     }
 
     @Test func `a missing scheme is a missing token`() throws {
-        let error = #expect(throws: APNsRefusal.self) { try ProviderToken(authorization: Array("Basic abc".utf8)) }
+        let error = #expect(throws: APNsRejection.self) { try ProviderToken(authorization: Array("Basic abc".utf8)) }
         #expect(error?.reason == .missingProviderToken)
     }
 

@@ -19,7 +19,7 @@ struct AppSocketTests {
     @Test func `a socket where another agent answers is not taken`() async throws {
         let folder = try TemporaryFolder()
         let socket = try await listen(folder.path("agent.sock"))
-        let failure = await #expect(throws: AgentStartFailure.self) { try await listen(folder.path("agent.sock")) }
+        let failure = await #expect(throws: AgentStartError.self) { try await listen(folder.path("agent.sock")) }
         #expect(failure?.description.contains("another agent answers") == true)
         await socket.close()
         #expect(!FileManager.default.fileExists(atPath: folder.path("agent.sock")))
@@ -46,13 +46,13 @@ struct AppSocketTests {
     @Test func `a folder where others can write is refused`() async throws {
         let folder = try TemporaryFolder()
         chmod(folder.url.path, 0o777)
-        let failure = await #expect(throws: AgentStartFailure.self) { try await listen(folder.path("agent.sock")) }
+        let failure = await #expect(throws: AgentStartError.self) { try await listen(folder.path("agent.sock")) }
         #expect(failure?.description.contains("others can write to it") == true)
     }
 
     @Test func `a path that no socket can have is refused`() async throws {
         let path = "/tmp/" + String(repeating: "x", count: 120)
-        let failure = await #expect(throws: AgentStartFailure.self) { try await listen(path) }
+        let failure = await #expect(throws: AgentStartError.self) { try await listen(path) }
         #expect(failure?.description.contains("107 bytes") == true)
     }
 }

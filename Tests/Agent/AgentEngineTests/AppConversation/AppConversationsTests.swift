@@ -192,7 +192,7 @@ private func copies(_ paths: String...) -> AppConversations.Event {
     @Test mutating func `files that cannot be taken are refused, and the app goes on`() {
         let app = talk.app("a")
         talk.handle(.received([add(1, "milk", files: ["m"]), .ready]), app)
-        talk.handle(.copied(.failure(AttachmentFault(code: 100, message: "no file"))), app)
+        talk.handle(.copied(.failure(AttachmentError(code: 100, message: "no file"))), app)
         #expect(talk.take().suffix(3) == ["a refuses the files of milk", "a ready", "a reads"])
     }
 

@@ -27,7 +27,7 @@ struct AttachmentStoreTests {
     }
 
     private func fault(_ attachment: NotificationAttachment) -> Int? {
-        do throws(AttachmentFault) {
+        do throws(AttachmentError) {
             _ = try store.take([attachment], of: "app")
             return nil
         } catch {
@@ -72,7 +72,7 @@ struct AttachmentStoreTests {
 
     @Test func `when one of several is refused none is taken`() throws {
         let good = try file(Self.png)
-        #expect(throws: AttachmentFault.self) {
+        #expect(throws: AttachmentError.self) {
             try store.take([attachment(good), attachment(folder.path("missing"))], of: "app")
         }
         #expect(FileManager.default.fileExists(atPath: good))
@@ -88,14 +88,14 @@ struct AttachmentStoreTests {
         for path in [kept.path, folder.path("store/other/../app/\(name)"), folder.path("linked/\(name)")] {
             try FileManager.default.createDirectory(
                 atPath: folder.path("store/other"), withIntermediateDirectories: true)
-            do throws(AttachmentFault) {
+            do throws(AttachmentError) {
                 _ = try store.take([attachment(path)], of: "other")
                 Issue.record("another app took \(path)")
             } catch {
                 #expect(error.code == 100)
             }
         }
-        #expect(throws: AttachmentFault.self) {
+        #expect(throws: AttachmentError.self) {
             try store.take(Array(repeating: attachment(kept.path), count: 17), of: "app")
         }
     }
@@ -103,7 +103,7 @@ struct AttachmentStoreTests {
     @Test func `an app's files take no more than the quota`() throws {
         let kept = try #require(try store.take([attachment(try file(Self.png))], of: "app").attachments.first)
         truncate(kept.path, off_t(AttachmentStore.quota))
-        #expect(throws: AttachmentFault.self) {
+        #expect(throws: AttachmentError.self) {
             try store.take([attachment(try file(Self.png))], of: "app", named: { [kept.path] })
         }
         #expect(try store.take([attachment(try file(Self.png))], of: "other").attachments.count == 1)

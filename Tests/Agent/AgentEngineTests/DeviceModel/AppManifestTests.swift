@@ -33,7 +33,7 @@ struct AppManifestTests {
     ])
     func `a fault is named by its key`(part: String, replacement: String, key: String) throws {
         let text = good.replacingOccurrences(of: part, with: replacement)
-        let fault = #expect(throws: AppManifestFault.self) { try AppManifest.read(Data(text.utf8)) }
+        let fault = #expect(throws: AppManifestError.self) { try AppManifest.read(Data(text.utf8)) }
         #expect(fault?.key == key)
     }
 
@@ -64,7 +64,7 @@ struct AppManifestTests {
     ])
     func `a fault of a service extension is named by its key`(part: String, replacement: String, key: String) throws {
         let text = extended.replacingOccurrences(of: part, with: replacement)
-        let fault = #expect(throws: AppManifestFault.self) { try AppManifest.read(Data(text.utf8)) }
+        let fault = #expect(throws: AppManifestError.self) { try AppManifest.read(Data(text.utf8)) }
         #expect(fault?.key == key)
     }
 
@@ -99,7 +99,7 @@ struct AppManifestTests {
     }
 
     /// What stands against a program of this name that is no script.
-    private func fault(_ name: String) throws -> AppManifestFault? {
+    private func fault(_ name: String) throws -> AppManifestError? {
         let folder = try TemporaryFolder()
         #expect(FileManager.default.createFile(atPath: folder.path(name), contents: Data([0x7F, 0x45, 0x4C, 0x46])))
         var manifest = todoManifest

@@ -28,7 +28,7 @@ struct AppFolderTests {
         manifest.executable = program.hasPrefix("/") ? program : folder.path(program)
         #expect(manifest.programFault()?.description.contains("provesBySecret") == true)
         let apps = AppFolder(path: folder.path("apps"))
-        #expect(throws: AppManifestFault.self) { try apps.install(manifest) }
+        #expect(throws: AppManifestError.self) { try apps.install(manifest) }
         manifest.provesBySecret = true
         try apps.install(manifest)
         #expect(apps.secret(of: manifest.id)?.count == 64)

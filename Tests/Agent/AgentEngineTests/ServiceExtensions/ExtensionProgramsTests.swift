@@ -60,9 +60,9 @@ struct ExtensionProgramsTests {
 
     @Test func `a program that is not there is thrown, and leaves no folder`() throws {
         let programs = programs()
-        #expect(throws: MachineFailure.self) { try start(app("", executable: "/nowhere"), programs) }
+        #expect(throws: MachineError.self) { try start(app("", executable: "/nowhere"), programs) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("extensions")) == [])
-        #expect(throws: MachineFailure.self) { try start(todoManifest, programs) }
+        #expect(throws: MachineError.self) { try start(todoManifest, programs) }
     }
 
     @Test func `what earlier processes left is deleted`() async throws {

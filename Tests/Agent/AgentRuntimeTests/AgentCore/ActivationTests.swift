@@ -165,7 +165,7 @@ final class FakeActivator: AppActivator {
         _ = try AppManifest.read(try JSONEncoder().encode(manifest))
         manifest.dbusActivatable = true
         let text = try JSONEncoder().encode(manifest)
-        let fault = #expect(throws: AppManifestFault.self) { try AppManifest.read(text) }
+        let fault = #expect(throws: AppManifestError.self) { try AppManifest.read(text) }
         #expect(fault?.key == key)
     }
 }

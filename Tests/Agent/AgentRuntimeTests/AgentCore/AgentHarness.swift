@@ -209,7 +209,7 @@ final class FakeDesktop: Presenter {
 /// A launcher that only says what it was asked to start.
 final class FakeLauncher: AppLauncher {
     let launched = Inbox<(app: BundleID, variables: [String: String])>()
-    let failure = Mutex<AppLaunchFailure?>(nil)
+    let failure = Mutex<AppLaunchError?>(nil)
     private let ended = Mutex<(@Sendable (pid_t) -> Void)?>(nil)
 
     /// The process that was started last has ended.
@@ -217,7 +217,7 @@ final class FakeLauncher: AppLauncher {
 
     func launch(
         _ manifest: AppManifest, variables: [String: String], ended: @escaping @Sendable (pid_t) -> Void
-    ) throws(AppLaunchFailure) -> pid_t {
+    ) throws(AppLaunchError) -> pid_t {
         self.ended.withLock { $0 = ended }
         launched.put((manifest.id, variables))
         if let failure = failure.withLock({ $0 }) { throw failure }

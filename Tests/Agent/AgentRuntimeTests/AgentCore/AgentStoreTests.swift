@@ -38,7 +38,7 @@ struct AgentStoreTests {
             try database.execute(sql: "INSERT INTO grdb_migrations(identifier) VALUES('9999')")
         }
         let before = try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted()
-        let refusal = #expect(throws: AgentStartFailure.self) { try AgentStore.open(path: path, now: noon) }
+        let refusal = #expect(throws: AgentStartError.self) { try AgentStore.open(path: path, now: noon) }
         #expect(refusal?.description.contains("made by a newer version of aldaba; run that one") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).sorted() == before)
         let waiting = try store.read { try $0.waiting(app: app, after: 0, limit: 10) }

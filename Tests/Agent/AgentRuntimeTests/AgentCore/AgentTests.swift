@@ -204,7 +204,7 @@ struct AgentTests {
         var timing = AgentTiming()
         timing.returnLimit = .zero
         timing.launchLimit = .zero
-        harness.launcher.failure.withLock { $0 = AppLaunchFailure(description: "no such file") }
+        harness.launcher.failure.withLock { $0 = AppLaunchError(description: "no such file") }
         try await harness.start(timing: timing)
         let session = try await loggedIn(harness)
         session.events(.arrived([outgoing(1)]))
@@ -442,7 +442,7 @@ struct AgentTests {
     @Test func `a second agent on the same data is told who has it`() async throws {
         let harness = try AgentHarness()
         try await harness.start()
-        let failure = await #expect(throws: AgentStartFailure.self) { try await harness.start() }
+        let failure = await #expect(throws: AgentStartError.self) { try await harness.start() }
         #expect(failure?.description.contains("process \(getpid())") == true)
         try await harness.stop()
         // Those of the first agent: the second had not made any when it failed.

@@ -184,7 +184,7 @@ struct AgentTroubleTests {
     @Test func `an agent that gets no socket leaves nothing open`() async throws {
         let harness = try AgentHarness(socket: "/tmp/" + String(repeating: "x", count: 120))
         try await harness.begin()
-        await #expect(throws: AgentStartFailure.self) { try await harness.stop() }
+        await #expect(throws: AgentStartError.self) { try await harness.stop() }
         #expect(harness.closings.withLock { $0 } == 1)
         #expect(harness.desktop.stops.withLock { $0 } == 1)
     }

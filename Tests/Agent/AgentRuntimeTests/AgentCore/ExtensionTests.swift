@@ -140,7 +140,7 @@ struct ExtensionTests {
         harness.extensions.happens(.grewTooLarge(bytes: 25 << 20))
         #expect(await harness.desktop.show()?.body == "Milk")
         #expect(await harness.extensions.killed.next() != nil)
-        harness.extensions.failure.withLock { $0 = MachineFailure(what: "/opt/todo-service", reason: "gone") }
+        harness.extensions.failure.withLock { $0 = MachineError(what: "/opt/todo-service", reason: "gone") }
         session.events(.arrived([outgoing(3, payload: Self.mutable)]))
         #expect(await harness.desktop.show()?.body == "Milk")
         try await harness.stop()

@@ -12,7 +12,7 @@ final class FakeExtensions: ExtensionLauncher {
     let starts = Mutex(0)
     let killed = Inbox<Void>()
     let cleared = Inbox<Void>()
-    let failure = Mutex<MachineFailure?>(nil)
+    let failure = Mutex<MachineError?>(nil)
     private let events = Mutex<(@Sendable (WatchedProgram.Event) -> Void)?>(nil)
 
     /// Something becomes of the process that was started last.
@@ -20,7 +20,7 @@ final class FakeExtensions: ExtensionLauncher {
 
     func start(
         of app: AppManifest, variables: [String: String], events: @escaping @Sendable (WatchedProgram.Event) -> Void
-    ) throws(MachineFailure) -> any RunningExtension {
+    ) throws(MachineError) -> any RunningExtension {
         self.events.withLock { $0 = events }
         starts.withLock { $0 += 1 }
         started.put((app.id, variables))

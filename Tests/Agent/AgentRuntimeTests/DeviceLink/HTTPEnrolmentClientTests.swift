@@ -48,7 +48,7 @@ struct HTTPEnrolmentClientTests {
     @Test(arguments: [(401, true), (400, true), (500, false), (302, false)])
     func `a known device that is not known there is told so`(status: Int, isUnknown: Bool) async throws {
         _ = try await request(answer: .init(status: status, body: [])) { client in
-            let failure = await #expect(throws: EnrolmentFailure.self) { try await client.checkIn(known: known) }
+            let failure = await #expect(throws: EnrolmentError.self) { try await client.checkIn(known: known) }
             #expect((failure == .notAuthenticated) == isUnknown)
         }
     }
@@ -56,7 +56,7 @@ struct HTTPEnrolmentClientTests {
     @Test(arguments: [[], [1, 2, 3], Array(repeating: 0xFF, count: 70_000)] as [[UInt8]])
     func `an answer without an id is worth another try`(body: [UInt8]) async throws {
         _ = try await request(answer: .init(status: 200, body: body)) { client in
-            let failure = await #expect(throws: EnrolmentFailure.self) { try await client.checkIn(known: nil) }
+            let failure = await #expect(throws: EnrolmentError.self) { try await client.checkIn(known: nil) }
             guard case .unavailable? = failure else {
                 Issue.record("\(String(describing: failure))")
                 return
@@ -87,7 +87,7 @@ struct HTTPEnrolmentClientTests {
     }
 
     @Test(arguments: [
-        (200, "Error=AUTHENTICATION_FAILED", EnrolmentFailure.notAuthenticated), (401, "", .notAuthenticated),
+        (200, "Error=AUTHENTICATION_FAILED", EnrolmentError.notAuthenticated), (401, "", .notAuthenticated),
         (401, "Error=AUTHENTICATION_FAILED", .notAuthenticated),
         (400, "Error=INVALID_SENDER", .refused("INVALID_SENDER")),
         (200, "Error=PHONE_REGISTRATION_ERROR", .unavailable("the server answered PHONE_REGISTRATION_ERROR")),
@@ -95,9 +95,9 @@ struct HTTPEnrolmentClientTests {
         (200, "token=short", .unavailable("the server's answer holds no device token")),
         (200, "", .unavailable("the server's answer holds no device token")),
     ])
-    func `what is not a token has its meaning`(status: Int, body: String, expected: EnrolmentFailure) async throws {
+    func `what is not a token has its meaning`(status: Int, body: String, expected: EnrolmentError) async throws {
         _ = try await request(answer: .init(status: status, body: Array(body.utf8))) { client in
-            let failure = await #expect(throws: EnrolmentFailure.self) {
+            let failure = await #expect(throws: EnrolmentError.self) {
                 try await client.register(known, topic: topic, team: team, environment: .sandbox, encryptionKey: nil)
             }
             #expect(failure == expected)
@@ -116,7 +116,7 @@ struct HTTPEnrolmentClientTests {
         await server.close()
         let client = try HTTPEnrolmentClient(
             controlURL: "http://127.0.0.1:\(server.port)", certificateAuthorityFile: nil, enrolmentKey: nil)
-        let failure = await #expect(throws: EnrolmentFailure.self) { try await client.checkIn(known: nil) }
+        let failure = await #expect(throws: EnrolmentError.self) { try await client.checkIn(known: nil) }
         guard case .unavailable? = failure else {
             Issue.record("\(String(describing: failure))")
             return

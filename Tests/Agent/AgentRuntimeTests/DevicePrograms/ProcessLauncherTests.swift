@@ -59,7 +59,7 @@ struct ProcessLauncherTests {
     @Test func `a program that is not there is a reason`() throws {
         let folder = try TemporaryFolder()
         let launcher = ProcessLauncher(logFolder: folder.path("log"))
-        let failure = #expect(throws: AppLaunchFailure.self) {
+        let failure = #expect(throws: AppLaunchError.self) {
             try launcher.launch(todoManifest, variables: [:]) { _ in }
         }
         #expect(failure?.description == "/opt/todo: No such file or directory")

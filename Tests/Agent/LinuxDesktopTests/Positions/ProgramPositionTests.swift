@@ -81,7 +81,7 @@ struct ProgramPositionTests {
             stopped.signal()
         }
         var process: pid_t = 0
-        let hasBegun = try running.begin { () throws(MachineFailure) in
+        let hasBegun = try running.begin { () throws(MachineError) in
             begins.signal()
             process = try ChildProgram(path: "/bin/sleep", arguments: ["1000"], environment: [:]).start(output: -1)
             return process
@@ -89,6 +89,6 @@ struct ProgramPositionTests {
         #expect(hasBegun)
         stopped.wait()
         #expect(running.end() == .signalled(SIGKILL))
-        #expect(try !running.begin { () throws(MachineFailure) in process }, "nothing begins any more")
+        #expect(try !running.begin { () throws(MachineError) in process }, "nothing begins any more")
     }
 }

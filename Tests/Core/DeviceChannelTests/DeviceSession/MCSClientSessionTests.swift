@@ -145,7 +145,7 @@ private func loginResponse(last: Int32 = 1, interval: Int32? = nil) -> MCSPacket
     @Test func `a refusal is told before the server is done with what it refused`() {
         var session = live()
         for name in ["a", "b"] { #expect(session.send(upstream(name)) != nil) }
-        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        let refusal = UpstreamRejection(code: 404, reason: "nobody")
         var iq = MCSIqStanza(refusal, of: "b")
         iq.lastStreamIDReceived = 3
         #expect(

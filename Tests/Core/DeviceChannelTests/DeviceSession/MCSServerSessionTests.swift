@@ -239,7 +239,7 @@ import Testing
         var session = live()
         _ = session.received(upstream("a", category: "x"), at: at(1))
         _ = session.received(upstream("b", category: "y"), at: at(1))
-        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        let refusal = UpstreamRejection(code: 404, reason: "nobody")
         let later = packets(session.refused(stream: 3, persistentID: "b", refusal))
         guard case .iq(let iq)? = later.first else { return #expect(Bool(false)) }
         #expect(iq.refusal?.persistentID == "b" && iq.refusal?.refusal == refusal)
@@ -254,7 +254,7 @@ import Testing
         guard case .dataMessage(var stanza) = upstream("a", category: "x") else { return #expect(Bool(false)) }
         stanza.lastStreamIDReceived = 2
         #expect(session.received(.dataMessage(stanza), at: at(2)).count == 2)
-        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        let refusal = UpstreamRejection(code: 404, reason: "nobody")
         #expect(packets(session.refused(stream: 2, persistentID: "a", refusal)).first?.lastStreamIDReceived == 1)
         var durable = session
         #expect(durable.recorded(stream: 2, durable: true, at: at(3)) == [], "what is left is not urgent")

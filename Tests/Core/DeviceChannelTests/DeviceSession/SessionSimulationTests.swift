@@ -242,7 +242,7 @@ private struct Simulation {
         toRefuse.removeAll { $0.stream == stream }
         refused.insert(name)
         perform(
-            server?.refused(stream: stream, persistentID: name, UpstreamRefusal(code: 404, reason: "nobody")) ?? [])
+            server?.refused(stream: stream, persistentID: name, UpstreamRejection(code: 404, reason: "nobody")) ?? [])
     }
 
     mutating func recordOne() {

@@ -37,7 +37,7 @@ import Testing
     @Test func `what is refused, relayed or without a name is in no doubt`() {
         var (session, _) = live()
         _ = session.received(upstream("a", category: "c"), at: at(1))
-        _ = session.refused(stream: 2, persistentID: "a", UpstreamRefusal(code: 404, reason: "nobody"))
+        _ = session.refused(stream: 2, persistentID: "a", UpstreamRejection(code: 404, reason: "nobody"))
         _ = session.received(upstream("", category: "c"), at: at(1))
         _ = session.recorded(stream: 3, durable: true, at: at(2))
         _ = session.received(.relayed(MCSRelayedFrame([1])), at: at(1))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `others than agents read a refusal as a send error too, which an agent would understand`() throws {
-        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        let refusal = UpstreamRejection(code: 404, reason: "nobody")
         let message = UpstreamMessage(persistentID: "p", category: "com.example.todo", messageID: "m")
         let expected: [(String, [MCSTag])] = [
             ("aldaba", [.iqStanza]), ("ios-6.34", [.iqStanza, .dataMessageStanza]),

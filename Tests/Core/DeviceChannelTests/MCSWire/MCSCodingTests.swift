@@ -169,7 +169,7 @@ private let notification = OutgoingNotification(
     }
 
     @Test func `a refusal survives the way there and back, and is no acknowledgement`() throws {
-        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        let refusal = UpstreamRejection(code: 404, reason: "nobody")
         var bytes: [UInt8] = []
         try MCSPacket.iq(MCSIqStanza(refusal, of: "7")).encode(into: &bytes)
         var decoder = MCSFrameDecoder()
@@ -182,7 +182,7 @@ private let notification = OutgoingNotification(
 
     @Test func `a refusal is small, whatever the device sent`() {
         let long = String(repeating: "é", count: 10_000)
-        let iq = MCSIqStanza(UpstreamRefusal(code: 400, reason: long), of: long)
+        let iq = MCSIqStanza(UpstreamRejection(code: 400, reason: long), of: long)
         #expect(iq.persistentID.isEmpty && iq.error.message == String(long.prefix(255)))
     }
 

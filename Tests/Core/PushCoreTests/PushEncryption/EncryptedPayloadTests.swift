@@ -10,7 +10,7 @@ import Testing
     private let secret = Array(#"{"aps":{"alert":"The eagle lands at 5"}}"#.utf8)
 
     /// Opens a payload as a device does.
-    private func opened(_ payload: [UInt8], _ keys: [RecipientPrivateKey]) throws(DecryptionFailure) -> [UInt8]? {
+    private func opened(_ payload: [UInt8], _ keys: [RecipientPrivateKey]) throws(DecryptionError) -> [UInt8]? {
         try EncryptedPayload(payload: payload)?.open(with: keys)
     }
 
@@ -42,11 +42,11 @@ import Testing
     @Test func `without the right key the reason says which one is missing`() throws {
         let payload = try EncryptedPayload.make(secret, to: key.publicKey, placeholder: placeholder)
         let bare = envelope(try PushMessage.encrypt(secret, to: key.publicKey))
-        #expect(throws: DecryptionFailure.noKey) { try opened(payload, []) }
-        #expect(throws: DecryptionFailure.unknownKey(key.publicKey.id)) {
+        #expect(throws: DecryptionError.noKey) { try opened(payload, []) }
+        #expect(throws: DecryptionError.unknownKey(key.publicKey.id)) {
             try opened(payload, [RecipientPrivateKey()])
         }
-        #expect(throws: DecryptionFailure.wrongKey) { try opened(bare, [RecipientPrivateKey()]) }
+        #expect(throws: DecryptionError.wrongKey) { try opened(bare, [RecipientPrivateKey()]) }
     }
 
     @Test func `another authentication secret does not open it`() throws {
@@ -55,20 +55,20 @@ import Testing
                 rawRepresentation: key.rawRepresentation.wrappedValue,
                 authenticationSecret: [UInt8](repeating: 7, count: 16)))
         let payload = try EncryptedPayload.make(secret, to: key.publicKey, placeholder: placeholder)
-        #expect(throws: DecryptionFailure.wrongKey) { try opened(payload, [other]) }
+        #expect(throws: DecryptionError.wrongKey) { try opened(payload, [other]) }
     }
 
     @Test func `a message that was cut or changed anywhere stays shut`() throws {
         let body = try PushMessage.encrypt(secret, to: key.publicKey)
         for count in 0..<body.count {
-            #expect(throws: DecryptionFailure.self) { try opened(envelope(Array(body.prefix(count))), [key]) }
+            #expect(throws: DecryptionError.self) { try opened(envelope(Array(body.prefix(count))), [key]) }
         }
-        #expect(throws: DecryptionFailure.truncated) { try opened(envelope(Array(body.prefix(20))), [key]) }
-        #expect(throws: DecryptionFailure.truncated) { try opened(envelope(Array(body.prefix(102))), [key]) }
+        #expect(throws: DecryptionError.truncated) { try opened(envelope(Array(body.prefix(20))), [key]) }
+        #expect(throws: DecryptionError.truncated) { try opened(envelope(Array(body.prefix(102))), [key]) }
         for place in 0..<body.count where !(16..<20).contains(place) {
             var changed = body
             changed[place] ^= 1
-            #expect(throws: DecryptionFailure.self) { try opened(envelope(changed), [key]) }
+            #expect(throws: DecryptionError.self) { try opened(envelope(changed), [key]) }
         }
     }
 
@@ -76,7 +76,7 @@ import Testing
     func `a record size that lies is said`(size: UInt8) throws {
         var body = try PushMessage.encrypt(secret, to: key.publicKey)
         body.replaceSubrange(16..<20, with: [0, 0, 0, size])
-        #expect(throws: DecryptionFailure.recordSize(declared: Int(size), carried: secret.count + 17)) {
+        #expect(throws: DecryptionError.recordSize(declared: Int(size), carried: secret.count + 17)) {
             try opened(envelope(body), [key])
         }
     }
@@ -84,9 +84,9 @@ import Testing
     @Test func `a sender's key that is no point of the curve is said`() throws {
         var body = try PushMessage.encrypt(secret, to: key.publicKey)
         body.replaceSubrange(22..<86, with: [UInt8](repeating: 1, count: 64))
-        #expect(throws: DecryptionFailure.senderKey) { try opened(envelope(body), [key]) }
+        #expect(throws: DecryptionError.senderKey) { try opened(envelope(body), [key]) }
         body = Array(body[..<20]) + [0] + Array(body[86...])
-        #expect(throws: DecryptionFailure.senderKey) { try opened(envelope(body), [key]) }
+        #expect(throws: DecryptionError.senderKey) { try opened(envelope(body), [key]) }
     }
 
     @Test(arguments: [
@@ -94,13 +94,13 @@ import Testing
         #"{"aldaba":{"encrypted":"AAAA","key":7}}"#,
     ])
     func `an envelope of the wrong form is said`(payload: String) {
-        #expect(throws: DecryptionFailure.malformed) { try EncryptedPayload(payload: Array(payload.utf8)) }
+        #expect(throws: DecryptionError.malformed) { try EncryptedPayload(payload: Array(payload.utf8)) }
     }
 
     @Test func `what was sealed must be a payload`() throws {
         for content in ["[]", "", "7", "{"] {
             let body = try PushMessage.encrypt(Array(content.utf8), to: key.publicKey)
-            #expect(throws: DecryptionFailure.notAnObject) { try opened(envelope(body), [key]) }
+            #expect(throws: DecryptionError.notAnObject) { try opened(envelope(body), [key]) }
         }
     }
 
@@ -142,10 +142,10 @@ import Testing
     @Test func `a key of the wrong form is refused by the field's name`() throws {
         let key = RecipientPrivateKey().publicKey
         for p256dh in ["", "a b", String(key.p256dh.dropLast(4)), "B" + String(repeating: "A", count: 86)] {
-            #expect(throws: RecipientKeyFault.point) { try RecipientPublicKey(p256dh: p256dh, auth: key.auth) }
+            #expect(throws: RecipientKeyError.point) { try RecipientPublicKey(p256dh: p256dh, auth: key.auth) }
         }
         for auth in ["", "+", String(key.auth.dropLast(4)), key.auth + "AAAA"] {
-            #expect(throws: RecipientKeyFault.authenticationSecret) {
+            #expect(throws: RecipientKeyError.authenticationSecret) {
                 try RecipientPublicKey(p256dh: key.p256dh, auth: auth)
             }
         }

@@ -70,7 +70,7 @@ import Testing
         let three = try session.sending.seal([UInt8](repeating: 3, count: 100))
         #expect(session.sending.isUsedUp(limit) && session.sending.count == 3)
         var behind = answer.session.receiving
-        #expect(throws: NoiseFault.notAuthentic) { try behind.open(three[...]) }
+        #expect(throws: NoiseError.notAuthentic) { try behind.open(three[...]) }
         try answer.session.receiving.rekey()
         #expect(try answer.session.receiving.open(three[...]).count == 100)
     }
@@ -115,10 +115,10 @@ import Testing
         for index in message.indices {
             var other = message
             other[index] ^= 0x40
-            #expect(throws: NoiseFault.self) {
+            #expect(throws: NoiseError.self) {
                 try NoiseResponder(own: own, first: other, prologue: Self.bytes(Self.prologue))
             }
-            #expect(throws: NoiseFault.self) {
+            #expect(throws: NoiseError.self) {
                 try NoiseResponder(own: own, first: Array(message[..<index]), prologue: Self.bytes(Self.prologue))
             }
         }
@@ -128,12 +128,12 @@ import Testing
     func others() throws {
         var initiator = try Self.initiator()
         let message = try initiator.first([])
-        #expect(throws: NoiseFault.notAuthentic) {
+        #expect(throws: NoiseError.notAuthentic) {
             try NoiseResponder(own: .init(), first: message, prologue: Self.bytes(Self.prologue))
         }
         let own = try Self.key(Self.responderKey)
-        #expect(throws: NoiseFault.notAuthentic) { try NoiseResponder(own: own, first: message, prologue: [1]) }
-        #expect(throws: NoiseFault.unusableKey) {
+        #expect(throws: NoiseError.notAuthentic) { try NoiseResponder(own: own, first: message, prologue: [1]) }
+        #expect(throws: NoiseError.unusableKey) {
             var zeros = try NoiseInitiator(own: .init(), remote: [UInt8](repeating: 0, count: 32))
             _ = try zeros.first([])
         }
@@ -150,14 +150,14 @@ import Testing
         var skipping = theirs.session.receiving
         let skipped = try skipping.open(sealed[1][...], context: [9], at: 1)
         #expect(skipped == [1])
-        #expect(throws: NoiseFault.notAuthentic) { try skipping.open(sealed[0][...], context: [9], at: 0) }
-        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[1][...], context: [9]) }
+        #expect(throws: NoiseError.notAuthentic) { try skipping.open(sealed[0][...], context: [9], at: 0) }
+        #expect(throws: NoiseError.notAuthentic) { try theirs.session.receiving.open(sealed[1][...], context: [9]) }
         let first = try theirs.session.receiving.open(sealed[0][...], context: [9])
         #expect(first == [0])
-        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[0][...], context: [9]) }
-        #expect(throws: NoiseFault.notAuthentic) { try theirs.session.receiving.open(sealed[1][...], context: [8]) }
+        #expect(throws: NoiseError.notAuthentic) { try theirs.session.receiving.open(sealed[0][...], context: [9]) }
+        #expect(throws: NoiseError.notAuthentic) { try theirs.session.receiving.open(sealed[1][...], context: [8]) }
         let second = try theirs.session.receiving.open(sealed[1][...], context: [9])
         #expect(second == [1])
-        #expect(throws: NoiseFault.truncated) { try theirs.session.receiving.open([1, 2]) }
+        #expect(throws: NoiseError.truncated) { try theirs.session.receiving.open([1, 2]) }
     }
 }

@@ -162,7 +162,7 @@ import Testing
         func send(
             _ message: FCMMessage, of app: AppID?, team: TeamID, isDryRun: Bool
         ) async throws -> NotificationID? {
-            guard message.target != .topic("full") else { throw FCMRefusal(.quotaExceeded, "full", retryAfter: 9) }
+            guard message.target != .topic("full") else { throw FCMRejection(.quotaExceeded, "full", retryAfter: 9) }
             return NotificationID(rawValue: 55)
         }
     }

@@ -126,7 +126,7 @@ import Testing
         let (_, delivery) = try content(#"{"token":"t","webpush":{"notification":{"title":"W"}}}"#, for: .browsers)
         #expect(delivery.priority == .immediate)
         let long = String(repeating: "x", count: 4096)
-        let refusal = #expect(throws: FCMRefusal.self) {
+        let refusal = #expect(throws: FCMRejection.self) {
             try content(#"{"token":"t","webpush":{"data":{"k":"\#(long)"}}}"#)
         }
         #expect(refusal?.field == "message.webpush")
@@ -177,7 +177,7 @@ import Testing
             return try FCMRequest(body: Array(#"{"message":{"\#(target)":"t","data":{"k":"\#(text)"}}}"#.utf8)).message
         }
         _ = try message(limit).content()
-        let refusal = #expect(throws: FCMRefusal.self) { try message(limit + 1).content() }
+        let refusal = #expect(throws: FCMRejection.self) { try message(limit + 1).content() }
         #expect(refusal?.message.contains("\(limit + 1) bytes, at most \(limit)") == true)
     }
 

@@ -19,7 +19,7 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct FCMRequestTests {
-    private func read(_ message: String, rest: String = "") throws(FCMRefusal) -> FCMRequest {
+    private func read(_ message: String, rest: String = "") throws(FCMRejection) -> FCMRequest {
         try FCMRequest(body: Array(#"{"message":\#(message)\#(rest)}"#.utf8))
     }
 
@@ -136,7 +136,7 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
             "https://"),
     ])
     func `what is wrong is named with its place`(row: RefusedMessage) {
-        let refusal = #expect(throws: FCMRefusal.self) { try read(row.message) }
+        let refusal = #expect(throws: FCMRejection.self) { try read(row.message) }
         #expect(refusal?.field == row.field)
         #expect(refusal?.message.contains(row.says) == true, "\(refusal?.message ?? "")")
         #expect(refusal?.status == .invalidArgument)
@@ -152,16 +152,16 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
 
     @Test(arguments: ["", "[]", "{", #"{"message":}"#, "{}", #"{"message":{"token":"t"},"x":1}"#])
     func `a body that is no request is refused`(body: String) {
-        #expect(throws: FCMRefusal.self) { try FCMRequest(body: Array(body.utf8)) }
+        #expect(throws: FCMRejection.self) { try FCMRequest(body: Array(body.utf8)) }
     }
 
     @Test func `a refusal has the form that libraries parse`() throws {
-        let refusal = FCMRefusal(.unregistered, "gone \"away\"", field: "message.token")
+        let refusal = FCMRejection(.unregistered, "gone \"away\"", field: "message.token")
         #expect(
             String(decoding: refusal.body(noted: "7"), as: UTF8.self) == #"""
                 {"error":{"code":404,"message":"message.token: gone \"away\"","status":"NOT_FOUND","details":[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"UNREGISTERED"},{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"message.token","description":"gone \"away\""}]},{"@type":"type.googleapis.com/google.rpc.RequestInfo","requestId":"7"}]}}
                 """#)
-        let bare = FCMRefusal(.unauthenticated, "no token")
+        let bare = FCMRejection(.unauthenticated, "no token")
         #expect(
             String(decoding: bare.body(), as: UTF8.self)
                 == #"{"error":{"code":401,"message":"no token","status":"UNAUTHENTICATED"}}"#)

@@ -102,7 +102,7 @@ func `tags are patched as Azure patches them`(patch: String, expected: String) t
 ])
 func `a patch that cannot be applied is refused`(patch: String) throws {
     let tree = try JSONTree(text: patch)
-    #expect(throws: InstallationFault.self) { try InstallationPatch.apply(tree, to: .object([])) }
+    #expect(throws: InstallationError.self) { try InstallationPatch.apply(tree, to: .object([])) }
 }
 
 @Test func `a merge patch sets, changes and takes away`() throws {
@@ -124,7 +124,7 @@ func `a patch that cannot be applied is refused`(patch: String) throws {
     #expect(installation.templates.first?.locales == [.init("pt-br", .string(#"{"a":2}"#))])
     let twice =
         #"{"installationId":"i","platform":"apns","templates":{"L":{"body":"{}","locales":{"pt-br":{"body":"{}"},"pt-BR":{"body":"{}"}}}}}"#
-    #expect(throws: InstallationFault("/templates/L/locales/pt-BR", "this language is there twice")) {
+    #expect(throws: InstallationError("/templates/L/locales/pt-BR", "this language is there twice")) {
         try InstallationJSON.read(try JSONTree(text: twice), id: nil)
     }
 }
@@ -141,7 +141,7 @@ func `a patch that cannot be applied is refused`(patch: String) throws {
 ])
 func `an installation that cannot be taken is told where`(text: String, path: String) throws {
     let tree = try JSONTree(text: text)
-    #expect { try InstallationJSON.read(tree, id: nil) } throws: { ($0 as? InstallationFault)?.path == path }
+    #expect { try InstallationJSON.read(tree, id: nil) } throws: { ($0 as? InstallationError)?.path == path }
 }
 
 @Test func `an installation is answered as Azure answers`() throws {

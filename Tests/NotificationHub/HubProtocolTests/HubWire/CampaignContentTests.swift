@@ -73,7 +73,7 @@ func `Apple's devices and this server's have everything in the payload`(platform
     ),
 ])
 func `actions and films that cannot be taken are told where`(text: String, path: String) {
-    #expect { try content(text) } throws: { ($0 as? InstallationFault)?.path == path }
+    #expect { try content(text) } throws: { ($0 as? InstallationError)?.path == path }
 }
 
 @Test(arguments: [
@@ -96,7 +96,7 @@ func `the most exact language that holds is chosen, in either spelling`(locale: 
 }
 
 @Test func `a language that is there twice is refused`() {
-    #expect(throws: InstallationFault("/locales/de_AT", "this language is there twice")) {
+    #expect(throws: InstallationError("/locales/de_AT", "this language is there twice")) {
         try content(#"{"title":"a","locales":{"de-at":{"title":"b"},"de_AT":{"title":"c"}}}"#)
     }
 }

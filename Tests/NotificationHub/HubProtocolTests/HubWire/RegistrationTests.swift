@@ -30,7 +30,7 @@ func `a registration is read as it was written`(platform: HubPlatform) throws {
     "<entry><content><AppleRegistrationDescription/></content></entry>",
 ])
 func `an entry without a registration is refused`(text: String) {
-    #expect(throws: InstallationFault.self) { try RegistrationAtom.read(Array(text.utf8), id: "x") }
+    #expect(throws: InstallationError.self) { try RegistrationAtom.read(Array(text.utf8), id: "x") }
 }
 
 @Test(
@@ -60,5 +60,5 @@ func `a campaign speaks the recipient's language`(locale: String?, alert: String
     (#"{"body":"x","locales":{"de":{"body":1}}}"#, "/locales/de/body"),
 ])
 func `a campaign that cannot be taken is told where`(text: String, path: String) {
-    #expect { try CampaignContent.read(Array(text.utf8)) } throws: { ($0 as? InstallationFault)?.path == path }
+    #expect { try CampaignContent.read(Array(text.utf8)) } throws: { ($0 as? InstallationError)?.path == path }
 }

@@ -25,7 +25,7 @@ func `tiles that a patch brings are as deep as the document can be read again`(d
     guard depth < 64 else {
         #expect {
             try InstallationJSON.read(changed, id: nil)
-        } throws: { ($0 as? InstallationFault)?.path == "/secondaryTiles" }
+        } throws: { ($0 as? InstallationError)?.path == "/secondaryTiles" }
         return
     }
     let read = try InstallationJSON.read(changed, id: nil)

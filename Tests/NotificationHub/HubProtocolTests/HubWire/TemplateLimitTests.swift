@@ -83,7 +83,7 @@ func `a template of too many expressions, or too long ones, is told where`(
     for (count, bytes, path) in [(129, 1, ""), (1, 16_385, "/p0")] {
         #expect {
             try PushTemplate.checkedProperties(body(count, bytes))
-        } throws: { ($0 as? InstallationFault)?.path == path }
+        } throws: { ($0 as? InstallationError)?.path == path }
         // What the store has from before is read all the same.
         #expect(try PushTemplate.properties(body(count, bytes)).count == count)
     }

@@ -64,7 +64,7 @@ func `a template that cannot be read is refused when it is put`(body: String, me
 @Test func `properties are a flat object of strings`() throws {
     #expect(try PushTemplate.properties(Array(#"{"A":"x","b":null}"#.utf8)) == ["a": "x"])
     for body in ["", "[]", #"{"a":1}"#, #"{"a":{}}"#] {
-        #expect(throws: InstallationFault.self) { try PushTemplate.properties(Array(body.utf8)) }
+        #expect(throws: InstallationError.self) { try PushTemplate.properties(Array(body.utf8)) }
     }
 }
 

@@ -115,7 +115,7 @@ func `a template of Windows comes back as its clients read it`(
 }
 
 @Test func `XML is refused where the push service takes JSON`() {
-    #expect(throws: InstallationFault.self) {
+    #expect(throws: InstallationError.self) {
         try registration(
             "<AppleTemplateRegistrationDescription><DeviceToken>u</DeviceToken><BodyTemplate>&lt;t/&gt;</BodyTemplate>"
                 + "</AppleTemplateRegistrationDescription>")
@@ -125,5 +125,5 @@ func `a template of Windows comes back as its clients read it`(
             try JSONTree(
                 text: #"{"platform":"fcmV1","pushChannel":"u","templates":{"a":{"body":"{}"},"b":{"body":"<t/>"}}}"#),
             id: "i")
-    } throws: { ($0 as? InstallationFault)?.path == "/templates/b/body" }
+    } throws: { ($0 as? InstallationError)?.path == "/templates/b/body" }
 }

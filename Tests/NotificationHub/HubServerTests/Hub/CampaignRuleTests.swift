@@ -131,7 +131,7 @@ private let experiment = #"""
 func `a wrong plan is told by its member`(text: String) {
     #expect {
         try CampaignPlan(text: text)
-    } throws: { ($0 as? InstallationFault)?.path.split(separator: "/").count ?? 0 >= 2 }
+    } throws: { ($0 as? InstallationError)?.path.split(separator: "/").count ?? 0 >= 2 }
 }
 
 @Test(arguments: [
@@ -158,7 +158,7 @@ func `a plan is read back as it was`(text: String) throws {
     #expect(world.sender.channels == ["mine", "mine"])
     _ = try await world.hubs.tryOut(request, on: ["OTHERS"], of: world.hub)
     #expect(world.sender.channels == ["mine", "mine", "others", "others"])
-    await #expect(throws: HubFault.self) { try await world.hubs.tryOut(request, on: ["nobody"], of: world.hub) }
+    await #expect(throws: HubError.self) { try await world.hubs.tryOut(request, on: ["nobody"], of: world.hub) }
     _ = try await world.campaign(#"{"cap":{"most":1,"hours":24}}"#)
     _ = try await world.runner.runAll()
     #expect(world.sender.channels.count == 6)
@@ -212,7 +212,7 @@ private func texts(_ preview: NotificationHubs.Preview) -> [String] {
     try await world.put("one")
     let first = try await world.campaign("{}", key: "k")
     #expect(try await world.campaign("{}", key: "k").id == first.id)
-    await #expect(throws: HubFault.keyReused) {
+    await #expect(throws: HubError.keyReused) {
         try await world.campaign(#"{"cap":{"most":1,"hours":24}}"#, key: "k")
     }
     _ = try await world.runner.runAll()

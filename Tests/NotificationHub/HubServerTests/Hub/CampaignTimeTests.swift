@@ -83,7 +83,7 @@ func `a change of clocks is done as was said`(time: String, gap: String, overlap
     let record = try await world.campaign(local("2026-06-02T09:00:00"))
     #expect(try await arrivals(world) == [:])
     #expect(try await world.hubs.store.leftOut(of: record.number) == [.unknownZone: 1])
-    await #expect(throws: HubFault.self) {
+    await #expect(throws: HubError.self) {
         try await world.campaign(local("2026-06-02T09:00:00", unknown: "Moon/Base"))
     }
 }
@@ -96,7 +96,7 @@ func `each of the choices is to be said`(name: String) throws {
     tree.set("local", part)
     #expect {
         try CampaignPlan(tree)
-    } throws: { ($0 as? InstallationFault)?.path == "/local/\(name)" }
+    } throws: { ($0 as? InstallationError)?.path == "/local/\(name)" }
 }
 
 private let night = #"{"quiet":{"from":"22:00","to":"08:00","then":"wait","unknownZone":"UTC"}}"#

@@ -6,7 +6,7 @@ import Testing
 /// What becomes of a channel when its installation is changed in another respect.
 struct ChannelLifeTests {
     private func tag(_ id: String, _ world: HubWorld) async throws {
-        _ = try await world.hubs.change(id, of: world.hub) { document throws(InstallationFault) in
+        _ = try await world.hubs.change(id, of: world.hub) { document throws(InstallationError) in
             var document = document
             document.set("tags", .array([.string("new")]))
             return document
@@ -45,7 +45,7 @@ struct ChannelLifeTests {
         _ = try await world.runner.runAll()
         #expect(try await fault("one", world) == ChannelFault(word: "Unregistered", at: died))
         // Another channel lives.
-        _ = try await world.hubs.change("one", of: world.hub) { document throws(InstallationFault) in
+        _ = try await world.hubs.change("one", of: world.hub) { document throws(InstallationError) in
             var document = document
             document.set("pushChannel", .string("d"))
             return document

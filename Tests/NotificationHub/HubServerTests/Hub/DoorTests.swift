@@ -31,7 +31,7 @@ private let cap = #"{"cap":{"most":1,"hours":24}}"#
     try await world.put("one")
     var request = try await world.campaign("{}").request
     request.target = .audience("((")
-    await #expect(throws: HubFault.self) { try await world.hubs.preview(request, for: "one", of: world.hub) }
+    await #expect(throws: HubError.self) { try await world.hubs.preview(request, for: "one", of: world.hub) }
 }
 
 @Test func `an instant that is over is refused, but for a request that was accepted before it was`() async throws {
@@ -52,7 +52,7 @@ private let cap = #"{"cap":{"most":1,"hours":24}}"#
         await #expect {
             try await check(key)
         } throws: { error in
-            guard case HubFault.document(let fault) = error else { return false }
+            guard case HubError.document(let fault) = error else { return false }
             return fault.path == "/at"
         }
     }
@@ -66,5 +66,5 @@ private let cap = #"{"cap":{"most":1,"hours":24}}"#
     changed.set("tags", .array([.string("a")]))
     try world.hubs.validate(changed, insteadOf: before, id: "one")
     changed.set("timeZone", .string("Mars/Deimos"))
-    #expect(throws: InstallationFault.self) { try world.hubs.validate(changed, insteadOf: before, id: "one") }
+    #expect(throws: InstallationError.self) { try world.hubs.validate(changed, insteadOf: before, id: "one") }
 }

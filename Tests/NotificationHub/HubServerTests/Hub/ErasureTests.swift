@@ -101,7 +101,7 @@ func `what a slice hands over that was under way when a person was erased is tak
     _ = try await world.runner.runAll()
     let devices = KnownDevices(sender)
     devices.answer(.failed)
-    await #expect(throws: HubFault.self) {
+    await #expect(throws: HubError.self) {
         try await world.hubs.erase(user: "anna", of: world.hub, timelines: devices, by: devices)
     }
     // Nothing is sent to who is about to be erased.
@@ -171,7 +171,7 @@ func `what a slice hands over that was under way when a person was erased is tak
             target: .channels(["abcd", "token of two"])), for: world.hub)
     _ = try await world.runner.runAll()
     _ = try await world.erase("anna")
-    guard case .audience(let text?) = try await world.now(record).request.target else { throw HubFault.missing("it") }
+    guard case .audience(let text?) = try await world.now(record).request.target else { throw HubError.missing("it") }
     let name = try #require(text.split(separator: "{").dropFirst().first?.prefix { $0 != "}" })
     #expect(name.hasPrefix("erased-"))
     #expect(text == "x || ( $UserId:{\(name)} && !$InstallationId:{\(name)} ) || $UserId:{anna-lena}")

@@ -20,7 +20,7 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     #expect(try await world.hubs.delete("one", of: world.hub))
     #expect(try await listed(world).isEmpty)
     #expect(try await listed(world, "!x").isEmpty)
-    await #expect(throws: HubFault.self) { try await world.hubs.installation("one", of: world.hub) }
+    await #expect(throws: HubError.self) { try await world.hubs.installation("one", of: world.hub) }
 }
 
 @Test func `a channel belongs to whoever named it last`() async throws {
@@ -41,12 +41,12 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     func put(_ condition: EntityCondition) async throws -> Int64 {
         try await world.hubs.put(read, of: world.hub, condition: condition).0.version
     }
-    await #expect(throws: HubFault.conditionFailed) { try await put(.exists) }
+    await #expect(throws: HubError.conditionFailed) { try await put(.exists) }
     #expect(try await put(.isMissing) == 1)
-    await #expect(throws: HubFault.conditionFailed) { try await put(.isMissing) }
+    await #expect(throws: HubError.conditionFailed) { try await put(.isMissing) }
     #expect(try await put(.version(1)) == 2)
-    await #expect(throws: HubFault.conditionFailed) { try await put(.version(1)) }
-    await #expect(throws: HubFault.conditionFailed) {
+    await #expect(throws: HubError.conditionFailed) { try await put(.version(1)) }
+    await #expect(throws: HubError.conditionFailed) {
         try await world.hubs.delete("i", of: world.hub, condition: .version(1))
     }
     #expect(try await world.hubs.delete("i", of: world.hub, condition: .version(2)))
@@ -58,7 +58,7 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<6 {
             group.addTask {
-                _ = try await world.hubs.change("one", of: world.hub) { document throws(InstallationFault) in
+                _ = try await world.hubs.change("one", of: world.hub) { document throws(InstallationError) in
                     try InstallationPatch.apply(
                         .array([
                             .object([
@@ -87,8 +87,8 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
 @Test func `one whose time is over is refused, and takes no channel`() async throws {
     let world = try await HubWorld()
     try await world.put("other", #","tags":["a"]"#, channel: "one")
-    let isOver = HubFault.document(
-        InstallationFault("/expirationTime", "2026-06-01T00:00:00Z is over; name a later instant, or none"))
+    let isOver = HubError.document(
+        InstallationError("/expirationTime", "2026-06-01T00:00:00Z is over; name a later instant, or none"))
     await #expect(throws: isOver) {
         try await world.put("one", #","tags":["a"],"expirationTime":"2026-06-01T00:00:00Z""#, channel: "one")
     }
@@ -96,7 +96,7 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     #expect(try await world.hubs.installation("other", of: world.hub).fault == nil)
     // Nor is one changed so, nor one whose time is over before it was deleted.
     func change(_ text: String) async throws {
-        _ = try await world.hubs.change("other", of: world.hub) { tree throws(InstallationFault) in
+        _ = try await world.hubs.change("other", of: world.hub) { tree throws(InstallationError) in
             var tree = tree
             tree.set("expirationTime", .string(text))
             return tree
@@ -105,7 +105,7 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
     await #expect(throws: isOver) { try await change("2026-06-01T00:00:00Z") }
     try await change("2026-06-01T00:00:01Z")
     world.clock.advance(milliseconds: 1000)
-    await #expect(throws: HubFault.self) { try await change("2026-06-01T00:00:01Z") }
+    await #expect(throws: HubError.self) { try await change("2026-06-01T00:00:01Z") }
     try await change("2026-06-02T00:00:00Z")
 }
 

@@ -96,7 +96,7 @@ private func ends(_ report: SendReport) -> [SendReport.End: Int] { report.ends.f
         #expect(try await counts(6, server) == [isTakenBack ? 0 : 1, 0, 0, 0, 0, 0])
         let ends = ends(try await world.report(record, server))
         #expect(ends == (isTakenBack ? [.ended: 6] : [.waiting: 1, .ended: 5]))
-        await #expect(throws: HubFault.self) { try await world.hubs.resume(record.id, of: world.hub) }
+        await #expect(throws: HubError.self) { try await world.hubs.resume(record.id, of: world.hub) }
         try await server.stop()
     }
 }

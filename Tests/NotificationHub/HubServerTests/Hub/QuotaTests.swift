@@ -26,7 +26,7 @@ private struct QuotaWorld {
             """
         var installation = try InstallationJSON.read(try JSONTree(text: text), id: id)
         installation.isRegistration = isRegistration
-        do { _ = try await world.hubs.put(installation, of: hub) } catch HubFault.quota(let quota) { return quota }
+        do { _ = try await world.hubs.put(installation, of: hub) } catch HubError.quota(let quota) { return quota }
         return nil
     }
 
@@ -140,7 +140,7 @@ func `a hub holds as many installations or registrations as it may`(isRegistrati
     for number in 0..<10 {
         let text = String(repeating: "x", count: 20_000)
         do {
-            let stored = try await world.world.hubs.change("a", of: world.hub) { tree throws(InstallationFault) in
+            let stored = try await world.world.hubs.change("a", of: world.hub) { tree throws(InstallationError) in
                 var tree = tree
                 var variables = tree["pushVariables"] ?? .object([])
                 variables.set("v\(number)", .string(text))
@@ -148,7 +148,7 @@ func `a hub holds as many installations or registrations as it may`(isRegistrati
                 return tree
             }
             longest = InstallationJSON.document(stored.installation).json.utf8.count
-        } catch HubFault.document { continue }
+        } catch HubError.document { continue }
     }
     #expect(longest > 60_000 && longest <= 65_536)
 }

@@ -84,7 +84,7 @@ import Testing
     let first = try await world.send(nil, key: "k")
     let second = try await world.send(nil, key: "k")
     #expect(first.id == second.id)
-    await #expect(throws: HubFault.keyReused) { try await world.send("a", key: "k") }
+    await #expect(throws: HubError.keyReused) { try await world.send("a", key: "k") }
     _ = try await world.runner.runAll()
     #expect(world.sender.pushes.count == 1)
 }
@@ -176,10 +176,10 @@ import Testing
 
 @Test func `what cannot be sent is refused before it is accepted`() async throws {
     let world = try await HubWorld(isStrict: true)
-    await #expect(throws: HubFault.self) { try await world.send("a &&") }
-    await #expect(throws: HubFault.self) { try await world.send((0..<7).map { "t\($0)" }.joined(separator: "&&")) }
-    await #expect(throws: HubFault.self) { try await world.send(nil, format: .template, body: "[]") }
-    await #expect(throws: HubFault.self) {
+    await #expect(throws: HubError.self) { try await world.send("a &&") }
+    await #expect(throws: HubError.self) { try await world.send((0..<7).map { "t\($0)" }.joined(separator: "&&")) }
+    await #expect(throws: HubError.self) { try await world.send(nil, format: .template, body: "[]") }
+    await #expect(throws: HubError.self) {
         try await world.hubs.accept(
             SendRequest(
                 format: .native(.apns), body: [], headers: ["apns-priority": "7"], target: .audience(nil)),
@@ -198,7 +198,7 @@ import Testing
     #expect(try await world.details(record).state == .completed)
     world.clock.advance(milliseconds: 2 * 86_400_000)
     try await world.hubs.deleteExpired()
-    await #expect(throws: HubFault.self) { try await world.details(record) }
+    await #expect(throws: HubError.self) { try await world.details(record) }
     #expect(try await world.database.faults(of: record.number, after: 0, limit: 9).isEmpty)
 }
 
@@ -224,7 +224,7 @@ import Testing
         world.sender.pushes.map { String(decoding: $0.body, as: UTF8.self) } == [
             #"{"aps":{"alert":{"title":"Hallo"}}}"#, #"{"aps":{"alert":{"title":"Hello"}}}"#,
         ])
-    await #expect(throws: HubFault.self) {
+    await #expect(throws: HubError.self) {
         try await world.send(nil, format: .content, body: #"{"body":"\#(String(repeating: "x", count: 4096))"}"#)
     }
 }

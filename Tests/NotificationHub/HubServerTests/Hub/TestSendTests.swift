@@ -41,7 +41,7 @@ struct TestSendTests {
         let (again, none) = try await world.hubs.test(request(key: "k"), for: world.hub)
         #expect(again.id == first.id && none.isEmpty)
         #expect(world.sender.channels == ["one"])
-        await #expect(throws: HubFault.self) { try await world.hubs.accept(request(key: "k"), for: world.hub) }
+        await #expect(throws: HubError.self) { try await world.hubs.accept(request(key: "k"), for: world.hub) }
     }
 
     @Test func `faults of channels that nobody has are told, and pages lose none`() async throws {

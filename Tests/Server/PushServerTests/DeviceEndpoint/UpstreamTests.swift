@@ -142,7 +142,7 @@ private final class HeldReceiver: UpstreamReceiver {
         #expect(try receive(batch(4), limit: 3, gateway) == .violation("too many receipts in one batch"))
         #expect(
             try receive([0x0A, 0x50], gateway)
-                == .refused(UpstreamRefusal(code: 400, reason: "the content is no batch of receipts")))
+                == .refused(UpstreamRejection(code: 400, reason: "the content is no batch of receipts")))
         #expect(gateway.state.value.receipts.count == 3)
         gateway.state.change { $0.recordsDurably = false }
         #expect(try receive(batch(1), gateway) == .failed)
@@ -153,7 +153,7 @@ private final class HeldReceiver: UpstreamReceiver {
     @Test func `refusals are told once in ten seconds, with how many there were`() throws {
         let report = UpstreamRefusalReport(
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-        let refusal = UpstreamRefusal(code: 404, reason: "nobody")
+        let refusal = UpstreamRejection(code: 404, reason: "nobody")
         let device = try #require(DeviceID(7))
         let told = [0, 1, 9999, 10_000, 10_001, 20_000, 50_000].map { report.refused(refusal, of: device, at: $0) }
         #expect(told == [1, nil, nil, 3, nil, 2, 1])

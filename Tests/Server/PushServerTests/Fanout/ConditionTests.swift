@@ -54,7 +54,7 @@ import Testing
         (String(repeating: "!", count: 9000), 1, "at most 8192"),
     ])
     func `what cannot be read says where and why`(condition: String, position: Int, reason: String) {
-        let fault = #expect(throws: ConditionFault.self) { try TopicCondition(parsing: condition) }
+        let fault = #expect(throws: ConditionError.self) { try TopicCondition(parsing: condition) }
         #expect(fault?.position == position)
         #expect(fault?.reason.contains(reason) == true, "\(fault?.reason ?? "")")
     }

@@ -94,14 +94,14 @@ enum SampleFile: Sendable {
 }
 
 /// What is not taken, and the reason.
-private let refused: [(SampleFile, MediaRefusal)] = [
+private let refused: [(SampleFile, MediaRejection)] = [
     (.text(""), .empty), (.text("<html>"), .unknownFormat), (.text("a text of more than sixteen"), .unknownFormat),
     (.mp3((5 << 20) + 1), .tooLarge(.audio)), (.png((10 << 20) + 1), .tooLarge(.image)),
     (.mpeg((50 << 20) + 1), .tooLarge(.movie)),
 ]
 
 @Test(arguments: refused)
-func `a refused file leaves nothing behind`(file: SampleFile, refusal: MediaRefusal) throws {
+func `a refused file leaves nothing behind`(file: SampleFile, refusal: MediaRejection) throws {
     let world = try MediaWorld(quota: 100 << 20)
     #expect(throws: refusal) { try world.upload(file.bytes, piece: 1 << 20) }
     #expect(try world.entries.isEmpty)
@@ -120,10 +120,10 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     let first = try world.upload(Sample.png(100)).file
     let arriving = try world.store.begin(team: team, announced: nil)
     try Sample.png(60, 1).withUnsafeBytes { try arriving.take($0) }
-    #expect(throws: MediaRefusal.quota(200)) { try world.upload(Sample.png(41, 2)) }
-    #expect(throws: MediaRefusal.quota(200)) { try world.store.begin(team: team, announced: 41) }
+    #expect(throws: MediaRejection.quota(200)) { try world.upload(Sample.png(41, 2)) }
+    #expect(throws: MediaRejection.quota(200)) { try world.store.begin(team: team, announced: 41) }
     #expect(try world.upload(Sample.png(40, 3)).isNew)
-    #expect(throws: MediaRefusal.quota(200)) { try world.upload(Sample.png(17, 4)) }
+    #expect(throws: MediaRejection.quota(200)) { try world.upload(Sample.png(17, 4)) }
     #expect(world.store.delete(first.name, team: team) == first)
     #expect(try world.upload(Sample.png(100, 5)).isNew)
     #expect(try arriving.finish().isNew)
@@ -140,7 +140,7 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     let held = try (0..<MediaStore.arrivals).map {
         try world.store.begin(team: $0 < MediaStore.teamArrivals ? team : otherTeam, announced: nil)
     }
-    #expect(throws: MediaRefusal.busy) { try world.store.begin(team: team, announced: nil) }
+    #expect(throws: MediaRejection.busy) { try world.store.begin(team: team, announced: nil) }
     try withExtendedLifetime(held) {
         let first = try #require(held.first)
         try Sample.png(20).withUnsafeBytes { try first.take($0) }
@@ -151,14 +151,14 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
 @Test func `when there are as many files as may be another is refused`() throws {
     let world = try MediaWorld(count: 1)
     try world.upload(Sample.png(20))
-    #expect(throws: MediaRefusal.count(1)) { try world.upload(Sample.png(21), team: otherTeam) }
+    #expect(throws: MediaRejection.count(1)) { try world.upload(Sample.png(21), team: otherTeam) }
 }
 
 @Test func `of what may arrive at once one team takes half`() throws {
     let world = try MediaWorld()
     var held: [MediaUpload] = []
     for _ in 0..<MediaStore.teamArrivals { held.append(try world.store.begin(team: team, announced: nil)) }
-    #expect(throws: MediaRefusal.teamBusy(4)) { try world.store.begin(team: team, announced: nil) }
+    #expect(throws: MediaRejection.teamBusy(4)) { try world.store.begin(team: team, announced: nil) }
     for _ in 0..<4 { held.append(try world.store.begin(team: otherTeam, announced: nil)) }
     held.removeAll()
     for _ in 0..<MediaStore.teamArrivals { held.append(try world.store.begin(team: team, announced: nil)) }
@@ -170,11 +170,11 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     try world.upload(Sample.png(60))
     let arriving = try world.store.begin(team: team, announced: 40)
     try Sample.png(30).withUnsafeBytes { try arriving.take($0) }
-    let refusal = #expect(throws: MediaRefusal.self) { try world.upload(Sample.png(17, 1)) }
+    let refusal = #expect(throws: MediaRejection.self) { try world.upload(Sample.png(17, 1)) }
     guard case .teamQuota(let used, 100)? = refusal else { return #expect(Bool(false), "\(refusal as Any)") }
     #expect((90...100).contains(used))
     #expect(refusal?.description.contains("\(used) of the 100 bytes") == true)
-    #expect(throws: MediaRefusal.teamQuota(used: 90, limit: 100)) {
+    #expect(throws: MediaRejection.teamQuota(used: 90, limit: 100)) {
         try world.store.begin(team: team, announced: 11)
     }
     // The other half is the others'.
@@ -192,9 +192,9 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
 @Test func `of the files that are kept one team has half, after a restart too`() throws {
     let world = try MediaWorld(count: 4)
     for filling in 0..<2 as Range<UInt8> { try world.upload(Sample.png(20, filling)) }
-    #expect(throws: MediaRefusal.teamCount(2)) { try world.upload(Sample.png(20, 9)) }
+    #expect(throws: MediaRejection.teamCount(2)) { try world.upload(Sample.png(20, 9)) }
     let again = try MediaWorld(folder: world.folder, count: 4)
-    #expect(throws: MediaRefusal.teamCount(2)) { try again.upload(Sample.png(20, 9)) }
+    #expect(throws: MediaRejection.teamCount(2)) { try again.upload(Sample.png(20, 9)) }
     for filling in 0..<2 as Range<UInt8> { try again.upload(Sample.png(20, filling), team: otherTeam) }
     #expect(again.store.list(team: nil, after: nil, limit: 10).count == 4)
 }
@@ -209,7 +209,7 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     let upload = try world.store.begin(team: team, announced: nil)
     try Sample.png(20).withUnsafeBytes { try upload.take($0) }
     world.clock.advance(milliseconds: 600_001)
-    #expect(throws: MediaRefusal.slow) { try [1].withUnsafeBytes { try upload.take($0) } }
+    #expect(throws: MediaRejection.slow) { try [1].withUnsafeBytes { try upload.take($0) } }
 }
 
 @Test func `a team sees and deletes its own files alone`() throws {

@@ -225,7 +225,7 @@ import Testing
 
     @Test func `a refused request is found under its apns-id with what was wrong`() async throws {
         try await withServer { server in
-            let refusal = APNsRefusal(.payloadEmpty, note: "byte 5: expected ':'")
+            let refusal = APNsRejection(.payloadEmpty, note: "byte 5: expected ':'")
             _ = server.service.noteRefusal(
                 refusal, team: server.app.team, topic: "com.example.todo",
                 apnsID: "C0FFEE00-0000-4000-8000-000000000002")

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// A fault in a manifest.
-package struct AppManifestFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct AppManifestError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key that is at fault; empty when it is the whole file.
     package var key: String
     /// The fault and its remedy, for people.
@@ -78,24 +78,24 @@ extension AppManifest {
     }
 
     /// The fault of a program that is missing or cannot be run; `nil` when all can be run.
-    package func missingProgram() -> AppManifestFault? {
+    package func missingProgram() -> AppManifestError? {
         let programs = [("executable", executable), ("serviceExtension.executable", serviceExtension?.executable)]
         for case (let key, let path?) in programs where access(path, X_OK) != 0 {
             let reason = String(cString: strerror(errno))
-            return AppManifestFault(key: key, problem: "\(path): \(reason); name a program that can be run")
+            return AppManifestError(key: key, problem: "\(path): \(reason); name a program that can be run")
         }
         return nil
     }
 
     /// The fault of a program that cannot prove which app it is: a script, or an interpreter by its own name or that of
     /// a link to it. `nil` where there is none, and for an app that proves itself by a secret.
-    package func programFault() -> AppManifestFault? {
+    package func programFault() -> AppManifestError? {
         guard !provesBySecret else { return nil }
         let named = URL(fileURLWithPath: executable)
         let program = named.resolvingSymlinksInPath()
         let isInterpreter = [named, program].contains { Self.isInterpreter($0.lastPathComponent) }
         guard isInterpreter || Self.isScript(program.path) else { return nil }
-        return AppManifestFault(
+        return AppManifestError(
             key: "executable",
             problem: "\(executable) is an interpreter or a script, and any script could say that it is this app; "
                 + "set `provesBySecret` to true, and give the app the secret that installing then makes")

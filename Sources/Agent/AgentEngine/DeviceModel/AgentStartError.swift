@@ -1,7 +1,7 @@
 import Platform
 
 /// The reason why an agent cannot start. Each description names the remedy.
-package enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
+package enum AgentStartError: Error, Sendable, CustomStringConvertible {
     /// A folder cannot be made, entered or trusted, or a file in it not written.
     case folder(path: String, reason: String)
     /// Another agent holds the data folder; `process` is its process id, empty where that is not known.
@@ -14,7 +14,7 @@ package enum AgentStartFailure: Error, Sendable, CustomStringConvertible {
     case store(path: String, reason: String)
 
     /// Creates the failure of a folder from the system's error.
-    package init(_ failure: MachineFailure) { self = .folder(path: failure.what, reason: failure.reason) }
+    package init(_ failure: MachineError) { self = .folder(path: failure.what, reason: failure.reason) }
 
     package var description: String {
         switch self {

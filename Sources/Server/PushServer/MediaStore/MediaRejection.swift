@@ -1,7 +1,7 @@
 import AgentProtocol
 
 /// The reason why a file is refused.
-package enum MediaRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MediaRejection: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file is empty.
     case empty
     /// The first bytes match no format that a notification can contain.

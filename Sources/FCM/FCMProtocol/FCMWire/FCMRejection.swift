@@ -62,7 +62,7 @@ package enum FCMErrorCode: String, Hashable, Sendable, CaseIterable {
 
 /// A request that is not done: for the provider in the form that Google's libraries parse, for the timeline a code and
 /// a note.
-package struct FCMRefusal: Error, Hashable, Sendable {
+package struct FCMRejection: Error, Hashable, Sendable {
     /// The canonical status.
     package var status: FCMStatus
     /// FCM's own code; `nil` where the request never came to FCM.
@@ -94,8 +94,8 @@ package struct FCMRefusal: Error, Hashable, Sendable {
     }
 
     /// A field that is not as it must be.
-    package static func invalid(_ field: String, _ message: String) -> FCMRefusal {
-        FCMRefusal(.invalidArgument, message, field: field)
+    package static func invalid(_ field: String, _ message: String) -> FCMRejection {
+        FCMRejection(.invalidArgument, message, field: field)
     }
 
     /// The code that the timeline shows: FCM's, else the canonical one.

@@ -3,7 +3,7 @@ import Hummingbird
 import PushServer
 
 /// A quota as our own API and the tutorial's backend refuse it.
-struct QuotaRefusal: Sendable {
+struct QuotaRejection: Sendable {
     var status: HTTPResponse.Status
     var code: String
     var message: String
@@ -20,11 +20,11 @@ struct QuotaRefusal: Sendable {
 
 extension HubQuota {
     /// 429 for a rate; 403 for a quota that no waiting ends.
-    var refusal: QuotaRefusal {
+    var refusal: QuotaRejection {
         if case .writes(_, let seconds) = self {
-            return QuotaRefusal(
+            return QuotaRejection(
                 status: .tooManyRequests, code: "tooManyWrites", message: description, retryAfter: seconds)
         }
-        return QuotaRefusal(status: .forbidden, code: "quotaExceeded", message: description)
+        return QuotaRejection(status: .forbidden, code: "quotaExceeded", message: description)
     }
 }

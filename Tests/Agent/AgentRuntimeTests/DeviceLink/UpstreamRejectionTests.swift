@@ -32,7 +32,7 @@ private struct KeepingHandler: LogHandler {
         let connection = client.connect(
             .init(device: device, secret: 2, received: []), delegate: MCSPushDelegate(events: { _ in }, logger: logger))
         delegate.upstreamRefused(
-            connection, persistentID: "7", UpstreamRefusal(code: 404, reason: "nobody takes aldaba.songs"))
+            connection, persistentID: "7", UpstreamRejection(code: 404, reason: "nobody takes aldaba.songs"))
         let line = try #require(await lines.next())
         #expect(line.hasPrefix("warning The server refused a report for good"))
         #expect(line.contains("404 nobody takes aldaba.songs"))

@@ -1,7 +1,7 @@
 import Glibc
 
 /// An error of the system: the refused resource or action, and the reason.
-package struct MachineFailure: Error, Hashable, CustomStringConvertible {
+package struct MachineError: Error, Hashable, CustomStringConvertible {
     /// The subject of the failure, such as a program's path.
     package var what: String
     /// The system's error message.

@@ -21,7 +21,7 @@ package enum CommandExit: Int32, Sendable, CaseIterable {
 }
 
 /// Why a command did not do what it was asked: a sentence for people and an exit code for programs.
-package struct CommandFailure: Error, Sendable, CustomStringConvertible {
+package struct CommandError: Error, Sendable, CustomStringConvertible {
     /// The exit code that the process ends with.
     package var exit: CommandExit
     /// The fault and the remedy, in a sentence; empty where the command has printed it.

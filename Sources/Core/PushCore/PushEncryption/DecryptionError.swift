@@ -1,5 +1,5 @@
 /// Why an encrypted payload could not be opened, or is not shown.
-package enum DecryptionFailure: Error, Hashable, Sendable {
+package enum DecryptionError: Error, Hashable, Sendable {
     /// The member `encrypted` is no base64url text, or `key` is no text.
     case malformed
     /// It ends before its header or its only record does.
