@@ -59,7 +59,8 @@ open class RichPushService: UNNotificationServiceExtension {
 
 /// Makes attachments of answers, and notifies the service of failed ones.
 ///
-/// Sendable is unchecked for the service, whose `mediaFailed` may be called by any thread.
+/// Sendable is unchecked for its only property, a constant: of the service it calls `mediaFailed` alone, which the
+/// documentation of that method lets any thread call.
 private final class FailureReport: @unchecked Sendable {
     private let service: RichPushService
 

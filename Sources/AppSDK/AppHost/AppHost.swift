@@ -184,7 +184,7 @@ extension AppHost {
         case .askPresentation(let notification): askPresentation(notification)
         case .handResponse(let response): handResponse(response)
         case .offerOpening(let response):
-            tellMessaging(response.notification, .response)
+            notifyMessaging(response.notification, .response)
             offerOpening(of: response) { .openingAnswered(id: response.id, isTaken: $0) }
         case .extend(let notification): extend(notification)
         case .expire(let notification): extensionReceiver?.expire(notification)
@@ -239,7 +239,7 @@ extension AppHost {
     }
 
     private func handBackground(_ notification: DeliveredNotification) {
-        tellMessaging(notification, .background)
+        notifyMessaging(notification, .background)
         guard let applicationReceiver else {
             return handle(.backgroundHandled(id: notification.id, .noData))
         }
@@ -249,12 +249,12 @@ extension AppHost {
     }
 
     /// Passes a remote notification to messaging before the app's own handlers get it.
-    private func tellMessaging(_ notification: DeliveredNotification, _ occasion: HandoverReason) {
+    private func notifyMessaging(_ notification: DeliveredNotification, _ occasion: HandoverReason) {
         if notification.isRemote { messagingReceiver?.willHand(notification, as: occasion) }
     }
 
     private func askPresentation(_ notification: DeliveredNotification) {
-        tellMessaging(notification, .foreground)
+        notifyMessaging(notification, .foreground)
         guard let notificationReceiver else {
             return handle(.presentationUnasked(id: notification.id))
         }
@@ -293,7 +293,7 @@ extension AppHost {
     }
 
     private func handResponse(_ response: DeliveredResponse) {
-        tellMessaging(response.notification, .response)
+        notifyMessaging(response.notification, .response)
         guard let notificationReceiver else { return handle(.responseHandled(id: response.id)) }
         notificationReceiver.respond(response) { [self] isTaken in
             post { host in

@@ -25,6 +25,8 @@ public class RemoteSystemFilter: @unchecked Sendable {
 }
 
 /// Devices of some kinds.
+///
+/// `@unchecked Sendable`: only since the superclass is; all properties are constants of Sendable types.
 public final class RemoteSystemKindFilter: RemoteSystemFilter, @unchecked Sendable {
     /// The kinds, in any case of letters; see ``RemoteSystemKinds``.
     public let kinds: [String]
@@ -38,6 +40,8 @@ public final class RemoteSystemKindFilter: RemoteSystemFilter, @unchecked Sendab
 }
 
 /// Devices that can be reached, or any.
+///
+/// `@unchecked Sendable`: only since the superclass is; all properties are constants of Sendable types.
 public final class RemoteSystemStatusTypeFilter: RemoteSystemFilter, @unchecked Sendable {
     /// The presence that devices must have.
     public let type: RemoteSystemStatusType
@@ -50,6 +54,8 @@ public final class RemoteSystemStatusTypeFilter: RemoteSystemFilter, @unchecked 
 }
 
 /// Devices by the way in which they are reached.
+///
+/// `@unchecked Sendable`: only since the superclass is; all properties are constants of Sendable types.
 public final class RemoteSystemDiscoveryTypeFilter: RemoteSystemFilter, @unchecked Sendable {
     /// The kind of connection.
     public let type: RemoteSystemDiscoveryType
@@ -78,6 +84,8 @@ public final class RemoteSystemDiscoveryTypeFilter: RemoteSystemFilter, @uncheck
 }
 
 /// Devices by their owner. A watcher only reports this person's own devices, which pass either value.
+///
+/// `@unchecked Sendable`: only since the superclass is; all properties are constants of Sendable types.
 public final class RemoteSystemAuthorizationKindFilter: RemoteSystemFilter, @unchecked Sendable {
     /// The owner of the devices.
     public let kind: RemoteSystemAuthorizationKind
@@ -90,6 +98,8 @@ public final class RemoteSystemAuthorizationKindFilter: RemoteSystemFilter, @unc
 }
 
 /// Whether the app on this very device is included; a watcher only reports other devices.
+///
+/// `@unchecked Sendable`: only since the superclass is; all properties are constants of Sendable types.
 public final class RemoteSystemLocalVisibilityKindFilter: RemoteSystemFilter, @unchecked Sendable {
     /// Whether it counts.
     public let kind: RemoteSystemLocalVisibilityKind
@@ -102,6 +112,8 @@ public final class RemoteSystemLocalVisibilityKindFilter: RemoteSystemFilter, @u
 }
 
 /// Devices of an account.
+///
+/// `@unchecked Sendable`: only since the superclass is; all properties are constants of Sendable types.
 public final class RemoteSystemAccountFilter: RemoteSystemFilter, @unchecked Sendable {
     /// The account.
     public let account: ConnectedDevicesAccount
@@ -115,6 +127,8 @@ public final class RemoteSystemAccountFilter: RemoteSystemFilter, @unchecked Sen
 }
 
 /// Devices with some systems.
+///
+/// `@unchecked Sendable`: only since the superclass is; all properties are constants of Sendable types.
 public final class RemoteSystemPlatformFilter: RemoteSystemFilter, @unchecked Sendable {
     /// The systems.
     public let platforms: [RemoteSystemPlatform]

@@ -5,7 +5,7 @@ import SQLiteStore
 
 /// The databases that a data folder has had, as its file `databases` names them.
 ///
-/// One of them that is missing or empty later was lost; no new one is begun unless the person says so.
+/// A database of them that is missing or empty later was lost; no new one is made unless `--new-database` names it.
 package struct KnownDatabases: Sendable {
     private let folder: DataFolder
 

@@ -50,8 +50,8 @@ struct LegacyIntake: Sendable {
         do { return try await gate.decide(push, certificate: certificate, ticket: ticket) } catch {
             Self.failure.log(error, to: logger)
             return .refuse(
-                .processingError, outcome: APNsRejection(.serviceUnavailable, note: "the register could not be read"),
-                at: nil)
+                .processingError, reason: APNsRejection(.serviceUnavailable, note: "the register could not be read"),
+                owner: nil)
         }
     }
 

@@ -16,7 +16,7 @@ struct LegacyPushGate: Sendable {
         /// The token is not active: the provider is notified by the feedback service.
         case dead(APNsRejection, CertificateOwner)
         /// The connection ends; a timeline is written for the owner where one is known.
-        case refuse(LegacyStatus, outcome: APNsRejection, at: CertificateOwner?)
+        case refuse(LegacyStatus, reason: APNsRejection, owner: CertificateOwner?)
     }
 
     /// The reason why a push is refused.
@@ -41,7 +41,7 @@ struct LegacyPushGate: Sendable {
     /// - Throws: An error when the register cannot be read.
     func decide(_ push: LegacyPush, certificate: [UInt8], ticket: Int32) async throws -> Decision {
         do { return try await judge(push, certificate: certificate, ticket: ticket) } catch let refused as Refused {
-            return .refuse(refused.status, outcome: refused.refusal, at: refused.owner)
+            return .refuse(refused.status, reason: refused.refusal, owner: refused.owner)
         }
     }
 

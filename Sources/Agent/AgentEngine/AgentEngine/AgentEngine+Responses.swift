@@ -100,7 +100,7 @@ extension AgentEngine {
         _ notification: WaitingNotification, action: String, text: String?, activationToken: String?,
         by answerer: Answerer, context: Context
     ) {
-        if tellTerminal(notification, action: action, text: text) {
+        if notifyTerminal(notification, action: action, text: text) {
             return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
         }
         enqueue(

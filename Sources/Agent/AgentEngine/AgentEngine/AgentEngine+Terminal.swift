@@ -69,7 +69,7 @@ extension AgentEngine {
     /// Sends the terminal that waits the action of the person.
     ///
     /// - Returns: Whether the notification was a terminal's.
-    mutating func tellTerminal(_ notification: WaitingNotification, action: String, text: String?) -> Bool {
+    mutating func notifyTerminal(_ notification: WaitingNotification, action: String, text: String?) -> Bool {
         guard notification.app == AppManifest.terminalID else { return false }
         if let waiter = terminals.end(notification.identifier) {
             send([.managed(request: waiter.request, .answered(action: action, text: text))], to: waiter.connection)

@@ -230,7 +230,7 @@ extension ChangeApplier {
             [added.wall.rawValue, added.boot.uuidString, added.sinceBoot, lastFired?.rawValue, key])
     }
 
-    func keepSide(_ side: RegionWatch.State, of key: RequestKey) throws {
+    func storeRegionState(_ side: RegionWatch.State, of key: RequestKey) throws {
         try execute("UPDATE pending SET side = ? WHERE key = ?", [side.rawValue, key])
     }
 }

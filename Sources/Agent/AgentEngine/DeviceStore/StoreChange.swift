@@ -247,7 +247,7 @@ extension StoreChange {
 
     /// The machine is known to be on this side of a region's edge.
     package static func crossed(key: RequestKey, side: RegionWatch.State) -> StoreChange {
-        StoreChange(.storeCrossed, silently: { try $0.keepSide(side, of: key) })
+        StoreChange(.storeCrossed, silently: { try $0.storeRegionState(side, of: key) })
     }
 
     /// Scheduled requests are withdrawn; `nil` for all of the app's.

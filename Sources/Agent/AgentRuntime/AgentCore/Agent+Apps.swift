@@ -107,7 +107,7 @@ extension Agent {
 /// The presenter, and what else a person sees: windows for replies, and stills of movies.
 extension Agent {
     /// Waits a short time for the desktop to report whether the screen is locked: what appears depends on it.
-    func learnScreen() async {
+    func loadScreenState() async {
         enter(after: timing.lockTimeout) { $0.endScreenWait() }
         await withCheckedContinuation { continuation in
             if engine.surroundings.isScreenKnown { continuation.resume() } else { screenWaiter = continuation }

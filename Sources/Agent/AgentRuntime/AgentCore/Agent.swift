@@ -152,7 +152,7 @@ package actor Agent {
         }
         parts.presenter.start(
             shown: try shownBefore(), events: { [weak self] event in self?.enter { $0.handlePresenterEvent(event) } })
-        await learnScreen()
+        await loadScreenState()
         let socket = try await AppSocket.listen(
             path: configuration.socketPath, group: loop, delegate: AppSocketHandler(agent: self),
             program: parts.peerCheck.executable)

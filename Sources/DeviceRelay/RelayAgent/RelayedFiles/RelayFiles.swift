@@ -104,7 +104,7 @@ package final class RelayFiles: Sendable {
             switch order {
             case .prepare(let folder, let part, let isMade):
                 tell(try prepare(stream, folder: folder, part: part, isMade: isMade))
-            case .write(let offset, let bytes): tell(.written(upTo: try write(stream, offset, bytes)))
+            case .write(let offset, let bytes): tell(.written(upTo: try write(bytes, to: stream, at: offset)))
             case .finish(let name, let digest): tell(.finished(path: try finish(stream, name: name, digest: digest)))
             case .leave: _ = open.withLock { $0.removeValue(forKey: stream) }
             case .read(let path, let offer, let offset, let length, let prefix):
@@ -158,7 +158,7 @@ package final class RelayFiles: Sendable {
         return file
     }
 
-    private func write(_ stream: UUID, _ offset: Int64, _ bytes: [UInt8]) throws(FileError) -> Int64 {
+    private func write(_ bytes: [UInt8], to stream: UUID, at offset: Int64) throws(FileError) -> Int64 {
         var file = try incoming(stream)
         if offset == 0, file.length != 0 {
             guard ftruncate(file.descriptor.number, 0) == 0 else { throw FileError(file.part, code: errno) }

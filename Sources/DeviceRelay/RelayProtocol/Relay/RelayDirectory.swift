@@ -85,10 +85,10 @@ public struct RelayDirectory: Sendable {
     /// Devices within their grace, by its end: all graces are of one length.
     private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
     private(set) var pairings = PendingPairings()
-    private var visits = GuestSessions()
+    private var guestSessions = GuestSessions()
     /// The account in memory of which each device is.
     private var belongs: [String: AccountID] = [:]
-    private var founders = AccountCreationLimiter()
+    private var creationLimiter = AccountCreationLimiter()
     /// The session in which each device has sent its hello.
     var homes: [String: RelaySession] = [:]
     var waiting = WaitingRoutes()
@@ -128,7 +128,7 @@ public struct RelayDirectory: Sendable {
         guard described.weight.fits(RelayDevice.largest) else {
             return [.send(.refused("this device tells of itself more than 300 KiB"), to: session)]
         }
-        guard accounts[id] != nil || founders.mayFound(session.device, at: now) else {
+        guard accounts[id] != nil || creationLimiter.mayFound(session.device, at: now) else {
             return [.send(.refused("this device has begun too many accounts; it may begin more tomorrow"), to: session)]
         }
         if let other = accountOf[session], other != id { directives += goodbye(session) }
@@ -328,8 +328,8 @@ public struct RelayDirectory: Sendable {
             let seen = accounts[id]?.entries[device]?.device.seenByOthers
         else { return nothing }
         // The host has been notified of this device already.
-        let isKnown = visits.partner(of: session, device) == host
-        let ended = visits.begin(session, host).map {
+        let isKnown = guestSessions.partner(of: session, device) == host
+        let ended = guestSessions.begin(session, host).map {
             Directive.send(.removed(revision: 0, device: $0.lost), to: $0.session)
         }
         let visited = isKnown ? [] : [Directive.send(.visited(visitor.asGuest), to: host)]
@@ -340,7 +340,7 @@ public struct RelayDirectory: Sendable {
     private mutating func leave(_ session: RelaySession) -> [Directive] {
         accountOf[session] = nil
         if homes[session.device] == session { homes[session.device] = nil }
-        return visits.end(session).map { .send(.removed(revision: 0, device: session.device), to: $0) }
+        return guestSessions.end(session).map { .send(.removed(revision: 0, device: session.device), to: $0) }
     }
 
     // MARK: Messages
@@ -355,7 +355,7 @@ public struct RelayDirectory: Sendable {
         }
         guard let id = accountOf[session], let account = accounts[id] else { return not(.notJoined) }
         guard let entry = account.entries[route.peer] else {
-            guard let other = visits.partner(of: session, route.peer) else { return not(.unknownDevice) }
+            guard let other = guestSessions.partner(of: session, route.peer) else { return not(.unknownDevice) }
             return .forward(forwarded, to: other, from: session)
         }
         if let deadline = route.deadline, deadline <= now { return not(.expired) }

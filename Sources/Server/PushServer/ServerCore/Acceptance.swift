@@ -96,11 +96,11 @@ enum MailboxCommand: Sendable {
     case open(DeviceLogin, any DeviceConnection, @Sendable (DeviceLoginVerdict) -> Void)
     case sent(DeviceSessionID, ids: [NotificationID], at: Timestamp)
     case acknowledged(DeviceSessionID, [NotificationID], @Sendable (Bool) -> Void)
-    case record([Receipt], session: DeviceSessionID, batch: @Sendable (Bool) -> Void)
+    case record([Receipt], session: DeviceSessionID, then: @Sendable (Bool) -> Void)
     case close(DeviceSessionID)
     case withdraw(NotificationID, DeviceID, @Sendable (WithdrawalOutcome) -> Void)
     /// Processes the broadcasts for these devices, those that are connected; completes on the service's loop.
-    case visit([DeviceID], @Sendable () -> Void)
+    case deliverBroadcasts([DeviceID], @Sendable () -> Void)
     /// Removes expired notifications; if the device was away for too long, all queued ones.
     case expire(DeviceID, isAway: Bool)
     case unregister(DeviceID, AppID, PushEnvironment)
@@ -126,7 +126,7 @@ extension MailboxCommand {
         switch self {
         case .acknowledged, .record, .withdraw, .flush: true
         case .open(let login, _, _): !login.received.isEmpty
-        case .accept, .sent, .close, .expire, .unregister, .prune, .writeSent, .visit: false
+        case .accept, .sent, .close, .expire, .unregister, .prune, .writeSent, .deliverBroadcasts: false
         }
     }
 
@@ -135,7 +135,7 @@ extension MailboxCommand {
         switch self {
         case .sent(_, let ids, _), .acknowledged(_, let ids, _), .writeSent(let ids): max(1, ids.count)
         case .record(let receipts, _, _): max(1, receipts.count)
-        case .visit(let devices, _): max(1, devices.count)
+        case .deliverBroadcasts(let devices, _): max(1, devices.count)
         case .open(let login, _, _): 4 + login.received.count
         case .prune: 64
         case .accept, .close, .withdraw, .expire, .unregister, .flush: 1
@@ -146,7 +146,9 @@ extension MailboxCommand {
     var isKeptAfterFailure: Bool {
         switch self {
         case .unregister, .writeSent: true
-        case .accept, .open, .sent, .acknowledged, .record, .close, .withdraw, .expire, .prune, .flush, .visit: false
+        case .accept, .open, .sent, .acknowledged, .record, .close, .withdraw, .expire, .prune, .flush,
+            .deliverBroadcasts:
+            false
         }
     }
 }

@@ -37,7 +37,7 @@ extension MailboxService {
     private nonisolated func lookAnew(at devices: [DeviceID]) async {
         await withCheckedContinuation { continuation in
             _ = submit(
-                .visit(devices) {
+                .deliverBroadcasts(devices) {
                     self.changing.ended(devices)
                     continuation.resume()
                 })
@@ -54,7 +54,7 @@ extension MailboxService {
             if presence.connection(of: device) == nil {
                 changing.ended([device])
             } else {
-                _ = submit(.visit([device]) { self.changing.ended([device]) })
+                _ = submit(.deliverBroadcasts([device]) { self.changing.ended([device]) })
             }
         }
         return try await change()
@@ -69,7 +69,7 @@ extension MailboxService {
         let devices = broadcasts.live.next(settings.visitLimit).filter { connections.sessions[$0] != nil }
         broadcasts.isVisiting = true
         _ = submit(
-            .visit(devices) {
+            .deliverBroadcasts(devices) {
                 self.assumeIsolated { service in
                     service.broadcasts.isVisiting = false
                     // The next slice is queued after the commands that were queued meanwhile.
@@ -79,7 +79,7 @@ extension MailboxService {
     }
 
     /// Processes the broadcasts of connected devices.
-    func visit(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
+    func deliverBroadcasts(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
         for device in devices {
             guard let session = connections.sessions[device], let audience = batch.takeAudience(device) else {
                 continue

@@ -29,8 +29,8 @@ extension MailboxService {
         case .withdraw(let id, let device, let complete):
             let outcome = withdraw(id, of: device, &batch)
             batch.effects.answer { complete(outcome) }
-        case .visit(let devices, let complete):
-            visit(devices, &batch)
+        case .deliverBroadcasts(let devices, let complete):
+            deliverBroadcasts(devices, &batch)
             batch.effects.answer(complete)
         case .expire(let device, let isAway): expire(device, isAway: isAway, batch: &batch)
         case .prune: batch.prunes = true

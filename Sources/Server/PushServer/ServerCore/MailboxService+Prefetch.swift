@@ -34,7 +34,7 @@ extension MailboxService {
             request.notifications.insert(id)
         case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
         case .expire(let device, _), .unregister(let device, _, _): addMailbox(of: device, to: &request)
-        case .visit(let devices, _):
+        case .deliverBroadcasts(let devices, _):
             let changed = changing.among(devices)
             for device in devices where connections.sessions[device] != nil {
                 addMailbox(of: device, to: &request)
@@ -90,7 +90,7 @@ extension NotificationIdentity {
 extension MailboxService {
     /// Finds the devices of a batch in the lists for which there are broadcasts.
     ///
-    /// Where the lists cannot be read, the devices get nothing of these broadcasts for now.
+    /// The devices get nothing of these broadcasts while the lists cannot be read.
     func learnLists(_ batch: inout MailboxBatch) {
         var asked: [Int64: [TokenSubject]] = [:]
         batch.forEachListed { list, device, registration in

@@ -188,7 +188,7 @@ extension MailboxService {
             switch command {
             case .sent(let session, ids: let ids, at: let at): sent(session, ids: ids, at: at)
             case .close(let session): enter(.closed(session))
-            case .visit(let devices, _): deliveryFailed(devices)
+            case .deliverBroadcasts(let devices, _): deliveryFailed(devices)
             default: break
             }
             Self.refuse(command)
@@ -228,7 +228,7 @@ extension MailboxService {
         case .withdraw(_, _, let complete): complete(.failed)
         case .flush(let complete): complete(false)
         // The devices stay due.
-        case .visit(_, let complete): complete()
+        case .deliverBroadcasts(_, let complete): complete()
         case .sent, .close, .expire, .unregister, .prune, .writeSent: break
         }
     }
