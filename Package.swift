@@ -88,16 +88,15 @@ let system: [Target] = [
 ]
 
 let core: [Target] = [
-    part("PushCore", in: "Core", "Timestamps", crypto),
+    part("PushCore", in: "Core", "CoreValues", crypto),
     part("Platform", in: "Core", "CLinux"),
     part(
-        "Networking", in: "Core", "CNghttp2", "Platform", "PushCore", "TextDirection", logging, metrics, coreMetrics,
+        "Networking", in: "Core", "CNghttp2", "Platform", "PushCore", "CoreValues", logging, metrics, coreMetrics,
         nioCore, asyncHTTPClient, nioSSL, nioPosix, nioTLS),
     part(
         "DeviceChannel", in: "Core", "Platform", "PushCore", protobuf, nioCore, nioPosix, nioSSL, logging,
         exclude: ["MCSWire/Protobuf"]),
-    part("Timestamps", in: "Core"),
-    part("TextDirection", in: "Core"),
+    part("CoreValues", in: "Core"),
 ]
 
 let server: [Target] = [
@@ -138,33 +137,32 @@ let notificationHub: [Target] = [
 ]
 
 let deviceRelay: [Target] = [
-    part("RelayProtocol", in: "DeviceRelay", "TextDirection"),
+    part("RelayProtocol", in: "DeviceRelay", "CoreValues"),
     part(
         "RelayServer", in: "DeviceRelay", "HubProtocol", "HubServer", "Networking", "PushCore", "PushServer",
         "RelayProtocol", "SQLiteStore", crypto, logging, metrics, grdb),
     part(
         "RelayAgent", in: "DeviceRelay", "AgentEngine", "AgentProtocol", "LinuxDesktop", "Networking", "Platform",
-        "PushCore", "RelayProtocol", "TextDirection", "Timestamps", crypto, nioCore, nioPosix, logging),
+        "PushCore", "RelayProtocol", "CoreValues", crypto, nioCore, nioPosix, logging),
 ]
 
 let agent: [Target] = [
     part("AgentProtocol", in: "Agent"),
-    part("Scheduling", in: "Agent", "AgentProtocol", "Timestamps"),
+    part("Scheduling", in: "Agent", "AgentProtocol", "CoreValues"),
     part(
-        "AgentEngine", in: "Agent", "AgentProtocol", "CLinux", "Networking", "Platform", "PushCore", "Scheduling",
-        "TextDirection", grdb, nioCore, nioPosix, foreign("NIOHTTP1", "swift-nio"), nioSSL, asyncHTTPClient, logging),
+        "AgentEngine", in: "Agent", "AgentProtocol", "CoreValues", "Platform", "PushCore", "Scheduling", logging),
     part(
-        "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "Networking",
-        "Platform", "PushCore", "RelayAgent", "Scheduling", "TextDirection", nioCore, nioPosix, logging, nioSSL,
-        asyncHTTPClient),
+        "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "LinuxDesktop", "Networking",
+        "Platform", "PushCore", "RelayAgent", "Scheduling", "CoreValues", nioCore, nioPosix, logging, nioSSL,
+        foreign("NIOHTTP1", "swift-nio"), asyncHTTPClient, grdb),
     part(
         "LinuxDesktop", in: "Agent", "AgentEngine", "AgentProtocol", "CDBus", "CLinux", "CXCB", "Networking",
-        "Platform", "PushCore", "Scheduling", "TextDirection", logging),
+        "Platform", "PushCore", "Scheduling", "CoreValues", logging),
 ]
 
 let appSDK: [Target] = [
     part("AppHost", in: "AppSDK", "AgentProtocol", "CLinux", "Platform"),
-    part("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "Timestamps"),
+    part("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "CoreValues"),
     part("AldabaRichPush", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
     part("UserNotificationsUI", in: "AppSDK", "UIKit", "UserNotifications"),
     part("UIKit", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
@@ -185,7 +183,7 @@ let appSDK: [Target] = [
 let command: [Target] = [
     part(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "AppHost", "FCMProtocol", "Networking", "Platform",
-        "PushCore", "PushServer", "RelayProtocol", "Scheduling", "TextDirection", crypto, cryptoExtras, x509, asn1,
+        "PushCore", "PushServer", "RelayProtocol", "Scheduling", "CoreValues", crypto, cryptoExtras, x509, asn1,
         argumentParser, yams, logging),
     .executableTarget(
         name: "aldaba",
@@ -226,9 +224,9 @@ let examples: [Target] = [
 let benchmarks: [Target] = [
     program("StoreRate", in: "Benchmarks", "PushCore", "PushServer", "SQLiteStore"),
     program("TopicRate", in: "Benchmarks", "PushCore", "PushServer", "SQLiteStore", grdb, nioPosix, logging),
-    program("ScheduleRate", in: "Benchmarks", "Scheduling", "Timestamps", "UserNotifications"),
+    program("ScheduleRate", in: "Benchmarks", "Scheduling", "CoreValues", "UserNotifications"),
     program("CenterRate", in: "Benchmarks", "AgentProtocol", "AppHost"),
-    program("MediaRate", in: "Benchmarks", "AgentEngine", "AgentProtocol", "Networking", nioCore, nioPosix),
+    program("MediaRate", in: "Benchmarks", "AgentRuntime", "AgentProtocol", "Networking", nioCore, nioPosix),
     program("AudienceRate", in: "Benchmarks", "HubProtocol", "PushCore"),
     program(
         "HubRate", in: "Benchmarks", "APNsProtocol", "HubProtocol", "HubServer", "PushCore", "PushServer",
@@ -251,13 +249,13 @@ let fuzzers: [Target] = [
     fuzzer("LegacyFrameFuzz", "APNsProtocol"),
     fuzzer("AgentWireFuzz", "AgentProtocol"),
     fuzzer("ContentFuzz", "AgentProtocol"),
-    fuzzer("ZoneFuzz", "Scheduling", "Timestamps"),
+    fuzzer("ZoneFuzz", "Scheduling", "CoreValues"),
     fuzzer("ConditionFuzz", "PushServer"),
     fuzzer("FlutterFuzz", "Flutter"),
-    fuzzer("PatternFuzz", "AgentProtocol", "Scheduling", "Timestamps"),
+    fuzzer("PatternFuzz", "AgentProtocol", "Scheduling", "CoreValues"),
     fuzzer("PositionFuzz", "AgentEngine", "LinuxDesktop"),
     fuzzer("MediaFuzz", "AgentProtocol", "PushCore"),
-    fuzzer("MediaFetchFuzz", "AgentEngine", "AgentProtocol", nioCore),
+    fuzzer("MediaFetchFuzz", "AgentRuntime", "AgentProtocol", nioCore),
     fuzzer("RelayFuzz", "RelayProtocol"),
     fuzzer("PayloadMediaFuzz", "AgentProtocol", "AldabaRichPush"),
     fuzzer("PayloadMarksFuzz", "PushServer"),
@@ -292,7 +290,7 @@ let testTargets: [Target] = [
         "UserNotifications", "_Testing_UIKit"),
     tests("PushCore", in: "Core", crypto),
     tests("Platform", in: "Core"),
-    tests("TextDirection", in: "Core"),
+    tests("CoreValues", in: "Core"),
     tests("Networking", in: "Core", "PushCore", coreMetrics, logging, nioCore, nioPosix, nioEmbedded),
     tests("DeviceChannel", in: "Core", "PushCore", protobuf, nioCore, nioPosix, nioEmbedded),
     tests(
@@ -324,20 +322,20 @@ let testTargets: [Target] = [
         "RelayProtocol", crypto, logging, grdb),
     tests("RelayAgent", in: "DeviceRelay", "RelayProtocol", crypto, nioCore, nioEmbedded),
     tests("AgentProtocol", in: "Agent"),
-    tests("Scheduling", in: "Agent", "AgentProtocol", "Timestamps"),
+    tests("Scheduling", in: "Agent", "AgentProtocol", "CoreValues"),
     tests(
-        "AgentEngine", in: "Agent", "AgentProtocol", "DeviceTestSupport", "Networking", "Platform", "PushCore",
-        "Scheduling", nioCore, nioPosix, nioEmbedded, nioSSL, x509, crypto),
+        "AgentEngine", in: "Agent", "AgentProtocol", "DeviceTestSupport", "Platform", "PushCore", "Scheduling",
+        crypto),
     tests(
         "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "AppHost", "DeviceChannel", "DeviceTestSupport",
-        "Firebase", "Platform", "PowerCut", "PushCore", "Scheduling", "StatementLog", "_Testing_UIKit", grdb, nioCore,
-        nioPosix, nioEmbedded, logging),
+        "Firebase", "Networking", "Platform", "PowerCut", "PushCore", "Scheduling", "StatementLog", "_Testing_UIKit",
+        grdb, nioCore, nioPosix, nioEmbedded, nioSSL, logging, x509, crypto),
     tests(
         "LinuxDesktop", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "CXCB", "Platform", "PushCore",
         "Scheduling", logging),
     tests("AppHost", in: "AppSDK", "AgentProtocol", "CLinux"),
-    tests("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "Timestamps"),
-    tests("AldabaRichPush", in: "AppSDK", "AgentEngine", "AgentProtocol", "UserNotifications"),
+    tests("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "CoreValues"),
+    tests("AldabaRichPush", in: "AppSDK", "AgentEngine", "AgentRuntime", "AgentProtocol", "UserNotifications"),
     tests("UserNotificationsUI", in: "AppSDK", "UIKit", "_Testing_UIKit"),
     tests("UIKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "UserNotifications", "_Testing_UIKit"),
     tests("CoreLocation", in: "AppSDK"),

@@ -58,7 +58,7 @@ private struct World {
         guard let sealer = DeviceTokenSealer(keys: [[UInt8](repeating: 7, count: 32)]) else { exit(1) }
         let now = presentTime()
         let empty = try SQLiteStore(path: serverPath)
-        let app = try await empty.addApp(topic: Self.topic, team: Self.team, policy: MailboxPolicy(), at: now)
+        let app = try await empty.register.addApp(topic: Self.topic, team: Self.team, policy: MailboxPolicy(), at: now)
         try empty.close()
         let emptyHub = try HubDatabase(path: hubPath)
         let added = try await emptyHub.addHub(
@@ -71,14 +71,14 @@ private struct World {
         let store = try SQLiteStore(path: serverPath)
         let database = try HubDatabase(path: hubPath)
         lists = HubLists(store: database, sealer: sealer, clock: presentTime)
-        presence = HubPresence(register: store, sealer: sealer, clock: presentTime)
+        presence = HubPresence(register: store.register, sealer: sealer, clock: presentTime)
         let service = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
             settings: MailboxService.Settings(), lists: lists, clock: presentTime, logger: Logger(label: "rate"))
         self.service = service
-        let apps = AppDirectory(store: store, clock: presentTime)
+        let apps = AppDirectory(store: store.register, clock: presentTime)
         let sender = GatewaySender(
-            acceptor: service, apps: apps, tokens: TokenDirectory(store: store, sealer: sealer), environment: .sandbox)
+            acceptor: service, apps: apps, tokens: TokenDirectory(store: store.register, sealer: sealer), environment: .sandbox)
         let gateway = GatewayBroadcasts(
             Broadcasts(store: store, mailboxes: service, clock: presentTime), sender: sender, apps: apps,
             sealer: sealer, environment: .sandbox, clock: presentTime)

@@ -1,7 +1,7 @@
+import CoreValues
 import Foundation
 import Glibc
 import Scheduling
-import Timestamps
 import UserNotifications
 
 /// How long local triggers take, and how much memory: `ScheduleRate COUNT`. Prints a JSON object.

@@ -22,7 +22,7 @@ enum TopicRate {
         let path = URL(fileURLWithPath: arguments[1]).appendingPathComponent("topics.sqlite").path
         let empty = try SQLiteStore(path: path)
         let now = presentTime()
-        let app = try await empty.addApp(
+        let app = try await empty.register.addApp(
             topic: Topic(rawValue: "com.example.rate"), team: team, policy: MailboxPolicy(), at: now)
         try empty.close()
         let began = ContinuousClock.now

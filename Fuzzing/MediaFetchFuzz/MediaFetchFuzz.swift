@@ -1,4 +1,4 @@
-import AgentEngine
+import AgentRuntime
 import AgentProtocol
 import Foundation
 import FuzzDriver

@@ -1,5 +1,5 @@
+import CoreValues
 import Foundation
-import Timestamps
 
 @testable import Scheduling
 

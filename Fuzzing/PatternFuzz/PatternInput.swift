@@ -1,6 +1,6 @@
 import AgentProtocol
+import CoreValues
 import Foundation
-import Timestamps
 
 @testable import Scheduling
 

@@ -1,7 +1,7 @@
+import CoreValues
 import Foundation
 import FuzzDriver
 import Scheduling
-import Timestamps
 
 /// Zone files and TZ strings: none may trap, and whatever was read answers at any time, in order.
 @main

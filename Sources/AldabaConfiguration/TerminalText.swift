@@ -1,4 +1,4 @@
-import TextDirection
+import CoreValues
 
 /// Makes other people's text safe for a terminal: no character of it moves the cursor, sets a title or fakes a line.
 package enum TerminalText {

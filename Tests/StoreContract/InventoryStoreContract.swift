@@ -3,16 +3,21 @@ import PushServer
 import Testing
 
 /// What every ``InventoryStore`` must do; a store's test suite runs each rule against a fresh store.
-package struct InventoryStoreContract<Store: InventoryStore & NotificationStore & RegisterStore> {
+package struct InventoryStoreContract<Store: InventoryStore & NotificationStore> {
     let store: Store
+    let register: any RegisterStore
     private let now = Timestamp(seconds: 1_780_272_000)
     private let team = TeamID(rawValue: "TEAM123456")
     private let neighbour = TeamID(rawValue: "OTHERTEAM1")
 
-    package init(_ store: Store) { self.store = store }
+    /// The rules for a store and the register in the same database.
+    package init(_ store: Store, register: any RegisterStore) {
+        self.store = store
+        self.register = register
+    }
 
     private func app(_ topic: String, of team: TeamID) async throws -> RegisteredApp {
-        try await store.addApp(topic: Topic(rawValue: topic), team: team, policy: MailboxPolicy(), at: now)
+        try await register.addApp(topic: Topic(rawValue: topic), team: team, policy: MailboxPolicy(), at: now)
     }
 
     private func record(_ number: Int64, of app: RegisteredApp, device: UInt64 = 1) throws -> RowChange {
@@ -83,12 +88,12 @@ package struct InventoryStoreContract<Store: InventoryStore & NotificationStore 
     package func `devices are listed with what a team may see of them`() async throws {
         let (mine, theirs) = (try await app("com.example.a", of: team), try await app("com.example.b", of: neighbour))
         let devices = try (1...3).map { try #require(DeviceID($0)) }
-        for device in devices { #expect(try await store.addDevice(device, secretHash: [1], at: now)) }
+        for device in devices { #expect(try await register.addDevice(device, secretHash: [1], at: now)) }
         for (device, app) in [(devices[0], mine), (devices[0], theirs), (devices[1], theirs), (devices[2], mine)] {
-            _ = try await store.register(device: device, app: app.id, environment: .sandbox, at: now)
+            _ = try await register.register(device: device, app: app.id, environment: .sandbox, at: now)
         }
-        _ = try await store.endRegistration(device: devices[2], app: mine.id, environment: .sandbox, at: now)
-        #expect(try await store.revokeDevice(devices[2], at: now))
+        _ = try await register.endRegistration(device: devices[2], app: mine.id, environment: .sandbox, at: now)
+        #expect(try await register.revokeDevice(devices[2], at: now))
         func found(_ change: (inout DeviceFilter) -> Void = { _ in }) async throws -> [[String]] {
             var filter = DeviceFilter()
             change(&filter)

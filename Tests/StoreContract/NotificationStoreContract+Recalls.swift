@@ -49,9 +49,9 @@ extension NotificationStoreContract {
             now: now, limit: 1)
         {}
         #expect(try recalls(of: device) == [recall(fresh + 2, of: fresh)])
-        #expect(try await store.removeApp(topic: app.topic, at: now) == app)
+        #expect(try await register.removeApp(topic: app.topic, at: now) == app)
         #expect(try await page().isEmpty)
-        #expect(try await store.revokeDevice(device, at: now))
+        #expect(try await register.revokeDevice(device, at: now))
         #expect(try recalls(of: device).isEmpty)
     }
 }

@@ -45,9 +45,9 @@ extension NotificationStoreContract {
         try store.apply([
             .keepTombstone(tombstone(20, 9), of: device), .keepTombstone(tombstone(21, 9), of: stranger),
         ])
-        #expect(try await store.revokeDevice(device, at: now))
+        #expect(try await register.revokeDevice(device, at: now))
         #expect(try tombstones(of: device).isEmpty && tombstones(of: stranger).count == 1)
-        #expect(try await store.removeApp(topic: app.topic, at: now) == app)
+        #expect(try await register.removeApp(topic: app.topic, at: now) == app)
         #expect(try tombstones(of: stranger).isEmpty)
     }
 }

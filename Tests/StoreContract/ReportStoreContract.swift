@@ -4,16 +4,21 @@ import PushServer
 import Testing
 
 /// What every ``ReportStore`` must do; a store's test suite runs each rule against a fresh store.
-package struct ReportStoreContract<Store: ReportStore & NotificationStore & RegisterStore & TopicStore> {
+package struct ReportStoreContract<Store: ReportStore & NotificationStore & TopicStore> {
     let store: Store
+    let register: any RegisterStore
     private let now = Timestamp(seconds: 1_780_272_000)
     private let team = TeamID(rawValue: "TEAM123456")
     private var today: ClosedRange<ReportDay> { ReportDay(now)...ReportDay(now) }
 
-    package init(_ store: Store) { self.store = store }
+    /// The rules for a store and the register in the same database.
+    package init(_ store: Store, register: any RegisterStore) {
+        self.store = store
+        self.register = register
+    }
 
     private func app(_ topic: String = "com.example.todo") async throws -> RegisteredApp {
-        try await store.addApp(topic: Topic(rawValue: topic), team: team, policy: MailboxPolicy(), at: now)
+        try await register.addApp(topic: Topic(rawValue: topic), team: team, policy: MailboxPolicy(), at: now)
     }
 
     private func id(_ number: Int64) -> NotificationID {

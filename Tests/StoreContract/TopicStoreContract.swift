@@ -4,8 +4,9 @@ import PushServer
 import Testing
 
 /// What every ``TopicStore`` must do, together with the writer's part of a ``NotificationStore``.
-package struct TopicStoreContract<Store: TopicStore & NotificationStore & RegisterStore> {
+package struct TopicStoreContract<Store: TopicStore & NotificationStore> {
     let store: Store
+    let register: any RegisterStore
     let app: RegisteredApp
     let device: DeviceID
     let other: DeviceID
@@ -16,18 +17,19 @@ package struct TopicStoreContract<Store: TopicStore & NotificationStore & Regist
     let sports: TopicName
 
     /// Prepares a fresh store with one app, registered on two devices.
-    package init(_ store: Store) async throws {
+    package init(_ store: Store, register: any RegisterStore) async throws {
         self.store = store
+        self.register = register
         news = try TopicName("news")
         sports = try TopicName("sports")
-        app = try await store.addApp(
+        app = try await register.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: TeamID(rawValue: "TEAM123456"), policy: MailboxPolicy(),
             at: now)
         device = try #require(DeviceID(77))
         other = try #require(DeviceID(78))
         for device in [device, other] {
-            #expect(try await store.addDevice(device, secretHash: [1, 2, 3], at: now))
-            _ = try await store.register(device: device, app: app.id, environment: .sandbox, at: now)
+            #expect(try await register.addDevice(device, secretHash: [1, 2, 3], at: now))
+            _ = try await register.register(device: device, app: app.id, environment: .sandbox, at: now)
         }
         subject = TokenSubject(cell: 0, device: device, app: app.id, environment: .sandbox, generation: 0)
         otherSubject = TokenSubject(cell: 0, device: other, app: app.id, environment: .sandbox, generation: 0)
@@ -102,19 +104,19 @@ package struct TopicStoreContract<Store: TopicStore & NotificationStore & Regist
 
     func `subscriptions leave with their registration, their app and their device`() async throws {
         let third = try #require(DeviceID(79))
-        #expect(try await store.addDevice(third, secretHash: [1], at: now))
-        _ = try await store.register(device: third, app: app.id, environment: .sandbox, at: now)
+        #expect(try await register.addDevice(third, secretHash: [1], at: now))
+        _ = try await register.register(device: third, app: app.id, environment: .sandbox, at: now)
         let thirdSubject = TokenSubject(cell: 0, device: third, app: app.id, environment: .sandbox, generation: 0)
         for subject in [subject, otherSubject, thirdSubject] { try await join(subject, news) }
-        _ = try await store.endRegistration(device: device, app: app.id, environment: .sandbox, at: now)
-        #expect(try await store.revokeDevice(other, at: now))
-        _ = try await store.removeApp(topic: app.topic, at: now)
+        _ = try await register.endRegistration(device: device, app: app.id, environment: .sandbox, at: now)
+        #expect(try await register.revokeDevice(other, at: now))
+        _ = try await register.removeApp(topic: app.topic, at: now)
         for subject in [subject, otherSubject, thirdSubject] {
             #expect(try await store.subscriptions(of: subject).isEmpty)
             #expect(try await store.subscribe([member(subject)], to: news, limit: 10, at: now) == [.ended])
         }
-        _ = try await store.addApp(topic: app.topic, team: app.team, policy: MailboxPolicy(), at: now)
-        let again = try await store.register(device: device, app: app.id, environment: .sandbox, at: now)
+        _ = try await register.addApp(topic: app.topic, team: app.team, policy: MailboxPolicy(), at: now)
+        let again = try await register.register(device: device, app: app.id, environment: .sandbox, at: now)
         #expect(again.generation == 1)
         var renewed = subject
         renewed.generation = 1

@@ -8,12 +8,14 @@ import Testing
     func `the notification store's contract holds`(
         rule: ContractRule<NotificationStoreContract<MemoryStore>>
     ) async throws {
-        try await rule.check(NotificationStoreContract(MemoryStore()))
+        let store = MemoryStore()
+        try await rule.check(NotificationStoreContract(store, register: store))
     }
 
     @Test(arguments: TopicStoreContract<MemoryStore>.rules)
     func `the topic store's contract holds`(rule: ContractRule<TopicStoreContract<MemoryStore>>) async throws {
-        try await rule.check(TopicStoreContract(MemoryStore()))
+        let store = MemoryStore()
+        try await rule.check(TopicStoreContract(store, register: store))
     }
 
     @Test(arguments: RegisterStoreContract.rules)
@@ -23,7 +25,8 @@ import Testing
 
     @Test(arguments: AppMessageStoreContract.rules)
     func `the contract of apps' messages holds`(rule: ContractRule<AppMessageStoreContract>) async throws {
-        try await rule.check(AppMessageStoreContract(MemoryStore()))
+        let store = MemoryStore()
+        try await rule.check(AppMessageStoreContract(store, register: store))
     }
 
     @Test(arguments: FeedbackContract.rules)
@@ -33,11 +36,13 @@ import Testing
 
     @Test(arguments: InventoryStoreContract<MemoryStore>.rules)
     func `the contract of lists holds`(rule: ContractRule<InventoryStoreContract<MemoryStore>>) async throws {
-        try await rule.check(InventoryStoreContract(MemoryStore()))
+        let store = MemoryStore()
+        try await rule.check(InventoryStoreContract(store, register: store))
     }
 
     @Test(arguments: ReportStoreContract<MemoryStore>.rules)
     func `the contract of reports holds`(rule: ContractRule<ReportStoreContract<MemoryStore>>) async throws {
-        try await rule.check(ReportStoreContract(MemoryStore()))
+        let store = MemoryStore()
+        try await rule.check(ReportStoreContract(store, register: store))
     }
 }

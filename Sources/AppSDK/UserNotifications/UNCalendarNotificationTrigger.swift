@@ -1,7 +1,7 @@
 import AgentProtocol
+import CoreValues
 import Foundation
 import Scheduling
-import Timestamps
 
 /// Fires when fields of the calendar match.
 ///

@@ -5,6 +5,7 @@ import Logging
 import Metrics
 import NIOPosix
 import Networking
+import PushCore
 
 /// The agent's metrics: what happens is counted, and how it is, is asked with every scrape.
 package struct AgentMonitor: Sendable {

@@ -1,8 +1,8 @@
 import CoreLocation
+import CoreValues
 import Foundation
 import Scheduling
 import Testing
-import Timestamps
 
 @testable import UserNotifications
 

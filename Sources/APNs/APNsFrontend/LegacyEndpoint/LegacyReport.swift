@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import Networking
+import PushCore
 import Synchronization
 
 /// Logs the reasons for which connections end, since their providers only see that they do. At most one line in ten

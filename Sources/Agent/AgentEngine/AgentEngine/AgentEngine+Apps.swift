@@ -1,5 +1,4 @@
 import AgentProtocol
-import Networking
 import PushCore
 
 /// Installation, changes and removal of apps.
@@ -11,7 +10,7 @@ extension AgentEngine {
     /// The manifests were read. Known apps keep their state, and tokens are requested for new ones.
     ///
     /// - Throws: when the store cannot be read; the app concerned is not installed then.
-    package mutating func manifestsLoaded(_ loaded: AppFolder.Content, _ context: Context) throws {
+    package mutating func manifestsLoaded(_ loaded: InstalledManifests, _ context: Context) throws {
         for (file, fault) in loaded.faults {
             log(.error, "A manifest cannot be used.", [LogKey.path: "\(file)", LogKey.error: "\(fault)"])
         }
@@ -48,7 +47,7 @@ extension AgentEngine {
 
     // MARK: Removal
 
-    private mutating func lookForRemovals(_ loaded: AppFolder.Content, _ context: Context) throws {
+    private mutating func lookForRemovals(_ loaded: InstalledManifests, _ context: Context) throws {
         guard loaded.isReadable else { return }
         let known = try context.store.knownApps()
         let gone = known.union(apps.keys).subtracting(loaded.apps.keys).subtracting([AppManifest.terminalID])
@@ -65,7 +64,7 @@ extension AgentEngine {
     /// Removes an app whose manifest is missing at the second look, too.
     ///
     /// - Parameter load: Reads the manifests.
-    package mutating func lookForApp(_ app: BundleID, _ context: Context, load: () -> AppFolder.Content) {
+    package mutating func lookForApp(_ app: BundleID, _ context: Context, load: () -> InstalledManifests) {
         guard registry.isMissing(app) else { return }
         let isRegistered: Bool
         do {

@@ -1,5 +1,4 @@
 import AgentProtocol
-import Networking
 import PushCore
 
 /// Handling of notifications from the device channel: each is opened, planned, and stored with its plan.

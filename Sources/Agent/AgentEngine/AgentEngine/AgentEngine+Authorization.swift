@@ -1,11 +1,10 @@
 import AgentProtocol
-import Networking
 import PushCore
 
 /// The question whether an app may send notifications: asked once, on the desktop, and remembered.
 extension AgentEngine {
     mutating func askForAuthorization(
-        _ request: Int64, options: UInt, app: BundleID, connection: AppConnection, context: Context
+        _ request: Int64, options: UInt, app: BundleID, connection: AppConnectionID, context: Context
     ) {
         noteOwnSettings(options, of: app)
         guard let installed = apps[app] else { return }

@@ -6,7 +6,7 @@ extension AgentEngine {
     /// Takes a command of an app, and answers it; what was ordered is confirmed when it is durable. The batch must be
     /// committed before what asks for requests or the list.
     package mutating func handleCenterCommand(
-        _ command: CenterCommand, request: Int64, from app: BundleID, connection: AppConnection, context: Context
+        _ command: CenterCommand, request: Int64, from app: BundleID, connection: AppConnectionID, context: Context
     ) {
         do {
             if let answer = try answer(command, app: app, context) {
@@ -44,7 +44,7 @@ extension AgentEngine {
     /// Returns whether a request of an app may be added; answers one that may not. Where it waits for a place, the
     /// batch must be committed before.
     package mutating func examine(
-        _ added: AddedRequest, of app: BundleID, connection: AppConnection, context: Context
+        _ added: AddedRequest, of app: BundleID, connection: AppConnectionID, context: Context
     ) throws -> AppConversations.Event {
         guard registry.role(of: connection)?.role != .serviceExtension else {
             refuseUnstarted(connection, of: app)
@@ -73,7 +73,7 @@ extension AgentEngine {
 
     /// Answers that the files of a request cannot be taken.
     package mutating func refuseFiles(
-        of added: AddedRequest, code: Int, _ message: String, _ connection: AppConnection
+        of added: AddedRequest, code: Int, _ message: String, _ connection: AppConnectionID
     ) {
         let answer: AgentMessage =
             switch added.asker {

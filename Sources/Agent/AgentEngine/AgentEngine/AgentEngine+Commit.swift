@@ -1,6 +1,5 @@
 import AgentProtocol
 import Logging
-import Networking
 import PushCore
 
 /// Effects of a commit, and of a commit that failed.

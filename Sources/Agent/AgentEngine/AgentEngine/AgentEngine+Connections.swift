@@ -1,5 +1,4 @@
 import AgentProtocol
-import Networking
 import PushCore
 
 /// The connections of apps and of their companions: their start, the messages that they receive then, and their ends.
@@ -13,7 +12,7 @@ extension AgentEngine {
     /// - Parameter run: The name of the app's run. That it has begun must be committed before.
     /// - Returns: The requests that this run has made; `nil` without a name.
     package mutating func connectApp(
-        _ app: BundleID, connection: AppConnection, run: String?, context: Context
+        _ app: BundleID, connection: AppConnectionID, run: String?, context: Context
     ) throws -> CompletedRequests? {
         let asked = try run.map { CompletedRequests(run: $0, done: try context.store.done(app: app, run: $0)) }
         let answers = try context.store.waitingResponses(app: app, after: 0, limit: Self.launchResponseLimit)
@@ -31,7 +30,7 @@ extension AgentEngine {
 
     /// A companion of an app, whose process has proved to be the app's, has connected. The app's own connection and
     /// state do not change.
-    package mutating func connectCompanion(_ sender: AppRole, _ connection: AppConnection) {
+    package mutating func connectCompanion(_ sender: AppRole, _ connection: AppConnectionID) {
         take(sender, by: connection)
         welcome(connection, of: sender.app)
         log(
@@ -40,7 +39,7 @@ extension AgentEngine {
     }
 
     private mutating func welcome(
-        _ connection: AppConnection, of app: BundleID, opened: WaitingNotification? = nil
+        _ connection: AppConnectionID, of app: BundleID, opened: WaitingNotification? = nil
     ) {
         let state = apps[app].map { $0.isInFront ? .active : $0.supervisor.state } ?? .active
         send(
@@ -53,7 +52,7 @@ extension AgentEngine {
     }
 
     /// A service extension that the agent started has connected.
-    package mutating func welcomeExtension(_ connection: AppConnection, of app: BundleID) {
+    package mutating func welcomeExtension(_ connection: AppConnectionID, of app: BundleID) {
         send(
             [
                 .welcome(
@@ -63,25 +62,25 @@ extension AgentEngine {
     }
 
     /// Gives a role of an app to a connection, and closes the connection that had the role.
-    private mutating func take(_ role: AppRole, by connection: AppConnection) {
+    private mutating func take(_ role: AppRole, by connection: AppConnectionID) {
         if let older = registry.connect(connection, as: role) { supersede(older, by: connection, as: role) }
     }
 
     /// Ends the older connection of a role. If the process is the same, it has reconnected and left the older one
     /// behind. Another process is told not to reconnect: otherwise the two would end each other's connections for ever.
-    private mutating func supersede(_ older: AppConnection, by newer: AppConnection, as role: AppRole) {
-        guard older.peer.process != newer.peer.process else { return emit(.close(older)) }
+    private mutating func supersede(_ older: AppConnectionID, by newer: AppConnectionID, as role: AppRole) {
+        guard older.process != newer.process else { return emit(.close(older)) }
         log(
             .warning, "A second process of an app took over.",
-            [LogKey.topic: "\(role.app)", LogKey.process: "\(newer.peer.process)"])
+            [LogKey.topic: "\(role.app)", LogKey.process: "\(newer.process)"])
         let what = role.role == .app ? role.app.rawValue : "the \(role.role.name) of \(role.app)"
         refuse(
             older, code: AgentMessage.superseded,
-            "process \(newer.peer.process) is \(what) now; this one gets nothing any more")
+            "process \(newer.process) is \(what) now; this one gets nothing any more")
     }
 
     /// Refuses a connection in the role of a service extension whose process the agent did not start.
-    package mutating func refuseUnstarted(_ connection: AppConnection, of app: BundleID?) {
+    package mutating func refuseUnstarted(_ connection: AppConnectionID, of app: BundleID?) {
         refuse(
             connection, code: "notThisRole",
             "the serviceExtension of \(app?.rawValue ?? "an app") has nothing to say after hello, since the agent "
@@ -91,16 +90,16 @@ extension AgentEngine {
     // MARK: The end
 
     /// Removes everything that waits for answers over a connection that has closed.
-    package mutating func forgetAsker(_ connection: AppConnection) {
+    package mutating func forgetAsker(_ connection: AppConnectionID) {
         // The answer to a question whose terminal has gone has no receiver.
-        let unasked = terminals.remove { $0.connection === connection }
+        let unasked = terminals.remove { $0.connection == connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
-        channelWaiters.remove { $0.connection === connection }
-        questions.removeAskers { $0.connection === connection }
+        channelWaiters.remove { $0.connection == connection }
+        questions.removeAskers { $0.connection == connection }
     }
 
     /// The connection of an app or of a companion is over.
-    package mutating func disconnect(_ connection: AppConnection, _ context: Context) {
+    package mutating func disconnect(_ connection: AppConnectionID, _ context: Context) {
         guard let closed = registry.disconnect(connection), closed.role == .app else { return }
         let app = closed.app
         startReconnectTimer(of: app)
@@ -116,7 +115,7 @@ extension AgentEngine {
     ///
     /// - Throws: when the store cannot be read.
     package mutating func perform(
-        _ message: AppMessage, from app: BundleID, connection: AppConnection, context: Context
+        _ message: AppMessage, from app: BundleID, connection: AppConnectionID, context: Context
     ) throws {
         switch message {
         case .ready:
@@ -149,7 +148,7 @@ extension AgentEngine {
     }
 
     /// Sends an app's notification settings.
-    package mutating func giveSettings(_ request: Int64, of app: BundleID, to connection: AppConnection) {
+    package mutating func giveSettings(_ request: Int64, of app: BundleID, to connection: AppConnectionID) {
         send([.settings(request: request, notificationSettings(of: app))], to: connection)
     }
 }

@@ -4,7 +4,7 @@ import PushCore
 /// The direct channels of apps: their requests to the server, and the messages that expire.
 extension AgentEngine {
     mutating func handleChannelCommand(
-        _ command: ChannelCommand, from app: BundleID, connection: AppConnection, context: Context
+        _ command: ChannelCommand, from app: BundleID, connection: AppConnectionID, context: Context
     ) {
         switch command {
         case .open:

@@ -18,11 +18,11 @@ extension AgentEngine {
 
         // MARK: Connections
         /// Send messages over a connection, as a step of the agent where one is named.
-        case send([AgentMessage], AppConnection, AgentStep?)
+        case send([AgentMessage], AppConnectionID, AgentStep?)
         /// Send the reason, and close the connection.
-        case refuse(AppConnection, code: String, message: String)
+        case refuse(AppConnectionID, code: String, message: String)
         /// Close the connection.
-        case close(AppConnection)
+        case close(AppConnectionID)
 
         // MARK: The screen
         /// Show a notification, and pass the outcome to ``AgentEngine/presented(_:_:again:_:)``.
@@ -78,7 +78,7 @@ extension AgentEngine {
         /// Write what the schedule noticed.
         case logSchedule(RequestSchedule.Notice)
         /// Write what an app's supervisor noticed.
-        case logSupervisor(AppSupervisor<AppConnection>.Notice, BundleID)
+        case logSupervisor(AppSupervisor<AppConnectionID>.Notice, BundleID)
     }
 
     /// A call to the link to the server.
@@ -100,7 +100,7 @@ extension AgentEngine {
     /// An action that is due after a delay.
     package enum Timer: Sendable {
         /// Passes an event to an app's supervisor.
-        case supervise(AppSupervisor<AppConnection>.Event, BundleID)
+        case supervise(AppSupervisor<AppConnectionID>.Event, BundleID)
         /// The time is over in which an app may answer how notifications appear.
         case answersDue(BundleID)
         /// The responses of an app are read again.

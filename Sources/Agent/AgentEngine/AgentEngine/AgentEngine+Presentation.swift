@@ -1,5 +1,4 @@
 import AgentProtocol
-import Networking
 import PushCore
 
 /// The presentation of notifications now, and the effects of a change. `PresentationComposer` composes each one's look.

@@ -1,12 +1,11 @@
 import AgentProtocol
-import Networking
 import PushCore
 
 /// The device tokens of apps: the apps' requests, and the answers. `DeviceTokenRequests` decides which requests are
 /// answered.
 extension AgentEngine {
     mutating func giveToken(
-        _ request: Int64, app: BundleID, connection: AppConnection, context: Context
+        _ request: Int64, app: BundleID, connection: AppConnectionID, context: Context
     ) throws {
         var known: String?
         if case .token(let token) = try context.store.registration(app: app, environment: settings.environment) {
@@ -29,14 +28,14 @@ extension AgentEngine {
     }
 
     private mutating func refuseToken(
-        _ requests: [Int64], connection: AppConnection, code: String, message: String
+        _ requests: [Int64], connection: AppConnectionID, code: String, message: String
     ) {
         send(requests.map { .registrationFailed(request: $0, code: code, message: message) }, to: connection)
     }
 
     /// Ends an app's registration; answered when the server has done it, or it is known that it has not. The app's
     /// earlier requests for a device token are refused.
-    mutating func endToken(_ request: Int64, of app: BundleID, _ connection: AppConnection) {
+    mutating func endToken(_ request: Int64, of app: BundleID, _ connection: AppConnectionID) {
         let asker = Confirmation(connection: connection, request: request)
         guard settings.hasServer else {
             return refuse(asker, code: ChannelFault.offline, "this agent has no server")

@@ -1,6 +1,5 @@
 import AgentProtocol
 import Logging
-import Networking
 import PushCore
 
 /// Handling of a person's responses to notifications, and their delivery to the app.

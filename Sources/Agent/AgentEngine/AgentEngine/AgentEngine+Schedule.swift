@@ -1,6 +1,5 @@
 import AgentProtocol
 import Logging
-import Networking
 import PushCore
 import Scheduling
 

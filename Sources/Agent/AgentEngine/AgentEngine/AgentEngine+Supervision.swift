@@ -12,12 +12,12 @@ extension AgentEngine {
 
     /// Passes an event to an app's supervisor, and follows its directives.
     package mutating func supervise(
-        _ event: AppSupervisor<AppConnection>.Event, app: BundleID, context: Context
+        _ event: AppSupervisor<AppConnectionID>.Event, app: BundleID, context: Context
     ) {
         var events = [event]
         do {
             while !events.isEmpty, let installed = apps[app] {
-                let conditions = AppSupervisor<AppConnection>.Conditions(
+                let conditions = AppSupervisor<AppConnectionID>.Conditions(
                     manifest: installed.manifest, mayShow: installed.delivery.mayShow,
                     hasActivator: settings.hasActivator, now: context.now)
                 for directive in apps[app]?.supervisor.handle(events.removeFirst(), conditions) ?? [] {
@@ -33,8 +33,8 @@ extension AgentEngine {
 
     /// - Returns: The event with which the supervisor must be answered; `nil` for none.
     private mutating func followSupervisor(
-        _ directive: AppSupervisor<AppConnection>.Directive, app: BundleID, context: Context
-    ) throws -> AppSupervisor<AppConnection>.Event? {
+        _ directive: AppSupervisor<AppConnectionID>.Directive, app: BundleID, context: Context
+    ) throws -> AppSupervisor<AppConnectionID>.Event? {
         switch directive {
         case .showUnhandled:
             guard let installed = apps[app] else { return nil }
@@ -77,7 +77,7 @@ extension AgentEngine {
 
     private mutating func readWaking(
         _ app: BundleID, _ context: Context
-    ) -> AppSupervisor<AppConnection>.Event {
+    ) -> AppSupervisor<AppConnectionID>.Event {
         do {
             return .wakingRead(isWaiting: try context.store.hasWaking(app: app))
         } catch {

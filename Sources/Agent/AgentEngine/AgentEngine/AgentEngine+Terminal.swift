@@ -6,7 +6,7 @@ extension AgentEngine {
     /// Does what a person at a terminal orders.
     ///
     /// - Returns: Whether it is answered when it is durable; else at once.
-    package mutating func execute(_ order: ManagementCommandHandler.Order, _ context: Context) -> Bool {
+    package mutating func execute(_ order: ManagementOrder, _ context: Context) -> Bool {
         switch order {
         case .cancel(let identifiers, let app): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .act(let notification, let action, let text):
@@ -36,9 +36,9 @@ extension AgentEngine {
     /// The conditions for a notification from a terminal; `nil` until the terminal's own app is installed.
     package func notifyConditions(
         of request: NotificationRequest, _ context: Context
-    ) throws -> ManagementCommandHandler.NotifyConditions? {
+    ) throws -> NotifyConditions? {
         guard let terminal = apps[AppManifest.terminalID] else { return nil }
-        return ManagementCommandHandler.NotifyConditions(
+        return NotifyConditions(
             presentation: conditions(of: terminal, context), isFull: terminals.isFull,
             triggerFault: try request.trigger.flatMap {
                 try fault(of: $0, of: request.identifier, app: AppManifest.terminalID, context)

@@ -122,7 +122,7 @@ package struct AgentEngine: Sendable {
         if batch.add(change) { emit(.commit) }
     }
 
-    mutating func send(_ messages: [AgentMessage], to connection: AppConnection, _ step: AgentStep? = nil) {
+    mutating func send(_ messages: [AgentMessage], to connection: AppConnectionID, _ step: AgentStep? = nil) {
         if !messages.isEmpty { emit(.send(messages, connection, step)) }
     }
 
@@ -131,7 +131,7 @@ package struct AgentEngine: Sendable {
         if let connection = apps[app]?.connection { send(messages, to: connection, step) }
     }
 
-    mutating func refuse(_ connection: AppConnection, code: String, _ message: String) {
+    mutating func refuse(_ connection: AppConnectionID, code: String, _ message: String) {
         emit(.refuse(connection, code: code, message: message))
     }
 

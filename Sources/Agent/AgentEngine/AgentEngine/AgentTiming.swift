@@ -21,3 +21,21 @@ package struct AgentTiming: Sendable {
     /// The times of an agent outside of tests.
     package init() {}
 }
+
+/// How much the agent keeps for each app.
+package struct AgentLimits: Sendable {
+    /// How many notifications, finished or not; of the older ones those that are finished are deleted.
+    package var kept = 10_000
+    /// How many notifications that the app has not handled; older ones end as `dropped(overflow)`.
+    package var waiting = 10_000
+    /// How long after its arrival a notification stays, handled or not; one that is not handled by then ends as
+    /// `expired`.
+    package var retention = Duration.seconds(30 * 86_400)
+
+    /// The limits of the agent, unless told otherwise. Each parameter is the property of its name.
+    package init(kept: Int = 10_000, waiting: Int = 10_000, retention: Duration = .seconds(30 * 86_400)) {
+        self.kept = kept
+        self.waiting = waiting
+        self.retention = retention
+    }
+}

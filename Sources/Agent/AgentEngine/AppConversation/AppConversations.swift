@@ -10,7 +10,7 @@ import AgentProtocol
 /// most one read of it is kept.
 package struct AppConversations {
     /// The result of copying a request's files.
-    package typealias CopyResult = Result<AttachmentStore.Taken, AttachmentError>
+    package typealias CopyResult = Result<TakenAttachments, AttachmentError>
 
     /// A message of a connection, or the result of a directive.
     package enum Event {
@@ -70,10 +70,10 @@ package struct AppConversations {
         case talking
         /// A directive was returned whose answer decides how it continues.
         case admitting
-        case examining(AddedRequest, AttachmentStore.Taken?)
+        case examining(AddedRequest, TakenAttachments?)
         case copying(AddedRequest)
         /// A directive is to be given.
-        case approved(AddedRequest, AttachmentStore.Taken?)
+        case approved(AddedRequest, TakenAttachments?)
         case copied(AddedRequest, CopyResult)
         case dropping([NotificationAttachment])
         /// It waits until another connection's files are copied.
@@ -83,18 +83,18 @@ package struct AppConversations {
     }
 
     private struct Line {
-        let connection: AppConnection
+        let connection: AppConnectionID
         var backlog: ArraySlice<AppMessage> = []
         var state = State.talking
         var asked: CompletedRequests?
         var isClosed = false
     }
 
-    private var lines: [ObjectIdentifier: Line] = [:]
+    private var lines: [AppConnectionID: Line] = [:]
     /// Connections with messages to handle, in order.
-    private var ready: [ObjectIdentifier] = []
+    private var ready: [AppConnectionID] = []
     /// Connections that wait for the files of an app, in the order in which they came.
-    private var waiting: [BundleID: [ObjectIdentifier]] = [:]
+    private var waiting: [BundleID: [AppConnectionID]] = [:]
 
     /// Creates a collection without connections.
     package init() {}
@@ -102,8 +102,8 @@ package struct AppConversations {
     // MARK: Events
 
     /// Handles an event of a connection; ``next(role:)`` returns the directives that follow.
-    package mutating func handle(_ event: Event, of connection: AppConnection) {
-        let id = ObjectIdentifier(connection)
+    package mutating func handle(_ event: Event, of connection: AppConnectionID) {
+        let id = connection
         if case .received(let messages) = event {
             if case .over? = lines[id]?.state { return }
             lines[id, default: Line(connection: connection)].backlog += messages
@@ -138,14 +138,14 @@ package struct AppConversations {
         }
     }
 
-    private mutating func beginTurn(of id: ObjectIdentifier) {
+    private mutating func beginTurn(of id: AppConnectionID) {
         switch lines[id]?.state {
         case .waiting, .copying, nil: return
         default: if !ready.contains(id) { ready.append(id) }
         }
     }
 
-    private mutating func endTalk(of id: ObjectIdentifier) {
+    private mutating func endTalk(of id: AppConnectionID) {
         lines[id]?.state = .over
         lines[id]?.backlog = []
     }
@@ -155,8 +155,9 @@ package struct AppConversations {
     /// The next directive, and its connection; `nil` when all messages are handled, as far as they can be.
     ///
     /// - Parameter role: The role that a connection has now; `nil` before its hello, and once another has its role.
-    package mutating func next(role: (AppConnection) -> AppRole?) -> (connection: AppConnection, directive: Directive)?
-    {
+    package mutating func next(role: (AppConnectionID) -> AppRole?) -> (
+        connection: AppConnectionID, directive: Directive
+    )? {
         while let id = ready.first {
             guard let index = lines.index(forKey: id) else {
                 ready.removeFirst()
@@ -169,10 +170,10 @@ package struct AppConversations {
     }
 
     /// An index of ``lines``: the line is changed in place, and never copied with its backlog.
-    private typealias Place = Dictionary<ObjectIdentifier, Line>.Index
+    private typealias Place = Dictionary<AppConnectionID, Line>.Index
 
     /// Handles one message of the connection that is next.
-    private mutating func step(_ id: ObjectIdentifier, place: Place, role: AppRole?) -> Directive? {
+    private mutating func step(_ id: AppConnectionID, place: Place, role: AppRole?) -> Directive? {
         switch lines.values[place].state {
         case .talking, .over: return takeMessage(id, place: place, role: role)
         case .admitting: lines.values[place].state = .talking
@@ -187,7 +188,7 @@ package struct AppConversations {
         return nil
     }
 
-    private mutating func takeMessage(_ id: ObjectIdentifier, place: Place, role: AppRole?) -> Directive? {
+    private mutating func takeMessage(_ id: AppConnectionID, place: Place, role: AppRole?) -> Directive? {
         guard let message = lines.values[place].backlog.first else {
             ready.removeFirst()
             if lines.values[place].isClosed {
@@ -230,7 +231,7 @@ package struct AppConversations {
     }
 
     private mutating func approved(
-        _ added: AddedRequest, taken: AttachmentStore.Taken?, id: ObjectIdentifier
+        _ added: AddedRequest, taken: TakenAttachments?, id: AppConnectionID
     ) -> Directive {
         guard taken != nil || !added.hasFiles else {
             lines[id]?.state = .copying(added)
@@ -244,7 +245,7 @@ package struct AppConversations {
 
     /// Examines a request again after its files were copied, since its conditions may have changed meanwhile.
     private mutating func copied(
-        _ added: AddedRequest, result: CopyResult, id: ObjectIdentifier, role: AppRole?
+        _ added: AddedRequest, result: CopyResult, id: AppConnectionID, role: AppRole?
     ) -> Directive? {
         switch result {
         case .failure(let fault):

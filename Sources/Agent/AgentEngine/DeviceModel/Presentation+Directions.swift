@@ -1,4 +1,4 @@
-import TextDirection
+import CoreValues
 
 extension Presentation {
     /// The same with texts that read as what they are: names, titles and labels without characters that change the direction of

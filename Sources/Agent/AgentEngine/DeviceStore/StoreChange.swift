@@ -19,31 +19,20 @@ package struct StoreChange: Sendable {
     package let opening: (fingerprint: [UInt8], notification: NotificationID)?
     /// The files that were copied for it, and are deleted where it cannot be committed.
     package let copiedFiles: [NotificationAttachment]
-    /// Makes the change in the transaction; returns what it did.
-    let apply: @Sendable (ChangeApplier) throws -> ChangeResult
+    /// What changes, with its values.
+    package let kind: Kind
 
     init(
-        _ step: AgentStep, isKeptAfterFailure: Bool = false, arriving: NotificationID? = nil,
+        _ step: AgentStep, _ kind: Kind, isKeptAfterFailure: Bool = false, arriving: NotificationID? = nil,
         opening: (fingerprint: [UInt8], notification: NotificationID)? = nil,
-        copiedFiles: [NotificationAttachment] = [], _ apply: @escaping @Sendable (ChangeApplier) throws -> ChangeResult
+        copiedFiles: [NotificationAttachment] = []
     ) {
         self.step = step
+        self.kind = kind
         self.isKeptAfterFailure = isKeptAfterFailure
         self.arriving = arriving
         self.opening = opening
         self.copiedFiles = copiedFiles
-        self.apply = apply
-    }
-
-    /// A change that has no result.
-    init(
-        _ step: AgentStep, isKeptAfterFailure: Bool = false,
-        silently: @escaping @Sendable (ChangeApplier) throws -> Void
-    ) {
-        self.init(step, isKeptAfterFailure: isKeptAfterFailure) { store in
-            try silently(store)
-            return .nothing
-        }
     }
 }
 
@@ -55,17 +44,17 @@ extension StoreChange {
         let id = arrival.notification.id
         var opening: (fingerprint: [UInt8], notification: NotificationID)?
         if case .opened(let fingerprint) = arrival.decryption { opening = (fingerprint, id) }
-        return StoreChange(.storeArrival, arriving: id, opening: opening) { try $0.store(arrival) }
+        return StoreChange(.storeArrival, .arrived(arrival), arriving: id, opening: opening)
     }
 
     /// The server has confirmed the acks of these notifications.
     package static func confirmed(_ ids: [NotificationID]) -> StoreChange {
-        StoreChange(.storeAcknowledged, silently: { try $0.confirm(ids) })
+        StoreChange(.storeAcknowledged, .confirmed(ids))
     }
 
     /// The server has the receipts of these places in the outbox, first and last.
     package static func receiptsConfirmed(_ range: ClosedRange<OutboxPlace>) -> StoreChange {
-        StoreChange(.storeReceiptsConfirmed, silently: { try $0.deleteReceipts(range) })
+        StoreChange(.storeReceiptsConfirmed, .receiptsConfirmed(range))
     }
 }
 
@@ -76,43 +65,37 @@ extension StoreChange {
     package static func handed(
         _ id: NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeHandled) {
-            try $0.hand(id, app: app, shows: shows, at: at)
-            return .handed(id, app: app)
-        }
+        StoreChange(.storeHandled, .handed(id, app: app, shows: shows, at: at))
     }
 
     /// The app has not come back: the notifications that wait for it appear as if it did not run.
     package static func leftUnhandled(
         app: BundleID, _ conditions: PresentationConditions, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeLeftUnhandled, silently: { try $0.wantPresentation(app: app, conditions, at: at) })
+        StoreChange(.storeLeftUnhandled, .leftUnhandled(app: app, conditions, at: at))
     }
 
     /// A notification appears without its app's answer. `isForApp`: it is delivered to the app all the same.
     package static func appeared(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeAppearance, silently: { try $0.appear(id, shows, isForApp: isForApp, at: at) })
+        StoreChange(.storeAppearance, .appeared(id, shows, isForApp: isForApp, at: at))
     }
 
     /// The app has handled a response.
     package static func responseHandled(_ response: WaitingResponse.Place, app: BundleID, at: Timestamp) -> StoreChange
     {
-        StoreChange(.storeResponseHandled) {
-            try $0.finish(response, app: app, at: at)
-            return .responseHandled(response, app: app)
-        }
+        StoreChange(.storeResponseHandled, .responseHandled(response, app: app, at: at))
     }
 
     /// The app could not be started for its responses: they are given up.
     package static func responsesDropped(app: BundleID, at: Timestamp) -> StoreChange {
-        StoreChange(.storeResponsesDropped) { try $0.dropResponses(app: app, at: at) }
+        StoreChange(.storeResponsesDropped, .responsesDropped(app: app, at: at))
     }
 
     /// The app's budget does not allow waking it: the notifications that would wake it wait.
     package static func deferred(app: BundleID, at: Timestamp) -> StoreChange {
-        StoreChange(.storeDeferral, silently: { try $0.deferWaking(app, at: at) })
+        StoreChange(.storeDeferral, .deferred(app: app, at: at))
     }
 }
 
@@ -123,10 +106,7 @@ extension StoreChange {
     package static func presented(
         _ id: NotificationID, _ outcome: PresentationOutcome, again: Bool, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storePresented) {
-            try $0.present(id, outcome, again: again, at: at)
-            return .presented(id)
-        }
+        StoreChange(.storePresented, .presented(id, outcome, again: again, at: at))
     }
 
     /// A person chose an action, perhaps with text. The token, which the store does not keep, lets the app take the
@@ -135,57 +115,54 @@ extension StoreChange {
         _ id: NotificationID, action: String, text: String?, activationToken: String?, by answerer: Answerer = .desktop,
         isHeld: Bool = false, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeTap, isKeptAfterFailure: true) { store in
-            guard let app = try store.tap(id, action: action, text: text, by: answerer, isHeld: isHeld, at: at)
-            else {
-                return .nothing
-            }
-            return isHeld ? .nothing : .tapped(id, app: app, activationToken: activationToken)
-        }
+        StoreChange(
+            .storeTap,
+            .tapped(
+                id, action: action, text: text, activationToken: activationToken, by: answerer, isHeld: isHeld, at: at),
+            isKeptAfterFailure: true)
     }
 
     /// The screen is unlocked: responses that were held for that go to their apps.
     package static var released: StoreChange {
-        StoreChange(.storeRelease, isKeptAfterFailure: true) { .released(apps: try $0.release()) }
+        StoreChange(.storeRelease, .released, isKeptAfterFailure: true)
     }
 
     /// A person dismissed a notification.
     package static func dismissed(
         _ id: NotificationID, by answerer: Answerer = .desktop, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeDismissal, isKeptAfterFailure: true, silently: { try $0.dismiss(id, by: answerer, at: at) })
+        StoreChange(.storeDismissal, .dismissed(id, by: answerer, at: at), isKeptAfterFailure: true)
     }
 
     /// A notification left the screen, by itself or since it was taken away; no person dismissed it.
     package static func leftScreen(_ id: NotificationID) -> StoreChange {
-        StoreChange(.storeLeftScreen, isKeptAfterFailure: true, silently: { _ = try $0.leaveScreen(id) })
+        StoreChange(.storeLeftScreen, .leftScreen(id), isKeptAfterFailure: true)
     }
 
     /// The desktop shows a notification again, or one that it could not show before.
     package static func shownAgain(_ id: NotificationID, handle: String, at: Timestamp) -> StoreChange {
-        StoreChange(
-            .storeShownAgain, isKeptAfterFailure: true, silently: { try $0.showAgain(id, handle: handle, at: at) })
+        StoreChange(.storeShownAgain, .shownAgain(id, handle: handle, at: at), isKeptAfterFailure: true)
     }
 
     /// A person is being asked whether the app may send notifications. `handle`: the presenter's for the question;
     /// `nil` when that is closed.
     package static func asked(app: BundleID, handle: String?) -> StoreChange {
-        StoreChange(.storeQuestion, isKeptAfterFailure: true, silently: { try $0.keepQuestion(handle, app: app) })
+        StoreChange(.storeQuestion, .asked(app: app, handle: handle), isKeptAfterFailure: true)
     }
 
     /// A person set this preference for all apps.
     package static func preference(name: String, value: String) -> StoreChange {
-        StoreChange(.storePreference, isKeptAfterFailure: true, silently: { try $0.keepPreference(name, value) })
+        StoreChange(.storePreference, .preference(name: name, value: value), isKeptAfterFailure: true)
     }
 
     /// Stores an app's authorization and settings, which have changed.
     package static func standing(app: BundleID, _ record: AppNotificationRecord) -> StoreChange {
-        StoreChange(.storeStanding, isKeptAfterFailure: true, silently: { try $0.keep(record, app: app) })
+        StoreChange(.storeStanding, .standing(app: app, record), isKeptAfterFailure: true)
     }
 
     /// The app was removed from this device.
     package static func appRemoved(app: BundleID, at: Timestamp) -> StoreChange {
-        StoreChange(.storeRemoval, isKeptAfterFailure: true) { .appRemoved(try $0.remove(app, at: at)) }
+        StoreChange(.storeRemoval, .appRemoved(app: app, at: at), isKeptAfterFailure: true)
     }
 }
 
@@ -193,7 +170,7 @@ extension StoreChange {
 extension StoreChange {
     /// A run of the app has begun. The marks of earlier runs are deleted: their requests are not repeated any more.
     package static func begun(app: BundleID, run: String) -> StoreChange {
-        StoreChange(.storeBeginning, silently: { try $0.begin(run: run, of: app) })
+        StoreChange(.storeBeginning, .begun(app: app, run: run))
     }
 
     /// An app's own notification fires at once. `isAsked`: the app is asked first how it appears. `shows`: how it
@@ -202,12 +179,9 @@ extension StoreChange {
         app: BundleID, _ request: NotificationRequest, as mark: RequestMark?, isAsked: Bool, shows: PresentationOptions,
         at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeFired, copiedFiles: request.content.attachments) { store in
-            try store.note(mark, of: app)
-            let (id, isOnScreen) = try store.fire(request, app: app, isAsked: isAsked, shows: shows, at: at)
-            return .fired(
-                id, app: app, identifier: request.identifier, isAsked: isAsked, isOnScreen: isOnScreen)
-        }
+        StoreChange(
+            .storeFired, .fired(app: app, request, as: mark, isAsked: isAsked, shows: shows, at: at),
+            copiedFiles: request.content.attachments)
     }
 
     /// A request waits for its time or place, in place of one with the same identifier.
@@ -216,10 +190,9 @@ extension StoreChange {
     package static func scheduled(
         app: BundleID, _ request: NotificationRequest, as mark: RequestMark?, at: ClockReading, offset: Int? = nil
     ) -> StoreChange {
-        StoreChange(.storeScheduled, copiedFiles: request.content.attachments) { store in
-            try store.note(mark, of: app)
-            return try store.schedule(request, app: app, at: at, offset: offset)
-        }
+        StoreChange(
+            .storeScheduled, .scheduled(app: app, request, as: mark, at: at, offset: offset),
+            copiedFiles: request.content.attachments)
     }
 
     /// A request fires: its time has come, or its region's edge was crossed. `isAsked`: the app is asked first how it
@@ -227,36 +200,31 @@ extension StoreChange {
     package static func due(
         _ due: DueRequest, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeDue) { store in
-            guard try store.take(due) else { return .nothing }
-            let (id, isOnScreen) = try store.store(due.request, app: due.app, isAsked: isAsked, shows: shows, at: at)
-            return .fired(
-                id, app: due.app, identifier: due.request.identifier, isAsked: isAsked, isOnScreen: isOnScreen)
-        }
+        StoreChange(.storeDue, .due(due, isAsked: isAsked, shows: shows, at: at))
     }
 
     /// An occurrence does not fire: it was noticed too late, or there is none to come.
     package static func missed(key: RequestKey, occurrence: Timestamp, isLast: Bool) -> StoreChange {
-        StoreChange(.storeMissed, silently: { try $0.pass(occurrence, of: key, isLast: isLast) })
+        StoreChange(.storeMissed, .missed(key: key, occurrence: occurrence, isLast: isLast))
     }
 
     /// The wall clock was set. `added` and `lastFired` are the same moments as before, by the wall clock as it is now.
     package static func anchored(key: RequestKey, added: ClockReading, lastFired: Timestamp?) -> StoreChange {
-        StoreChange(.storeAnchored, silently: { try $0.anchor(key, added: added, lastFired: lastFired) })
+        StoreChange(.storeAnchored, .anchored(key: key, added: added, lastFired: lastFired))
     }
 
     /// The machine is known to be on this side of a region's edge.
     package static func crossed(key: RequestKey, side: RegionWatch.State) -> StoreChange {
-        StoreChange(.storeCrossed, silently: { try $0.storeRegionState(side, of: key) })
+        StoreChange(.storeCrossed, .crossed(key: key, side: side))
     }
 
     /// Scheduled requests are withdrawn; `nil` for all of the app's.
     package static func unscheduled(app: BundleID, identifiers: [String]?) -> StoreChange {
-        StoreChange(.storeUnscheduled) { .unscheduled(try $0.unschedule(identifiers, app: app)) }
+        StoreChange(.storeUnscheduled, .unscheduled(app: app, identifiers: identifiers))
     }
 
     /// Notifications leave the list; `nil` for all of the app's.
     package static func unlisted(app: BundleID, identifiers: [String]?) -> StoreChange {
-        StoreChange(.storeUnlisted) { .unlisted(try $0.unlist(identifiers, app: app)) }
+        StoreChange(.storeUnlisted, .unlisted(app: app, identifiers: identifiers))
     }
 }

@@ -22,7 +22,7 @@ extension AppRegistry {
     ///
     /// - Parameter isScreenLocked: On a locked screen no app has the focus.
     /// - Returns: The connections whose apps changed state, and the new states.
-    package mutating func followFocus(isScreenLocked: Bool) -> [(connection: AppConnection, state: AppState)] {
+    package mutating func followFocus(isScreenLocked: Bool) -> [(connection: AppConnectionID, state: AppState)] {
         apps.keys.compactMap { id in
             guard let app = apps[id], let connection = app.connection,
                 let state = stateByFocus(of: id, isScreenLocked: isScreenLocked), state != app.supervisor.state
@@ -37,7 +37,7 @@ extension AppRegistry {
         guard case .on(let line) = focus, apps[app]?.manifest.lifecycle == .focus else { return nil }
         // A window is that of the app which is nearest: one app may have been started by another.
         let nearest = line.lazy.compactMap { process in
-            apps.first { $0.value.connection?.peer.process == process }?.key
+            apps.first { $0.value.connection?.process == process }?.key
         }.first
         return nearest == app && !isScreenLocked ? .active : .background
     }

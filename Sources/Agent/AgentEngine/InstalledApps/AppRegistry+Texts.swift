@@ -30,7 +30,7 @@ extension AppRegistry {
     }
 
     /// The effect of a response on its app: a tap, or a foreground button, brings the app to the front.
-    package func effect(of response: WaitingResponse) -> AppSupervisor<AppConnection>.Effect {
+    package func effect(of response: WaitingResponse) -> AppSupervisor<AppConnectionID>.Effect {
         if response.action == NotificationAction.open { return .opened }
         let options = options(ofAction: response.action, of: response.notification)
         return options & NotificationActionDescription.foreground != 0 ? .foreground : .none

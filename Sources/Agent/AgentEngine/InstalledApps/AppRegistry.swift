@@ -9,7 +9,7 @@ package struct AppRegistry: Sendable {
     package var apps: [BundleID: InstalledApp] = [:]
     /// The window focus, as far as it is known.
     package var focus = AppFocus.unwatched
-    private var roles: [ObjectIdentifier: AppRole] = [:]
+    private var roles: [AppConnectionID: AppRole] = [:]
     private var fingerprint: Set<String>?
     private var missing: Set<BundleID> = []
     private var isLookScheduled = false
@@ -21,15 +21,15 @@ package struct AppRegistry: Sendable {
     // MARK: Connections
 
     /// The role of a connection; `nil` before its `hello`, and once another has the role.
-    package func role(of connection: AppConnection) -> AppRole? { roles[ObjectIdentifier(connection)] }
+    package func role(of connection: AppConnectionID) -> AppRole? { roles[connection] }
 
     /// Gives a role to a connection.
     ///
     /// - Returns: The connection that had the role before.
-    package mutating func connect(_ connection: AppConnection, as role: AppRole) -> AppConnection? {
+    package mutating func connect(_ connection: AppConnectionID, as role: AppRole) -> AppConnectionID? {
         let older = apps[role.app]?[role.role]
-        if let older { roles[ObjectIdentifier(older)] = nil }
-        roles[ObjectIdentifier(connection)] = role
+        if let older { roles[older] = nil }
+        roles[connection] = role
         if role.role == .app {
             apps[role.app]?.supervisor.run.connect(connection)
         } else {
@@ -41,8 +41,8 @@ package struct AppRegistry: Sendable {
     /// A connection has ended. The app's own stays in its ``AppSupervisor/run`` until the app is waited for.
     ///
     /// - Returns: The role that it had.
-    package mutating func disconnect(_ connection: AppConnection) -> AppRole? {
-        guard let role = roles.removeValue(forKey: ObjectIdentifier(connection)) else { return nil }
+    package mutating func disconnect(_ connection: AppConnectionID) -> AppRole? {
+        guard let role = roles.removeValue(forKey: connection) else { return nil }
         if role.role != .app { apps[role.app]?.companions[role.role] = nil }
         return role
     }
@@ -50,9 +50,9 @@ package struct AppRegistry: Sendable {
     /// Takes the roles from all connections of an app, which are to be closed.
     ///
     /// - Returns: The connections to close.
-    package mutating func releaseConnections(of app: BundleID) -> [AppConnection] {
+    package mutating func releaseConnections(of app: BundleID) -> [AppConnectionID] {
         let connections = apps[app]?.allConnections ?? []
-        for connection in connections { roles[ObjectIdentifier(connection)] = nil }
+        for connection in connections { roles[connection] = nil }
         return connections
     }
 

@@ -16,9 +16,9 @@ package struct InstalledApp: Sendable {
     /// The delivery of data messages over the app's direct channel.
     package var channel = ChannelDelivery()
     /// The start, wakes and state of the app.
-    package var supervisor: AppSupervisor<AppConnection>
+    package var supervisor: AppSupervisor<AppConnectionID>
     /// The connections of companions in the app's name, by their roles; none of them is the app.
-    package var companions: [ConnectionRole: AppConnection] = [:]
+    package var companions: [ConnectionRole: AppConnectionID] = [:]
     /// The app's requests for its device token.
     package var tokens = DeviceTokenRequests()
     /// Whether its answers are waited for.
@@ -35,13 +35,13 @@ package struct InstalledApp: Sendable {
     }
 
     /// The app's own connection; `nil` while it is not connected.
-    package var connection: AppConnection? { supervisor.run.connection }
+    package var connection: AppConnectionID? { supervisor.run.connection }
 
     /// The number on its icon, as far as the person lets it be seen.
     package var shownBadge: Int { delivery.mayShow && record.settings.badges ? record.badge : 0 }
 
     /// The app's own connection and those of its companions.
-    package var allConnections: [AppConnection] { [connection].compactMap(\.self) + companions.values }
+    package var allConnections: [AppConnectionID] { [connection].compactMap(\.self) + companions.values }
 
     /// Whether it is connected and in front of the person: then it is asked before something is shown.
     package var isInFront: Bool { supervisor.isInFront(manifest.lifecycle) }
@@ -50,7 +50,7 @@ package struct InstalledApp: Sendable {
     package var takesEverything: Bool { manifest.lifecycle == .always }
 
     /// The connection that has this role.
-    package subscript(role: ConnectionRole) -> AppConnection? { role == .app ? connection : companions[role] }
+    package subscript(role: ConnectionRole) -> AppConnectionID? { role == .app ? connection : companions[role] }
 
     /// Takes a manifest that has changed, where who proved to be the app is it still.
     package mutating func takes(_ new: AppManifest) -> Bool {

@@ -62,7 +62,7 @@ package struct PresentationComposer {
     /// The first attachment that can be shown; `nil` where there is none.
     package static func visible(of content: NotificationContent) -> NotificationAttachment? {
         content.attachments.first {
-            $0.hidesThumbnail != true && (isPicture($0) || ThumbnailerProgram.type(of: $0.path) != nil)
+            $0.hidesThumbnail != true && (isPicture($0) || StillImage.sourceType(of: $0.path) != nil)
         }
     }
 
@@ -72,7 +72,7 @@ package struct PresentationComposer {
 
     /// The path of a movie's still: beside the file, and deleted with it.
     package static func still(of attachment: NotificationAttachment) -> String {
-        attachment.path + AttachmentStore.stillEnding
+        attachment.path + StillImage.pathSuffix
     }
 
     private static func urgency(

@@ -17,6 +17,12 @@ package struct ExtensionReport: Sendable, Hashable {
     package var result: ExtensionResult
     /// Why files did not come, with the reasons of `MediaFailure`; `nil` where all did.
     package var mediaFailures: String?
+
+    /// A result. Each parameter is the property of its name.
+    package init(result: ExtensionResult, mediaFailures: String? = nil) {
+        self.result = result
+        self.mediaFailures = mediaFailures
+    }
 }
 
 /// The result for a notification that waited for its extension.

@@ -9,21 +9,27 @@ import PushCore
 /// are handled; this extension performs its directives.
 extension Agent {
     func received(_ messages: [AppMessage], from connection: AppConnection) {
+        connections[connection.id] = connection
         converse(.received(messages), connection)
     }
 
     func closed(_ connection: AppConnection) { converse(.closed, connection) }
 
     private func converse(_ event: AppConversations.Event, _ connection: AppConnection) {
-        conversations.handle(event, of: connection)
-        while let (speaker, directive) = conversations.next(role: { registry.role(of: $0) ?? extensions.role(of: $0) })
-        {
+        conversations.handle(event, of: connection.id)
+        while let (speaker, directive) = conversations.next(role: { role(of: $0) }) {
+            guard let connection = connections[speaker] else { continue }
             do {
-                if let event = try follow(directive, of: speaker) { conversations.handle(event, of: speaker) }
+                if let event = try follow(directive, of: connection) { conversations.handle(event, of: speaker) }
             } catch {
                 storeFailed(error)
             }
         }
+    }
+
+    /// The role of a connection, as an app, a companion or an extension; `nil` before its hello.
+    private func role(of id: AppConnectionID) -> AppRole? {
+        registry.role(of: id) ?? connections[id].flatMap { extensions.role(of: $0) }
     }
 
     /// - Returns: The event with which the conversation must be answered; `nil` for none.
@@ -34,7 +40,7 @@ extension Agent {
         case .admit(let hello): return admit(connection, hello)
         case .perform(let message, let app):
             if message.isAnsweredFromStore { flush() }
-            try decide { try $0.perform(message, from: app, connection: connection, context: $1) }
+            try decide { try $0.perform(message, from: app, connection: connection.id, context: $1) }
         case .performForExtension(let message): return takeExtensionMessage(message, from: connection) ? nil : .refused
         case .manage(let command, let request):
             return manage(command, request: request, connection: connection) ? nil : .refused
@@ -44,17 +50,17 @@ extension Agent {
             case .app(let app):
                 // The places that are counted must be in the store.
                 if case .region? = added.request.trigger { flush() }
-                return try decide { try $0.examine(added, of: app, connection: connection, context: $1) }
+                return try decide { try $0.examine(added, of: app, connection: connection.id, context: $1) }
             case .terminal(let waits): return examine(added, waits: waits, connection)
             }
         case .copy(let added): copyFiles(of: added, connection)
         case .store(let added, let mark, let replaced):
             store(added, mark: mark, replaced: replaced, connection: connection)
         case .refuseFiles(let added, let fault):
-            decide { engine, _ in engine.refuseFiles(of: added, code: fault.code, fault.message, connection) }
+            decide { engine, _ in engine.refuseFiles(of: added, code: fault.code, fault.message, connection.id) }
         case .drop(let files): attachments.drop(files)
         case .confirm(let request):
-            decide { engine, _ in engine.confirm(Confirmation(connection: connection, request: request)) }
+            decide { engine, _ in engine.confirm(Confirmation(connection: connection.id, request: request)) }
         case .refuse(let code, let message): connection.refuse(code: code, message: message)
         case .resume: connection.resume()
         case .end: ended(connection)
@@ -63,10 +69,11 @@ extension Agent {
     }
 
     private func ended(_ connection: AppConnection) {
-        onRelay { $0.ended(connection) }
-        decide { engine, _ in engine.forgetAsker(connection) }
+        defer { connections[connection.id] = nil }
+        onRelay { $0.ended(connection.id) }
+        decide { engine, _ in engine.forgetAsker(connection.id) }
         if let event = extensions.close(connection) { return updateExtensions(event) }
-        decide { $0.disconnect(connection, $1) }
+        decide { $0.disconnect(connection.id, $1) }
     }
 
     // MARK: The beginning
@@ -103,14 +110,14 @@ extension Agent {
             return .refused
         }
         guard hello.sender.role == .app else {
-            decide { engine, _ in engine.connectCompanion(hello.sender, connection) }
+            decide { engine, _ in engine.connectCompanion(hello.sender, connection.id) }
             return .admitted(nil)
         }
         if let run = hello.run {
             enqueue(.begun(app: app, run: run))
             flush()
         }
-        return .admitted(try decide { try $0.connectApp(app, connection: connection, run: hello.run, context: $1) })
+        return .admitted(try decide { try $0.connectApp(app, connection: connection.id, run: hello.run, context: $1) })
     }
 
     private func fault(of connection: AppConnection, as manifest: AppManifest, _ secret: String?) -> String? {
@@ -123,7 +130,7 @@ extension Agent {
     private func store(
         _ added: AddedRequest, mark: RequestMark?, replaced: [String], connection: AppConnection
     ) {
-        let waiting = Confirmation(connection: connection, request: added.number)
+        let waiting = Confirmation(connection: connection.id, request: added.number)
         switch added.asker {
         case .app(let app):
             decide {

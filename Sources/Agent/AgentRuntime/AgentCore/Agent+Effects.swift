@@ -33,11 +33,10 @@ extension Agent {
         case .storeFailed(let error): storeFailed(error)
         case .prune(let apps): enter { $0.pruneInSteps(of: apps) }
         case .removed(let app): removed(app)
-        case .send(let messages, let connection, nil): connection.send(messages)
-        case .send(let messages, let connection, let step?): step.take { connection.send(messages) }
-        case .refuse(let connection, let code, let message):
-            connection.refuse(code: code, message: message)
-        case .close(let connection): connection.close()
+        case .send(let messages, let id, nil): connections[id]?.send(messages)
+        case .send(let messages, let id, let step?): step.take { connections[id]?.send(messages) }
+        case .refuse(let id, let code, let message): connections[id]?.refuse(code: code, message: message)
+        case .close(let id): connections[id]?.close()
         case .present(let presentation, let notification, let again): present(presentation, notification, again: again)
         case .ask(let question): showQuestion(question)
         case .update(let presentation): parts.presenter.update(presentation)

@@ -141,10 +141,10 @@ extension Agent: DeviceRelayDelegate {
     /// - Returns: Whether the connection may go on.
     func takeRelay(_ frame: [UInt8], role: AppRole?, connection: AppConnection) -> Bool {
         // A terminal is checked with its first frame.
-        if role == nil, !onRelay({ $0.serves(connection) }), !mayManage(connection) { return false }
+        if role == nil, !onRelay({ $0.serves(connection.id) }), !mayManage(connection) { return false }
         let app = role?.app
         let name = app.flatMap { apps[$0]?.manifest.name } ?? (app ?? AppManifest.terminalID).rawValue
-        return onRelay { $0.take(frame, from: connection, app: app, name: name) }
+        return onRelay { $0.take(frame, from: connection.id, app: app, name: name) }
     }
 
     /// Keeps direct connections with other devices until its task is cancelled.
@@ -167,6 +167,16 @@ extension Agent: DeviceRelayDelegate {
     package nonisolated func relayingEnded() { assumeIsolated { agent in agent.onRelay { $0.sessionClosed() } } }
 
     // MARK: Calls of the relay
+
+    /// Sends a message to a client of the relay; one that has closed its connection gets none.
+    package nonisolated func send(_ message: AgentMessage, toRelayClient id: AppConnectionID) {
+        assumeIsolated { $0.connections[id]?.send([message]) }
+    }
+
+    /// Sends the reason to a client of the relay, and closes its connection.
+    package nonisolated func refuseRelayClient(_ id: AppConnectionID, code: String, message: String) {
+        assumeIsolated { $0.connections[id]?.refuse(code: code, message: message) }
+    }
 
     /// This device's id; `nil` until it is enrolled.
     package nonisolated var relayingDevice: DeviceID? {

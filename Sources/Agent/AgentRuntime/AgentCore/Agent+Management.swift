@@ -156,7 +156,7 @@ extension Agent {
     /// - Returns: Whether the connection is that of an extension which the agent started.
     func openExtension(_ connection: AppConnection, of app: BundleID) -> Bool {
         guard let event = extensions.open(connection, of: app, user: parts.peerCheck.user) else { return false }
-        decide { engine, _ in engine.welcomeExtension(connection, of: app) }
+        decide { engine, _ in engine.welcomeExtension(connection.id, of: app) }
         updateExtensions(event)
         return true
     }
@@ -167,13 +167,17 @@ extension Agent {
         case .event(let event): updateExtensions(event)
         case .center(let command, let request, let app):
             if message.isAnsweredFromStore { flush() }
-            decide { $0.handleCenterCommand(command, request: request, from: app, connection: connection, context: $1) }
+            decide {
+                $0.handleCenterCommand(command, request: request, from: app, connection: connection.id, context: $1)
+            }
         case .settings(let request, let app):
-            decide { engine, _ in engine.giveSettings(request, of: app, to: connection) }
+            decide { engine, _ in engine.giveSettings(request, of: app, to: connection.id) }
         case .nothing: break
         case .refused: return false
         case nil:
-            decide { engine, _ in engine.refuseUnstarted(connection, of: engine.registry.role(of: connection)?.app) }
+            decide { engine, _ in
+                engine.refuseUnstarted(connection.id, of: engine.registry.role(of: connection.id)?.app)
+            }
             return false
         }
         return true

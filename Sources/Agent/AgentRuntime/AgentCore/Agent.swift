@@ -34,6 +34,8 @@ package actor Agent {
 
     /// Decides about every event.
     var engine: AgentEngine
+    /// The open connections of apps, their companions and terminals.
+    var connections: [AppConnectionID: AppConnection] = [:]
     /// The messages of all connections, and the order in which they are handled.
     var conversations = AppConversations()
     /// The task that waits until the desktop reports whether the screen is locked.
@@ -170,7 +172,7 @@ package actor Agent {
             if damage != nil { group.cancelAll() }
         }
         await socket.close()
-        for connection in apps.values.flatMap(\.allConnections) { connection.close() }
+        for id in apps.values.flatMap(\.allConnections) { connections[id]?.close() }
     }
 
     private func end() async {

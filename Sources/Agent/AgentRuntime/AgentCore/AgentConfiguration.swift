@@ -1,3 +1,4 @@
+import AgentEngine
 import AgentProtocol
 import Networking
 import Platform

@@ -1,5 +1,6 @@
 import AgentEngine
 import Foundation
+import LinuxDesktop
 import Logging
 import NIOCore
 import NIOPosix

@@ -2,6 +2,7 @@ import AgentEngine
 import AgentProtocol
 import Logging
 import Networking
+import PushCore
 
 /// Log messages for the notices of the engines.
 extension Logger {
@@ -32,7 +33,7 @@ extension Logger {
         }
     }
 
-    func log(_ notice: AppSupervisor<AppConnection>.Notice, of app: BundleID) {
+    func log(_ notice: AppSupervisor<AppConnectionID>.Notice, of app: BundleID) {
         switch notice {
         case .activated:
             info("An app was activated over the session bus.", metadata: [LogKey.topic: "\(app)"])

@@ -1,3 +1,4 @@
+import AgentEngine
 import NIOCore
 import NIOPosix
 

@@ -1,3 +1,4 @@
+import AgentEngine
 import CLinux
 import Foundation
 import Platform

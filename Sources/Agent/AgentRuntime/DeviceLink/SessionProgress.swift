@@ -1,3 +1,5 @@
+import AgentEngine
+
 /// The numbers of the sessions, by what became of them.
 struct SessionProgress {
     /// How many sessions were attempted; the newest has this number.

@@ -1,7 +1,7 @@
 import AgentEngine
+import CoreValues
 import Foundation
 import Platform
-import TextDirection
 
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Logging
 import Networking
+import PushCore
 
 /// The system bus and session id with which the login manager is asked about the user session.
 package struct LoginPlace: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import AgentEngine
-import TextDirection
+import CoreValues
 
 /// The notification server's name and capabilities, as the server reports them.
 struct ServerFeatures: Hashable, Sendable {

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Networking
 import Platform
+import PushCore
 
 /// The system calls of the clock's threads; a test, which may not set this machine's clock, replaces them.
 struct ClockCalls: Sendable {

@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 extension CalendarPattern {
     /// How many years ahead a match is searched for, where no year is given.

@@ -1,5 +1,5 @@
+import CoreValues
 import Foundation
-import Timestamps
 
 /// A reading of the system's clocks at one moment.
 package struct ClockReading: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 /// An interval after a start, once or repeatedly.
 package struct IntervalPattern: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 extension LocalSchedule {
     /// Adds an entry, a new one or one from the store. It replaces the one with the same key.

@@ -1,5 +1,5 @@
 import AgentProtocol
-import Timestamps
+import CoreValues
 
 /// All requests that wait for a time, of all apps: the next time of each, and the handling of missed ones.
 ///

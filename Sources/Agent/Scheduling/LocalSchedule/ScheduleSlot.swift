@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 /// An entry as the schedule keeps it: a value without a heap object, so that a million entries fit into memory.
 struct ScheduleSlot: Sendable {

@@ -1,5 +1,5 @@
+import CoreValues
 import Foundation
-import Timestamps
 
 extension Timestamp {
     /// A date, rounded down to milliseconds and saturated; a date that is not a number becomes ``distantPast``.

@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 /// When a local time is, in one zone.
 package enum LocalTimeMatch: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 extension ZoneRules {
     /// The longest gap, and the longest time between two instants with the same local time, in seconds: the difference

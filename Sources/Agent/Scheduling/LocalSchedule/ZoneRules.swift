@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 /// The offsets from UTC of one time zone: the transitions of a zone file, and the rule of its footer for later times.
 ///

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import Synchronization
-import Timestamps
 
 /// The time zones of this machine, from its zone files. A zone is kept until its file changes.
 package final class LocalZones: Sendable {

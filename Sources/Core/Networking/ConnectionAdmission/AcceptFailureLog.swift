@@ -1,6 +1,7 @@
 import Logging
 import Metrics
 import NIOCore
+import PushCore
 
 /// Logs the reason why a listener cannot accept, most often that no descriptor is left (EMFILE, ENFILE).
 ///

@@ -1,6 +1,7 @@
 import Logging
 import Metrics
 import NIOCore
+import PushCore
 import Synchronization
 
 /// The connections of one listener: admits new ones, and closes those that they replace. Thread-safe.

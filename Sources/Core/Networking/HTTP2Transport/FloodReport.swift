@@ -1,6 +1,7 @@
 import Logging
 import Metrics
 import NIOCore
+import PushCore
 import Synchronization
 
 /// Counts the connections that were closed for too many frames without work, and says so in the log at most once in ten

@@ -1,5 +1,5 @@
+import CoreValues
 import Glibc
-import TextDirection
 
 /// The output of a log's lines: each remains one line, whatever untrusted text it contains.
 ///

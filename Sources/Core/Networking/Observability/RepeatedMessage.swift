@@ -1,5 +1,6 @@
 import Dispatch
 import Logging
+import PushCore
 import Synchronization
 
 /// A message about a failure that may come with every request or commit, for one when the disk is full: it is written once a

@@ -1,2 +1,2 @@
 // Code that uses the model uses its timestamps.
-@_exported import Timestamps
+@_exported import CoreValues

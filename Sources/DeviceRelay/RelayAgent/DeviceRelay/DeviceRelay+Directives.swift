@@ -125,7 +125,7 @@ extension DeviceRelay {
 
     private func tell(_ client: ClientNumber, _ notice: RelayNotice) {
         guard let connection = clients[client] else { return }
-        do { connection.send([.relay(RelayPacket(try notice.encoded()))]) } catch {
+        do { delegate?.send(.relay(RelayPacket(try notice.encoded())), toRelayClient: connection) } catch {
             logger.error("A notice about relaying could not be written.", metadata: [LogKey.error: "\(error)"])
         }
     }

@@ -15,6 +15,10 @@ package protocol DeviceRelayDelegate: AnyObject, Sendable {
     func sendToRelay(_ frame: [UInt8])
     /// Starts an app that another device asks for, unless it runs.
     func startForRelay(_ app: BundleID)
+    /// Sends a message to a client of the relay.
+    func send(_ message: AgentMessage, toRelayClient id: AppConnectionID)
+    /// Sends the reason to a client of the relay, and closes its connection.
+    func refuseRelayClient(_ id: AppConnectionID, code: String, message: String)
     /// An id under which a question is shown, and nothing else.
     func nextRelayQuestion() -> NotificationID
 }
@@ -72,7 +76,7 @@ package actor DeviceRelay {
     let takenQueuedMessages: ReceivedMessageLogFile
     /// The questions whether devices may call services, by the ids under which they are shown.
     var questions: [NotificationID: Int64] = [:]
-    var clients: [ClientNumber: AppConnection] = [:]
+    var clients: [ClientNumber: AppConnectionID] = [:]
 
     /// Makes a relay that does nothing before its first event.
     ///
@@ -123,13 +127,14 @@ package actor DeviceRelay {
     ///   - app: The app that the connection belongs to; `nil` for a terminal.
     ///   - name: The app's display name.
     /// - Returns: Whether the connection may go on.
-    package func take(_ frame: [UInt8], from connection: AppConnection, app: BundleID?, name: String) -> Bool {
+    package func take(_ frame: [UInt8], from connection: AppConnectionID, app: BundleID?, name: String) -> Bool {
         let request: RelayRequest
         do { request = try RelayRequest(frame) } catch {
-            connection.refuse(code: "malformed", message: "no request about relaying: \(error)")
+            delegate?.refuseRelayClient(
+                connection, code: "malformed", message: "no request about relaying: \(error)")
             return false
         }
-        let client = ClientNumber(ObjectIdentifier(connection))
+        let client = ClientNumber(connection.number)
         clients[client] = connection
         follow(
             host.take(
@@ -139,14 +144,14 @@ package actor DeviceRelay {
     }
 
     /// Whether a connection has sent a frame about relaying before.
-    package func serves(_ connection: AppConnection) -> Bool {
-        clients[ClientNumber(ObjectIdentifier(connection))] === connection
+    package func serves(_ connection: AppConnectionID) -> Bool {
+        clients[ClientNumber(connection.number)] != nil
     }
 
     /// A connection is over.
-    package func ended(_ connection: AppConnection) {
-        guard clients.removeValue(forKey: ClientNumber(ObjectIdentifier(connection))) != nil else { return }
-        follow(host.ended(ClientNumber(ObjectIdentifier(connection)), at: parts.now()))
+    package func ended(_ connection: AppConnectionID) {
+        guard clients.removeValue(forKey: ClientNumber(connection.number)) != nil else { return }
+        follow(host.ended(ClientNumber(connection.number), at: parts.now()))
     }
 
     /// The program of an app has ended, or could not be started.

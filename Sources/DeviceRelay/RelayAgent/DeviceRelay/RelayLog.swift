@@ -1,5 +1,5 @@
+import CoreValues
 import Foundation
-import Timestamps
 
 /// A log, for the user, of what other devices did here and of what was requested from them, one line of JSON each. A
 /// value.

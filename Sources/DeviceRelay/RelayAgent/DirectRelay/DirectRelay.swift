@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import Networking
 import Platform
+import PushCore
 import RelayProtocol
 
 /// Direct connections of the user's devices with each other, in the networks that they share, beside the path through

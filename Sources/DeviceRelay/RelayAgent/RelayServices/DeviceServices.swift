@@ -1,5 +1,6 @@
 import AgentEngine
 import Foundation
+import LinuxDesktop
 import Platform
 import RelayProtocol
 import Synchronization

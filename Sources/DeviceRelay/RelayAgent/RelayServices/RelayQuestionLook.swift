@@ -1,7 +1,7 @@
 import AgentEngine
 import AgentProtocol
+import CoreValues
 import PushCore
-import TextDirection
 
 /// The question whether another device may call a service here, as a person sees it.
 package enum RelayQuestionLook {

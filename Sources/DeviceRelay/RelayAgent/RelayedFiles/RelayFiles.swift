@@ -1,9 +1,9 @@
+import CoreValues
 import Crypto
 import Foundation
 import Platform
 import RelayProtocol
 import Synchronization
-import TextDirection
 
 /// An operation on a file that is sent to another device, or received from one.
 package enum RelayFileOrder: Hashable, Sendable {

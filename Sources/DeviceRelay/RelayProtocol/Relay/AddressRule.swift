@@ -1,4 +1,4 @@
-import TextDirection
+import CoreValues
 
 /// The addresses that other devices may have opened here.
 public enum AddressRule {

@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import Networking
+import PushCore
 
 /// The reason why a device endpoint does not listen.
 package enum DeviceEndpointError: Error, CustomStringConvertible {

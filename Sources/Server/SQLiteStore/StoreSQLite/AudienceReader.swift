@@ -222,7 +222,7 @@ struct AudienceReader {
     private func app(_ number: Int64) throws -> RegisteredApp? {
         try Row.fetchOne(
             database.cachedStatement(sql: "SELECT * FROM app WHERE id = ? AND removed_at IS NULL"), arguments: [number]
-        ).map(SQLiteStore.app)
+        ).map(SQLiteRegister.app)
     }
 
     /// A broadcast with its payload; `nil` when the row cannot be read.

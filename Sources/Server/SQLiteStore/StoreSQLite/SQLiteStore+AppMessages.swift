@@ -179,7 +179,7 @@ extension SQLiteStore: AppMessageStore {
                 sql: "INSERT OR REPLACE INTO webhook(app, url, secret, set_at) VALUES(?, ?, ?, ?)",
                 arguments: [app.column, webhook.url, webhook.secret, webhook.setAt.rawValue])
         }
-        registerChanges.raise()
+        register.registerChanges.raise()
     }
 
     /// Reads all webhooks.

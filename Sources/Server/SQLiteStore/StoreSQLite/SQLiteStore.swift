@@ -6,8 +6,8 @@ import PushServer
 /// The server's store in one SQLite file.
 package final class SQLiteStore: Sendable {
     let pool: WatchedDatabase<DatabasePool>
-    /// Raised by every process that changes the register.
-    let registerChanges: SharedCounter
+    /// The register, in the same database.
+    package let register: SQLiteRegister
     /// The writer for changes that may come by the thousand, each independent of the others.
     let grouped: GroupedWrites
     let hot: WriterStatements
@@ -46,7 +46,8 @@ package final class SQLiteStore: Sendable {
             self.pool = WatchedDatabase(pool, health)
             hot = WriterStatements()
             grouped = GroupedWrites(self.pool)
-            registerChanges = try SharedCounter(path: path + "-register")
+            register = SQLiteRegister(
+                pool: self.pool, registerChanges: try SharedCounter(path: path + "-register"))
         } catch {
             throw DatabaseFault(.server, opening: path, error)
         }

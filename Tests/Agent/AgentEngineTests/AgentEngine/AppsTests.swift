@@ -77,7 +77,7 @@ import Testing
     @Test func `an app is removed when its manifest is missing at two looks`() {
         var world = EngineWorld()
         world.store.apps = [(app, TeamID(rawValue: "TEAM000001"))]
-        let nothing = AppFolder.Content(isReadable: true)
+        let nothing = InstalledManifests(isReadable: true)
         let first = (try? world.effects { try $0.manifestsLoaded(nothing, $1) }) ?? []
         #expect(first.timers.contains { if case .lookForApp(app) = $0 { true } else { false } })
         #expect(world.engine.apps[app] != nil)
@@ -91,8 +91,8 @@ import Testing
 
     @Test func `an app stays while the folder cannot be read`() throws {
         var world = EngineWorld()
-        _ = try world.effects { try $0.manifestsLoaded(AppFolder.Content(isReadable: true), $1) }
-        let effects = world.effects { $0.lookForApp(app, $1) { AppFolder.Content(isReadable: false) } }
+        _ = try world.effects { try $0.manifestsLoaded(InstalledManifests(isReadable: true), $1) }
+        let effects = world.effects { $0.lookForApp(app, $1) { InstalledManifests(isReadable: false) } }
         #expect(effects.isEmpty && world.engine.apps[app] != nil)
     }
 

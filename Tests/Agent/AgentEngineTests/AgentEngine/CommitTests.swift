@@ -70,7 +70,7 @@ import Testing
         world.engine.batch.wait(Confirmation(connection: connection, request: 6))
         let effects = world.effects { $0.storeFailed($1) }
         #expect(effects.links == [.closeSession])
-        #expect(effects.contains { if case .close(let closed) = $0 { closed === connection } else { false } })
+        #expect(effects.contains { if case .close(let closed) = $0 { closed == connection } else { false } })
         #expect(effects.said == [.managed(request: 5, .failed(message: "the agent's store failed"))])
         #expect(effects.contains { if case .reloadExtensions = $0 { true } else { false } })
         #expect(effects.timers.contains { if case .schedule(.pauseEnded) = $0 { true } else { false } })

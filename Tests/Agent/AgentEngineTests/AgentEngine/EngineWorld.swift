@@ -1,9 +1,9 @@
 import AgentProtocol
 import DeviceTestSupport
 import Foundation
-import NIOEmbedded
 import PushCore
 import Scheduling
+import Synchronization
 
 @testable import AgentEngine
 
@@ -48,7 +48,7 @@ struct EngineWorld {
     }
 
     /// The app is connected and ready.
-    mutating func connect(process: Int32 = 7) throws -> AppConnection {
+    mutating func connect(process: Int32 = 7) throws -> AppConnectionID {
         let connection = Self.connection(process)
         _ = try effects { engine, context in
             _ = try engine.connectApp(Self.app, connection: connection, run: nil, context: context)
@@ -57,8 +57,10 @@ struct EngineWorld {
         return connection
     }
 
-    static func connection(_ process: Int32 = 7) -> AppConnection {
-        AppConnection(peer: Peer(process: process, user: 1000), channel: EmbeddedChannel())
+    private static let lastNumber = Atomic(0)
+
+    static func connection(_ process: Int32 = 7) -> AppConnectionID {
+        AppConnectionID(number: lastNumber.add(1, ordering: .relaxed).newValue, process: process)
     }
 
     /// How many changes wait to be committed.

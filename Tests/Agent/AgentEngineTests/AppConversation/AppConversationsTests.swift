@@ -1,6 +1,5 @@
 import AgentProtocol
 import AldabaTestSupport
-import NIOEmbedded
 import Testing
 
 @testable import AgentEngine
@@ -13,18 +12,18 @@ import Testing
     }
 }
 
-extension AppConnection {
-    /// A connection that sends nothing, with a name for the test.
-    fileprivate convenience init(_ name: String) {
-        self.init(peer: Peer(process: 1, user: 1000, program: name), channel: EmbeddedChannel())
+extension AppConnectionID {
+    /// A connection with a name for the test, of one letter.
+    fileprivate init(_ name: String) {
+        self.init(number: Int(name.unicodeScalars.first?.value ?? 0), process: 1)
     }
 
-    fileprivate var name: String { peer.program ?? "" }
+    fileprivate var name: String { Unicode.Scalar(number).map { String(Character($0)) } ?? "" }
 }
 
 /// Connections that talk, and an agent that does at once what it is told, in words.
 private struct Talk {
-    typealias Connection = AppConnection
+    typealias Connection = AppConnectionID
     typealias Conversations = AppConversations
 
     var conversations = Conversations()
@@ -102,7 +101,7 @@ private func request(_ identifier: String, _ files: [String]) -> NotificationReq
 private func copies(_ paths: String...) -> AppConversations.Event {
     .copied(
         .success(
-            AttachmentStore.Taken(
+            TakenAttachments(
                 attachments: paths.map { NotificationAttachment(identifier: $0, path: $0, type: "public.png") })))
 }
 

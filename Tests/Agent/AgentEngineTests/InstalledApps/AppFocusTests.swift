@@ -1,6 +1,5 @@
 import AgentEngine
 import AgentProtocol
-import NIOEmbedded
 import Testing
 
 @Suite struct AppFocusTests {
@@ -10,7 +9,7 @@ import Testing
         var manifest = AppManifest(id: id, name: id.rawValue, team: "TEAM000001", executable: "/bin/\(id)")
         manifest.lifecycle = lifecycle
         registry.apps[id] = InstalledApp(manifest: manifest, record: AppNotificationRecord())
-        let connection = AppConnection(peer: Peer(process: process, user: 1000), channel: EmbeddedChannel())
+        let connection = AppConnectionID(number: Int(process), process: process)
         _ = registry.connect(connection, as: AppRole(app: id, role: .app))
     }
 
@@ -29,7 +28,7 @@ import Testing
         registry.focus = .on([2, 1])
         #expect(registry.followFocus(isScreenLocked: false).map(\.state) == [.background], "the editor was active")
         #expect(registry.apps["editor"]?.isInFront == true && registry.apps["shell"]?.isInFront == false)
-        #expect(registry.followFocus(isScreenLocked: true).map(\.connection.peer.process) == [2])
+        #expect(registry.followFocus(isScreenLocked: true).map(\.connection.process) == [2])
         registry.focus = .unknown
         #expect(registry.stateByFocus(of: "editor", isScreenLocked: false) == nil)
     }

@@ -1,5 +1,4 @@
 import AgentProtocol
-import NIOEmbedded
 import Testing
 
 @testable import AgentEngine
@@ -14,8 +13,8 @@ struct AppRegistryTests {
         return registry
     }
 
-    private func connection(_ process: Int32) -> AppConnection {
-        AppConnection(peer: Peer(process: process, user: 1000), channel: EmbeddedChannel())
+    private func connection(_ process: Int32) -> AppConnectionID {
+        AppConnectionID(number: Int(process), process: process)
     }
 
     private func role(_ role: ConnectionRole) -> AppRole { AppRole(app: Self.app, role: role) }
@@ -24,10 +23,10 @@ struct AppRegistryTests {
         var registry = registry()
         let (older, newer) = (connection(1), connection(2))
         #expect(registry.connect(older, as: role(.app)) == nil)
-        #expect(registry.connect(newer, as: role(.app)) === older)
+        #expect(registry.connect(newer, as: role(.app)) == older)
         #expect(registry.role(of: older) == nil)
         #expect(registry.disconnect(older) == nil, "its end is not the app's")
-        #expect(registry.apps[Self.app]?.connection === newer)
+        #expect(registry.apps[Self.app]?.connection == newer)
     }
 
     @Test func `a companion takes nothing from the app`() {
@@ -35,7 +34,7 @@ struct AppRegistryTests {
         let (app, companion) = (connection(1), connection(2))
         _ = registry.connect(app, as: role(.app))
         #expect(registry.connect(companion, as: role(.serviceExtension)) == nil)
-        #expect(registry.apps[Self.app]?.connection === app)
+        #expect(registry.apps[Self.app]?.connection == app)
         #expect(registry.disconnect(companion) == role(.serviceExtension))
         #expect(registry.apps[Self.app]?.companions.isEmpty == true)
         #expect(registry.role(of: app) == role(.app))

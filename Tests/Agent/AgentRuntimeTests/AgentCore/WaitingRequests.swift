@@ -61,7 +61,7 @@ extension Agent {
     }
 
     func notifyForTests(_ request: NotificationRequest) throws -> ManagementAnswer? {
-        let connection = AppConnection(peer: Peer(process: 1, user: 0, program: nil), channel: NIOAsyncTestingChannel())
+        let connection = AppConnectionID(number: 0, process: 1)
         if let fault = try fault(of: request, waits: false) { return .failed(message: fault) }
         return notify(request, Confirmation(connection: connection, request: 1), waits: false)
     }

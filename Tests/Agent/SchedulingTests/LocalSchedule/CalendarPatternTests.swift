@@ -1,7 +1,7 @@
+import CoreValues
 import Foundation
 import Scheduling
 import Testing
-import Timestamps
 
 struct CalendarPatternTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -1,8 +1,8 @@
 import AldabaTestSupport
+import CoreValues
 import Foundation
 import Scheduling
 import Testing
-import Timestamps
 
 /// Calendars whose months are not Gregorian, beside what Foundation says of each single day.
 struct ForeignCalendarTests {

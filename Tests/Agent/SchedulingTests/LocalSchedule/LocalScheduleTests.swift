@@ -1,8 +1,8 @@
 import AgentProtocol
+import CoreValues
 import Foundation
 import Scheduling
 import Testing
-import Timestamps
 
 struct LocalScheduleTests: ScheduleCases {
     @Test func `what is due comes in order and not sooner, and one-shots leave`() throws {

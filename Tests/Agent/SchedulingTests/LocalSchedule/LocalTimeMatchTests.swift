@@ -1,6 +1,6 @@
+import CoreValues
 import Scheduling
 import Testing
-import Timestamps
 
 /// Seconds since 1970 of a date and time as if it were UTC, on the days at which Berlin changes its clocks.
 private let springDay: Int64 = 1_774_742_400  // 2026-03-29

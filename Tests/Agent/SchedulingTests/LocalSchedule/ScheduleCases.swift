@@ -1,7 +1,7 @@
+import CoreValues
 import Foundation
 import Scheduling
 import Testing
-import Timestamps
 
 /// What the suites of the schedule have in common.
 protocol ScheduleCases {}

@@ -1,8 +1,8 @@
 import AldabaTestSupport
+import CoreValues
 import Foundation
 import Scheduling
 import Testing
-import Timestamps
 
 /// A machine whose clocks are set, that sleeps, travels, and starts anew; and an owner that keeps what the directives say.
 private struct Simulation {

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import Scheduling
-import Timestamps
 
 /// Zones by their rules, without files.
 enum Zones {

@@ -1,8 +1,8 @@
 import AldabaTestSupport
+import CoreValues
 import Foundation
 import Scheduling
 import Testing
-import Timestamps
 
 struct ZoneRulesTests {
     @Test(arguments: [

@@ -53,12 +53,12 @@ struct DatabaseFiles {
     private static func fillServer(_ path: String) async throws {
         let store = try SQLiteStore(path: path)
         for number in 1...20 {
-            _ = try await store.addApp(
+            _ = try await store.register.addApp(
                 topic: Topic(rawValue: "com.example.app\(number)"), team: TeamID(rawValue: "TEAM123456"),
                 policy: MailboxPolicy(), at: moment)
         }
         for number in 10...20 {
-            try await store.addProviderKey(
+            try await store.register.addProviderKey(
                 ProviderKey(
                     keyID: KeyID(rawValue: "KEY12345\(number)"), team: TeamID(rawValue: "TEAM123456"),
                     publicKeyPEM: "pem",
@@ -119,8 +119,8 @@ struct DatabaseFiles {
         switch database {
         case .server:
             let store = try SQLiteStore(path: path)
-            _ = try await store.apps()
-            _ = try await store.providerKeys()
+            _ = try await store.register.apps()
+            _ = try await store.register.providerKeys()
             try store.close()
         case .hub:
             let hub = try HubDatabase(path: path)

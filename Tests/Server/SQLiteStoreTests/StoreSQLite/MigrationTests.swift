@@ -109,8 +109,8 @@ import Testing
             #expect(found.first?.entries.map(\.state) == states)
         }
         #expect(try await store.timelines(id: nil, apnsID: "A10", team: nil).map(\.id.rawValue) == [10])
-        #expect(try await store.apps().map(\.topic.rawValue) == ["com.example.todo"])
-        #expect(try await store.providerKeys().map(\.keyID.rawValue) == ["KEY1234567"])
+        #expect(try await store.register.apps().map(\.topic.rawValue) == ["com.example.todo"])
+        #expect(try await store.register.providerKeys().map(\.keyID.rawValue) == ["KEY1234567"])
         #expect(try store.highWater() == 1000)
     }
 }

@@ -178,13 +178,13 @@ private struct WorkloadRun {
         let policies = [MailboxPolicy(), MailboxPolicy(limit: 3, overflow: .clear)]
         for (number, policy) in policies.enumerated() {
             apps.append(
-                try await store.addApp(
+                try await store.register.addApp(
                     topic: Topic(rawValue: "com.example.app\(number)"), team: TeamID(rawValue: "TEAM123456"),
                     policy: policy, at: clock.now))
         }
         for device in Workload.devices {
             let credentials = DeviceCredentials(device: device, secret: 0xFEED)
-            #expect(try await store.addDevice(device, secretHash: credentials.secretHash, at: clock.now))
+            #expect(try await store.register.addDevice(device, secretHash: credentials.secretHash, at: clock.now))
         }
     }
 

@@ -144,7 +144,7 @@ import Testing
     /// So many messages that wait, and so many that were taken.
     private func fillMessages(_ store: SQLiteStore, count: Int) async throws {
         for device in [Self.device, Self.other] {
-            _ = try await store.register(device: device, app: AppID(rawValue: 1), environment: .sandbox, at: Self.now)
+            _ = try await store.register.register(device: device, app: AppID(rawValue: 1), environment: .sandbox, at: Self.now)
         }
         _ = try await store.keep(
             (0..<count).map { Self.message("taken-\($0)", device: Self.other) }, limits: Self.unlimited, at: Self.now)
@@ -187,9 +187,9 @@ import Testing
     private func costs(stored: Int) async throws -> [String: (steps: Int, plan: [String])] {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore(path: folder.path("server.sqlite"))
-        _ = try await store.addApp(
+        _ = try await store.register.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: .init(), at: Self.now)
-        #expect(try await store.addDevice(Self.device, secretHash: [1], at: Self.now))
+        #expect(try await store.register.addDevice(Self.device, secretHash: [1], at: Self.now))
         try fill(store, count: stored)
         while try await store.countChanges(limit: 10_000).isMore {}
         try await fillMessages(store, count: stored)

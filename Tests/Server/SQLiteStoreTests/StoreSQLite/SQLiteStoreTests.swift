@@ -23,37 +23,37 @@ import Testing
     func `the notification store's contract holds`(
         rule: ContractRule<NotificationStoreContract<SQLiteStore>>
     ) async throws {
-        try await rule.check(NotificationStoreContract(store))
+        try await rule.check(NotificationStoreContract(store, register: store.register))
     }
 
     @Test(arguments: TopicStoreContract<SQLiteStore>.rules)
     func `the topic store's contract holds`(rule: ContractRule<TopicStoreContract<SQLiteStore>>) async throws {
-        try await rule.check(TopicStoreContract(store))
+        try await rule.check(TopicStoreContract(store, register: store.register))
     }
 
     @Test(arguments: RegisterStoreContract.rules)
     func `the register store's contract holds`(rule: ContractRule<RegisterStoreContract>) async throws {
-        try await rule.check(RegisterStoreContract(store))
+        try await rule.check(RegisterStoreContract(store.register))
     }
 
     @Test(arguments: AppMessageStoreContract.rules)
     func `the contract of apps' messages holds`(rule: ContractRule<AppMessageStoreContract>) async throws {
-        try await rule.check(AppMessageStoreContract(store))
+        try await rule.check(AppMessageStoreContract(store, register: store.register))
     }
 
     @Test(arguments: FeedbackContract.rules)
     func `the feedback store's contract holds`(rule: ContractRule<FeedbackContract>) async throws {
-        try await rule.check(FeedbackContract(store))
+        try await rule.check(FeedbackContract(store.register))
     }
 
     @Test(arguments: InventoryStoreContract<SQLiteStore>.rules)
     func `the contract of lists holds`(rule: ContractRule<InventoryStoreContract<SQLiteStore>>) async throws {
-        try await rule.check(InventoryStoreContract(store))
+        try await rule.check(InventoryStoreContract(store, register: store.register))
     }
 
     @Test(arguments: ReportStoreContract<SQLiteStore>.rules)
     func `the contract of reports holds`(rule: ContractRule<ReportStoreContract<SQLiteStore>>) async throws {
-        try await rule.check(ReportStoreContract(store))
+        try await rule.check(ReportStoreContract(store, register: store.register))
     }
 }
 
@@ -94,7 +94,7 @@ import Testing
     @Test func `what is pending when its timeline goes is counted as ended`() async throws {
         let store = try SQLiteStore(path: folder.path("server.sqlite"))
         let now = Timestamp(seconds: 1_780_272_000)
-        let app = try await store.addApp(
+        let app = try await store.register.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: TeamID(rawValue: "TEAM123456"), policy: MailboxPolicy(),
             at: now)
         let first = NotificationIDGenerator(node: 0, highWater: 0).floor(at: now)

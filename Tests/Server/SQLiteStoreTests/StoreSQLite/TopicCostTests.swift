@@ -23,7 +23,7 @@ import Testing
     private func costs(subscribers: Int) async throws -> (steps: [String: Int], plans: [String: [String]]) {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore(path: folder.path("server.sqlite"))
-        let app = try await store.addApp(
+        let app = try await store.register.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: MailboxPolicy(), at: Self.now)
         let devices = (1...subscribers + 1).compactMap { DeviceID(UInt64($0)) }
         try await store.pool.write { database in
@@ -83,13 +83,13 @@ import Testing
     {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore(path: folder.path("server.sqlite"))
-        let app = try await store.addApp(
+        let app = try await store.register.addApp(
             topic: Topic(rawValue: "com.example.todo"), team: Self.team, policy: MailboxPolicy(), at: Self.now)
         let news = try TopicName("news")
         let devices = (1...100).compactMap { DeviceID(UInt64($0)) }
         for device in devices {
-            #expect(try await store.addDevice(device, secretHash: [1], at: Self.now))
-            _ = try await store.register(device: device, app: app.id, environment: .sandbox, at: Self.now)
+            #expect(try await store.register.addDevice(device, secretHash: [1], at: Self.now))
+            _ = try await store.register.register(device: device, app: app.id, environment: .sandbox, at: Self.now)
         }
         let members = devices.map {
             TopicMember(

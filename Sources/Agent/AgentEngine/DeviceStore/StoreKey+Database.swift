@@ -1,4 +1,0 @@
-import GRDB
-
-/// In the agent's store a key is an integer.
-extension StoreKey: DatabaseValueConvertible {}

@@ -1,0 +1,120 @@
+import AldabaConfiguration
+import ArgumentParser
+import FCMProtocol
+import Foundation
+import PushCore
+import PushServer
+
+/// `aldaba service-account`: with what FCM's libraries send.
+package struct ServiceAccountCommand: AsyncParsableCommand {
+    /// The name, the help and the subcommands.
+    package static let configuration = CommandConfiguration(
+        commandName: "service-account",
+        abstract: "Make, list and revoke service accounts, with which FCM's libraries send.",
+        subcommands: [Create.self, List.self, Revoke.self])
+
+    /// Made by the parser, which fills it in.
+    package init() {}
+
+    /// `aldaba service-account create`.
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Make a service account: a JSON file for FCM's libraries, its public key in the server's register.",
+            discussion: "The team is the project; its id is the team's in lower case.")
+        @Option(help: "The team that it sends for: ten characters A-Z0-9.") var team = DemoApp.team.rawValue
+        @Option(
+            help: """
+                The server's address, https://host:port, as providers reach its control-port (default: that of the \
+                server that runs on the data folder).
+                """) var url: String?
+        @Option(help: "The file (default: service-account-KEY.json in the folder of keys).") var output: String?
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON object.") var json = false
+
+        func run() async throws {
+            guard TeamID.hasShape(team) else {
+                throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
+            }
+            let base = try url ?? location.addresses().control
+            let loopback = ["127.0.0.1", "localhost", "::1", "[::1]"]
+            let address = URLComponents(string: base)
+            guard let host = address?.host, !host.isEmpty,
+                address?.scheme == "https" || (address?.scheme == "http" && loopback.contains(host))
+            else {
+                throw CommandError(
+                    .invalidInput,
+                    "--url: \"\(base)\" is not an address https://host:port; plain http is for loopback, since access "
+                        + "tokens are sent there")
+            }
+            if let output, FileManager.default.fileExists(atPath: output) {
+                throw CommandError(
+                    .invalidInput, "--output: \(output) is there already, and may hold a key that is nowhere else")
+            }
+            let made = try await ServerRegister.withRegister(location.begun()) { store in
+                try await ServerRegister.addServiceAccount(
+                    team: TeamID(rawValue: team), server: base, output: output, folder: location.folder, store: store)
+            }
+            if json {
+                try print(JSONLine.of(ServiceAccountCommand.shown(made.account, path: made.path)))
+            } else {
+                print("service account \(made.account.email) of team \(team): \(made.path)")
+            }
+        }
+    }
+
+    /// `aldaba service-account list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the service accounts in the server's register, also those that were revoked.")
+        @Option(help: "Only those of one team.") var team: String?
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON array.") var json = false
+
+        func run() async throws {
+            let accounts = try await ServerRegister.reading(location.folder) { try await $0.serviceAccounts() }
+                .filter { team == nil || $0.team.rawValue == team }
+            if json { return try print(JSONLine.of(accounts.map { ServiceAccountCommand.shown($0) })) }
+            for account in accounts {
+                let state = account.revokedAt.map { "revoked at \($0)" } ?? "since \(account.createdAt)"
+                print("\(account.keyID)  \(account.email)  team \(account.team)  \(state)")
+            }
+        }
+    }
+
+    /// `aldaba service-account revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revoke a service account for good: the server refuses it from the next request on.",
+            discussion: "The access tokens that it was given are refused too.")
+        @Argument(help: "The account's e-mail, or its key's id.") var account: String
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON object.") var json = false
+
+        func run() async throws {
+            let revoked = try await ServerRegister.reading(location.folder) { store in
+                let known = try await store.serviceAccounts().first { $0.email == account }
+                return try await store.revokeServiceAccount(known?.keyID ?? account, at: presentTime())
+            }
+            guard let revoked else {
+                throw CommandError(
+                    .invalidInput,
+                    "the register has no service account \(account) that could be revoked; "
+                        + "`aldaba service-account list` shows those it has")
+            }
+            if json { return try print(JSONLine.of(ServiceAccountCommand.shown(revoked))) }
+            print("revoked service account \(revoked.email) of team \(revoked.team)")
+        }
+    }
+
+    private static func shown(_ account: ServiceAccount, path: String? = nil) -> [String: String] {
+        var members = [
+            "keyId": account.keyID, "teamId": account.team.rawValue, "email": account.email,
+            "projectId": ProjectName.id(of: account.team), "createdAt": account.createdAt.description,
+        ]
+        members["senderId"] = ProjectNumber(account.team)?.description
+        members["revokedAt"] = account.revokedAt?.description
+        members["path"] = path
+        return members
+    }
+}
