@@ -5,9 +5,8 @@ import Scheduling
 /// A change of the store, as a value: its effect in the transaction, and the step that commits it. Changes that come
 /// together are committed together.
 ///
-/// Each kind is a function in an extension of this type, such as ``arrived(_:)``. It yields a ``ChangeResult``, on
-/// which the agent acts after the commit. So a new kind touches two places: its function, and the code that acts on its
-/// result.
+/// Each ``Kind`` has a function in an extension of this type, such as ``arrived(_:)``. The store applies it, and returns
+/// a ``ChangeResult``, on which the agent acts after the commit.
 package struct StoreChange: Sendable {
     /// The step that commits it.
     package let step: AgentStep
@@ -19,7 +18,7 @@ package struct StoreChange: Sendable {
     package let opening: (fingerprint: [UInt8], notification: NotificationID)?
     /// The files that were copied for it, and are deleted where it cannot be committed.
     package let copiedFiles: [NotificationAttachment]
-    /// What changes, with its values.
+    /// The kind of the change, with its values.
     package let kind: Kind
 
     init(

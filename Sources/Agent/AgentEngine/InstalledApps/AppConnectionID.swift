@@ -1,4 +1,4 @@
-/// What identifies an app's connection in the engine: a number, and the process at its other end.
+/// An app's connection as the engine knows it: a number, and the process at its other end.
 package struct AppConnectionID: Hashable, Sendable {
     /// The number; no two connections of an agent have the same.
     package let number: Int

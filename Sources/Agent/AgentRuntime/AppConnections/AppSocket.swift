@@ -19,7 +19,7 @@ package protocol AppSocketDelegate: AnyObject, Sendable {
 package final class AppConnection: Sendable {
     private static let lastNumber = Atomic(0)
 
-    /// What identifies the connection in the engine.
+    /// The connection as the engine knows it.
     package let id: AppConnectionID
     /// The process at the other end, as the kernel reported it when the connection was accepted.
     package let peer: Peer
