@@ -29,7 +29,7 @@ extension DeviceCommand {
                 filter.state = known
             }
             let (wanted, first) = (filter, try self.after.map(DeviceCommand.device))
-            let devices = try await ServerRegister.reading(location.folder) { store in
+            let devices = try await ServerRegister.readingStore(location.folder) { store in
                 var (found, after, isMore): ([InventoryDevice], DeviceID?, Bool) = ([], first, true)
                 while isMore, found.count < limit {
                     let page = try await store.devices(wanted, after: after, limit: limit - found.count)

@@ -1,4 +1,4 @@
-import AgentEngine
+import AgentRuntime
 import AldabaConfiguration
 import Glibc
 import HubServer

@@ -143,3 +143,233 @@ extension AgentEngine {
         emit(.reloadExtensions)
     }
 }
+
+/// Delivery to apps: notifications and responses, data messages, and deletions on the server.
+extension AgentEngine {
+    /// Passes an event to an app's `AppDelivery`, and follows its directives.
+    package mutating func hand(_ event: AppDelivery.Event, to app: BundleID, _ context: Context) {
+        var directives = apps[app]?.delivery.handle(event) ?? []
+        var messages: [AgentMessage] = []
+        var next = 0
+        do {
+            while next < directives.count {
+                defer { next += 1 }
+                switch directives[next] {
+                case .read(let place, let limit):
+                    let page = try context.store.waiting(app: app, after: place, limit: limit)
+                    directives += apps[app]?.delivery.handle(.page(page, limit: limit)) ?? []
+                case .readResponses(let place, let limit):
+                    let page = try context.store.waitingResponses(app: app, after: place, limit: limit)
+                    directives += apps[app]?.delivery.handle(.responsePage(page, limit: limit)) ?? []
+                case .deliver(let notification, let kind):
+                    messages.append(.deliver(registry.delivered(notification), kind: kind))
+                case .respond(let response):
+                    messages.append(
+                        .respond(
+                            response: response.sequence.rawValue,
+                            notification: registry.delivered(response.notification),
+                            action: response.action, userText: response.text))
+                case .record(let id, let shows, let setsBadge):
+                    let allowed = try shown(shows, setsBadge: setsBadge, of: id, app: app, context)
+                    enqueue(.handed(id, app: app, shows: allowed, at: context.now))
+                case .appear(let notification, let isForApp):
+                    let shows = plan(notification.says, app: app, context)?.showing ?? .nothing
+                    enqueue(.appeared(notification.id, shows, isForApp: isForApp, at: context.now))
+                case .recordResponse(let response):
+                    enqueue(.responseHandled(response, app: app, at: context.now))
+                }
+            }
+        } catch {
+            return fail(error)
+        }
+        guard apps[app]?.connection != nil else { return }
+        for (step, said) in AgentStep.grouped(messages) { tell(app, said, step) }
+        watchAnswers(of: app)
+    }
+
+    /// Has what an app is asked about appear when it does not answer in time: it may be stopped or hang.
+    private mutating func watchAnswers(of app: BundleID) {
+        guard let installed = apps[app], installed.delivery.awaitsAnswers, !installed.isWatched else { return }
+        apps[app]?.isWatched = true
+        emit(.wait(timing.answerTimeout, then: .answersDue(app)))
+    }
+
+    mutating func answersDue(_ app: BundleID, _ context: Context) {
+        apps[app]?.isWatched = false
+        hand(.answersDue, to: app, context)
+        watchAnswers(of: app)
+    }
+
+    /// The presentation of a notification that its app has handled: as the app wants, as far as the person's settings
+    /// allow. A sound without text is played, and where `setsBadge`, the badge is applied.
+    private mutating func shown(
+        _ wish: PresentationOptions, setsBadge: Bool, of id: NotificationID, app: BundleID, _ context: Context
+    ) throws -> PresentationOptions {
+        guard wish != .nothing || setsBadge, let content = try context.store.notification(id)?.says,
+            let plan = plan(content, app: app, context)
+        else { return wish }
+        // A notification that may not appear on the screen at this time is at least in the list.
+        let allowed =
+            wish.contains(.screen) && plan.showing.isListOnly ? .list : wish.intersection(plan.showing)
+        let badge = setsBadge ? plan.badge : nil
+        let isHeard = wish.contains(.sound) && !allowed.contains(.screen) && plan.sounds
+        guard badge != nil || isHeard, try context.store.isUnhandled(id) else { return allowed }
+        if let badge { applyBadge(badge, app: app) }
+        if isHeard { play(content.sound, of: app) }
+        return allowed
+    }
+
+    /// Passes an event to an app's `ChannelDelivery`, and follows its directives.
+    package mutating func giveData(_ event: ChannelDelivery.Event, to app: BundleID, _ context: Context) {
+        var directives = apps[app]?.channel.handle(event) ?? []
+        var messages: [AgentMessage] = []
+        var next = 0
+        do {
+            while next < directives.count {
+                defer { next += 1 }
+                switch directives[next] {
+                case .read(let place, let limit):
+                    let page = try context.store.waitingData(app: app, after: place, limit: limit, at: context.now)
+                    directives += apps[app]?.channel.handle(.page(page, limit: limit)) ?? []
+                case .deliver(let message): messages.append(.channel(.message(message.delivered)))
+                case .record(let id): enqueue(.dataTaken(id, app: app, at: context.now))
+                }
+            }
+        } catch {
+            return fail(error)
+        }
+        tell(app, messages, .handOver)
+    }
+
+    /// Sends a connected app the deletions on the server, until it has confirmed them.
+    mutating func tellDeletions(to app: BundleID, _ context: Context) {
+        guard apps[app]?.connection != nil else { return }
+        do {
+            let deletions = try context.store.deletions(app: app)
+            tell(
+                app,
+                deletions.map {
+                    .messagesDeleted(deletion: $0.id.rawValue, count: $0.count, since: $0.since.rawValue)
+                }, .handOver)
+        } catch {
+            fail(error)
+        }
+    }
+}
+
+/// The presentation of notifications now, and the effects of a change. `PresentationComposer` composes each one's look.
+extension AgentEngine {
+    private static let refreshLimit = 200
+
+    // MARK: Plans
+
+    /// The conditions that decide how an app's notifications appear now.
+    package func conditions(of app: InstalledApp, _ context: Context) -> PresentationConditions {
+        PresentationConditions(
+            standing: app.record, policy: app.manifest.authorization, isLocked: surroundings.isScreenLocked,
+            isQuietTime: surroundings.isQuietTime(at: context.now))
+    }
+
+    /// How content appears now; `nil` where its app is not installed.
+    func plan(_ content: NotificationContent, app: BundleID, _ context: Context) -> PresentationPlan? {
+        apps[app].map { conditions(of: $0, context).plan(content) }
+    }
+
+    /// How a notification appears and who gets it; `nil` where its app is not installed.
+    func planned(_ received: ReceivedNotification, for app: BundleID, _ context: Context) -> PlannedNotification? {
+        guard let installed = apps[app] else { return nil }
+        return received.planned(
+            under: conditions(of: installed, context), isInFront: installed.isInFront,
+            takesEverything: installed.takesEverything)
+    }
+
+    /// The badge, and the sound of what shows no text.
+    mutating func presentBadgeOrSoundOnly(_ plan: PlannedNotification, of app: BundleID) {
+        if let badge = plan.badge { applyBadge(badge, app: app) }
+        if let sound = plan.sound { play(sound, of: app) }
+    }
+
+    mutating func play(_ sound: NotificationSound?, of app: BundleID) {
+        emit(.play(PresentationComposer.sound(sound, of: apps[app]?.manifest), volume: sound?.volume))
+    }
+
+    mutating func withdraw(_ ids: [NotificationID]) { for id in ids { emit(.withdraw(id)) } }
+
+    // MARK: The screen
+
+    /// The presentation of a notification, as the presenter receives it.
+    package func presentation(of notification: WaitingNotification, _ context: Context) -> Presentation {
+        PresentationComposer(
+            registry: registry, conditions: { self.conditions(of: $0, context) },
+            isAwaited: { $0.app == AppManifest.terminalID && terminals.isAwaited($0.identifier) }
+        ).presentation(of: notification)
+    }
+
+    /// Has the presenter asked for what is wanted, as far as its window goes.
+    package mutating func sendPresentations(_ context: Context) {
+        do {
+            while presentations.wantsPage {
+                let page = try context.store.wanted(limit: PresentationFlow.window)
+                for (notification, again) in presentations.take(page) {
+                    emit(.present(presentation(of: notification, context), notification, again: again))
+                }
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// The presenter has answered. `again`: an earlier run may have shown the notification already.
+    package mutating func presented(
+        _ notification: WaitingNotification, outcome: PresentationOutcome, again: Bool, context: Context
+    ) {
+        if case .failed(let reason) = outcome {
+            if notification.app == AppManifest.terminalID {
+                failTerminal(notification.identifier, "it could not be shown: \(reason)")
+            }
+            log(
+                .warning, "A notification could not be shown.",
+                [LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)"])
+        }
+        enqueue(.presented(notification.id, outcome, again: again, at: context.now))
+    }
+
+    /// The still of a movie is made: the notification is shown with it, in its place and without a sound.
+    package mutating func stillMade(of id: NotificationID, _ context: Context) {
+        do {
+            guard let notification = try context.store.notification(id) else { return }
+            var shown = presentation(of: notification, context)
+            // There is no still picture where the text is hidden by now.
+            guard shown.still != nil else { return }
+            shown.sound = .silent
+            emit(.update(shown))
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// The desktop has reported whether the screen is locked.
+    mutating func screenChanged(isLocked: Bool, _ context: Context) {
+        if surroundings.screenChanged(isLocked: isLocked) { refreshPreviews(context) }
+        followFocus()
+        if !isLocked { enqueue(.released) }
+    }
+
+    /// The screen was locked or unlocked. Updates the notifications on it, and those that may come to it, of apps whose
+    /// text is shown on an unlocked screen only.
+    mutating func refreshPreviews(_ context: Context) {
+        let shown: [WaitingNotification]
+        do {
+            shown = try context.store.visible(limit: Self.refreshLimit)
+        } catch {
+            fail(error)
+            // Text must not stay readable because of that: it is tried again.
+            return emit(.wait(timing.storePause, then: .refreshPreviews))
+        }
+        for notification in shown where apps[notification.app]?.record.settings.previews == .whenUnlocked {
+            var presentation = presentation(of: notification, context)
+            presentation.sound = .silent
+            emit(.update(presentation))
+        }
+    }
+}

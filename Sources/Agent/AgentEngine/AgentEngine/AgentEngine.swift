@@ -4,11 +4,11 @@ import PushCore
 import Scheduling
 
 /// The state of an agent outside its store, and all its decisions: a value. Events enter as calls; the actions that
-/// follow come out as ``Effect``s, in order.
+/// follow come out as ``AgentEffect``s, in order.
 ///
 /// It combines the other engines: apps (`AppRegistry`), the schedule, questions to the person, terminals that wait,
 /// presentations, and the batch of changes. Guarantees: no I/O, and no clock; an error of the store becomes the effect
-/// ``Effect/storeFailed(_:)``.
+/// ``AgentEffect/storeFailed(_:)``.
 package struct AgentEngine: Sendable {
     /// The settings that stay the same as long as an agent runs.
     package struct Settings: Sendable {
@@ -86,7 +86,7 @@ package struct AgentEngine: Sendable {
     var pruning = PruningTrigger()
     /// How many events of the presenter wait for the store to be readable again.
     var waitingEvents = 0
-    private var effects: [Effect] = []
+    private var effects: [AgentEffect] = []
 
     /// An engine that knows no apps.
     ///
@@ -110,12 +110,12 @@ package struct AgentEngine: Sendable {
     // MARK: Effects
 
     /// Returns what is to be done, in order; it is asked for once.
-    package mutating func takeEffects() -> [Effect] {
+    package mutating func takeEffects() -> [AgentEffect] {
         defer { effects = [] }
         return effects
     }
 
-    mutating func emit(_ effect: Effect) { effects.append(effect) }
+    mutating func emit(_ effect: AgentEffect) { effects.append(effect) }
 
     /// Adds a change to the batch, which is committed after the work that is on the event loop already.
     package mutating func enqueue(_ change: StoreChange) {

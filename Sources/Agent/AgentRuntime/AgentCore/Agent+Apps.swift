@@ -156,7 +156,7 @@ extension Agent {
         }
     }
 
-    func askForReply(_ request: AgentEngine.ReplyRequest) {
+    func askForReply(_ request: ReplyRequest) {
         parts.replyWindow.ask(ReplyQuestion(appName: request.appName)) { [weak self] answer in
             self?.enter { $0.decide { $0.replied(request, answer: answer, context: $1) } }
         }

@@ -27,7 +27,7 @@ extension Agent {
         if engine.batch.add(change) { enter { $0.flush() } }
     }
 
-    private func perform(_ effect: AgentEngine.Effect) {
+    private func perform(_ effect: AgentEffect) {
         switch effect {
         case .commit: enter { $0.flush() }
         case .storeFailed(let error): storeFailed(error)
@@ -72,7 +72,7 @@ extension Agent {
         }
     }
 
-    private func timePassed(_ timer: AgentEngine.Timer) {
+    private func timePassed(_ timer: AgentTimer) {
         switch timer {
         case .lookForApp(let app): lookForApp(app)
         case .presenterEvent(let event) where event.isAnsweredFromStore:

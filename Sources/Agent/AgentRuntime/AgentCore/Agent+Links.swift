@@ -12,7 +12,7 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
         link?.assumeIsolated(body)
     }
 
-    func callLink(_ call: AgentEngine.LinkCall) {
+    func callLink(_ call: AgentLinkCall) {
         onLink { link in
             switch call {
             case .stored(let ids, let session): link.stored(ids, in: session)

@@ -40,8 +40,7 @@ struct EngineWorld {
     }
 
     /// What the engine says to an event.
-    mutating func effects(_ event: (inout AgentEngine, AgentEngine.Context) throws -> Void) rethrows -> [AgentEngine
-        .Effect]
+    mutating func effects(_ event: (inout AgentEngine, AgentEngine.Context) throws -> Void) rethrows -> [AgentEffect]
     {
         try event(&engine, context)
         return engine.takeEffects()
@@ -67,7 +66,7 @@ struct EngineWorld {
     var changes: [AgentStep] { engine.batch.changes.map(\.step) }
 }
 
-extension [AgentEngine.Effect] {
+extension [AgentEffect] {
     /// What is said over connections, in order.
     var said: [AgentMessage] {
         flatMap { effect in if case .send(let messages, _, _) = effect { messages } else { [AgentMessage]() } }
@@ -76,14 +75,14 @@ extension [AgentEngine.Effect] {
     var refusals: [String] {
         compactMap { effect in if case .refuse(_, let code, _) = effect { code } else { nil } }
     }
-    var links: [AgentEngine.LinkCall] {
+    var links: [AgentLinkCall] {
         compactMap { effect in if case .link(let call) = effect { call } else { nil } }
     }
     var withdrawn: [NotificationID] {
         compactMap { effect in if case .withdraw(let id) = effect { id } else { nil } }
     }
     var launches: Int { filter { if case .launch = $0 { true } else { false } }.count }
-    var timers: [AgentEngine.Timer] {
+    var timers: [AgentTimer] {
         compactMap { effect in if case .wait(_, then: let timer) = effect { timer } else { nil } }
     }
     var failures: Int { filter { if case .storeFailed = $0 { true } else { false } }.count }
