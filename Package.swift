@@ -152,7 +152,8 @@ let agent: [Target] = [
     part(
         "AgentEngine", in: "Agent", "AgentProtocol", "CoreValues", "Platform", "PushCore", "Scheduling", logging),
     part(
-        "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "LinuxDesktop", "Networking",
+        "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "LinuxDesktop",
+        "Networking",
         "Platform", "PushCore", "RelayAgent", "Scheduling", "CoreValues", nioCore, nioPosix, logging, nioSSL,
         foreign("NIOHTTP1", "swift-nio"), asyncHTTPClient, grdb),
     part(
@@ -331,8 +332,8 @@ let testTargets: [Target] = [
         "Firebase", "Networking", "Platform", "PowerCut", "PushCore", "Scheduling", "StatementLog", "_Testing_UIKit",
         grdb, nioCore, nioPosix, nioEmbedded, nioSSL, logging, x509, crypto),
     tests(
-        "LinuxDesktop", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "CXCB", "Platform", "PushCore",
-        "Scheduling", logging),
+        "LinuxDesktop", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "CXCB", "DeviceTestSupport", "Platform",
+        "PushCore", "Scheduling", logging),
     tests("AppHost", in: "AppSDK", "AgentProtocol", "CLinux"),
     tests("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "CoreValues"),
     tests("AldabaRichPush", in: "AppSDK", "AgentEngine", "AgentRuntime", "AgentProtocol", "UserNotifications"),

@@ -19,7 +19,7 @@ import aldaba
     }
 
     private func makeRegister() async throws {
-        try await ServerRegister.withStore(data) { _ in }
+        try await ServerRegister.withRegister(data) { _ in }
         _ = try await HubRegister.withDatabase(data) { try await $0.hubs() }
     }
 

@@ -12,9 +12,11 @@ extension ServerParts {
     ) throws -> ControlServices {
         let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
         let enrolment = Enrolment(
-            store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell, clock: presentTime)
+            store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell, clock: presentTime
+        )
         let webEnrolment = WebEnrolment(
-            enrolment: enrolment, store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, registrations: web,
+            enrolment: enrolment, store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes,
+            registrations: web,
             environment: environment, clock: presentTime)
         var services = ControlServices(
             enrolment: enrolment,
@@ -61,7 +63,8 @@ extension ServerParts {
             FCMEnrolmentInterface(store: store.register, enrolment: web, admission: admission, clock: presentTime),
             TopicInterface(
                 subscriptions: topics, sender: broadcasts, authentication: access,
-                quotas: SubscriptionQuotas(perSecond: values.number(.topicQuota), clock: presentTime), web: store.register),
+                quotas: SubscriptionQuotas(perSecond: values.number(.topicQuota), clock: presentTime),
+                web: store.register),
         ]
     }
 }

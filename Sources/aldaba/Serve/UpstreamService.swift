@@ -20,7 +20,8 @@ struct UpstreamParts: Sendable {
             store: core.store, apps: core.apps, sealer: core.tokens.sealer, cell: ServerParts.cell, bell: bell,
             clock: presentTime)
         courier = WebhookDispatcher(
-            store: core.store, register: core.store.register, sealer: core.tokens.sealer, cell: ServerParts.cell, bell: bell,
+            store: core.store, register: core.store.register, sealer: core.tokens.sealer, cell: ServerParts.cell,
+            bell: bell,
             sender: GuardedWebhookSender(http), clock: presentTime, logger: core.logger)
     }
 }

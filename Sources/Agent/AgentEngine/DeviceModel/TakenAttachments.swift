@@ -27,8 +27,11 @@ package struct TakenAttachments: Sendable {
     /// The files that they were copied from, as the system knows them, and that have no other place here.
     package var sources: [String] = []
 
-    /// No files.
-    package init() {}
+    /// No files, unless some are given.
+    package init(attachments: [NotificationAttachment] = [], sources: [String] = []) {
+        self.attachments = attachments
+        self.sources = sources
+    }
 }
 
 /// The still image that is made of a film.

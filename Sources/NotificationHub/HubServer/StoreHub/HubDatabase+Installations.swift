@@ -31,7 +31,7 @@ extension HubDatabase {
         at now: Timestamp, admission: @escaping Admission, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)? {
         try await change(committed) { database, changes -> (StoredInstallation, isNew: Bool)?? in
-            let old = try Self.one(database, hub: hub, id: installation.foldedID)
+            let old = try InstallationRows.one(database, hub: hub, id: installation.foldedID)
             guard condition.holds(old?.version) else { return .some(nil) }
             let keeps = registersChannel ? nil : old
             var stored = StoredInstallation(
@@ -40,18 +40,21 @@ extension HubDatabase {
             let document = InstallationJSON.document(installation).json
             let after = HubPut.Side(entry: stored.entry, bytes: document.utf8.count)
             try admission(try Self.judged(hub, old: old, after: after, database: database))
-            if keeps == nil { try Self.takeChannel(of: installation, hub: hub, at: now, database, &changes) }
+            if keeps == nil {
+                try InstallationRows.takeChannel(of: installation, hub: hub, at: now, database, &changes)
+            }
             if old == nil {
-                try database.cachedStatement(sql: Self.inserting).execute(
-                    arguments: Self.values(stored, document) + [hub, installation.foldedID, now.rawValue])
+                try database.cachedStatement(sql: InstallationRows.inserting).execute(
+                    arguments: InstallationRows.values(stored, document) + [hub, installation.foldedID, now.rawValue])
                 guard let number = UInt32(exactly: database.lastInsertedRowID) else {
                     throw DatabaseError(
                         resultCode: .SQLITE_FULL, message: "there are no numbers left for installations")
                 }
                 stored.number = number
             } else {
-                try database.cachedStatement(sql: keeps == nil ? Self.updating : Self.patching).execute(
-                    arguments: Self.values(stored, document) + [Int64(stored.number)])
+                try database.cachedStatement(sql: keeps == nil ? InstallationRows.updating : InstallationRows.patching)
+                    .execute(
+                        arguments: InstallationRows.values(stored, document) + [Int64(stored.number)])
             }
             changes.append(AudienceChange(hub: hub, before: old?.entry, after: stored.entry))
             return .some((stored, old == nil))
@@ -76,93 +79,9 @@ extension HubDatabase {
             before: before, after: after)
     }
 
-    /// The values of the columns that every put writes.
-    private static func values(_ stored: StoredInstallation, _ document: String) -> StatementArguments {
-        let installation = stored.installation
-        return [
-            installation.userID?.lowercased(), installation.channelKey, document,
-            installation.platform.rawValue, installation.tags.map(\.text).joined(separator: " "),
-            templateTags(installation),
-            installation.locale?.lowercased(), installation.country?.lowercased(), installation.appVersion,
-            installation.timeZone, stored.version, stored.updatedAt.rawValue, installation.expiresAt?.rawValue,
-        ]
-    }
-
-    /// The tags of the templates and their names; `nil` where there is no template.
-    static func templateTags(_ installation: Installation) -> String? {
-        guard !installation.templates.isEmpty else { return nil }
-        let tags = installation.templates.flatMap { $0.tags + [TagName($0.name)].compactMap { $0 } }
-        return Set(tags).map(\.text).joined(separator: " ")
-    }
-
-    static let inserting = """
-        INSERT INTO installation(
-            user, channel, document, platform, tags, template_tags, locale, country, app_version, time_zone, version, updated_at,
-            expires_at, hub, id, created_at
-        ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
-
-    /// An expression for the moment of a row's hub.
-    static let moment = "(SELECT moment FROM hub WHERE hub.number = installation.hub)"
-
-    private static let updating = """
-        UPDATE installation SET
-            user = ?, channel = ?, document = ?, platform = ?, tags = ?, template_tags = ?, locale = ?, country = ?,
-            app_version = ?, time_zone = ?, version = ?, updated_at = ?, expires_at = ?, fault = NULL, fault_at = NULL,
-            registered_at = NULL, channel_moment = CASE WHEN channel IS ?2 THEN channel_moment ELSE \(moment) END
-        WHERE number = ?
-        """
-
-    /// Updates all columns except the channel and its state.
-    private static let patching = """
-        UPDATE installation SET
-            user = ?1, document = ?3, platform = ?4, tags = ?5, template_tags = ?6, locale = ?7, country = ?8,
-            app_version = ?9, time_zone = ?10, version = ?11, expires_at = ?13,
-            registered_at = COALESCE(registered_at, updated_at), updated_at = ?12
-        WHERE number = ?14
-        """
-
-    /// Marks the other installations with the channel: a channel belongs to the installation that registered it last.
-    private static func takeChannel(
-        of installation: Installation, hub: Int64, at now: Timestamp, _ database: Database,
-        _ changes: inout [AudienceChange]
-    ) throws {
-        guard let channel = installation.channelKey,
-            let row = try Row.fetchOne(
-                database,
-                sql: "SELECT * FROM installation WHERE hub = ? AND channel = ? AND id <> ?",
-                arguments: [hub, channel, installation.foldedID]), let other = StoredInstallation(row)
-        else { return }
-        try mark(
-            other, hub: hub, fault: ChannelFault(word: "TakenOver", at: now), database: database, changes: &changes)
-    }
-
-    /// Marks an installation's channel as dead; no expression matches it any more.
-    static func mark(
-        _ stored: StoredInstallation, hub: Int64, fault: ChannelFault, database: Database,
-        changes: inout [AudienceChange]
-    ) throws {
-        try database.execute(
-            sql: """
-                UPDATE installation SET channel = NULL, fault = ?, fault_at = ?, version = version + 1 WHERE number = ?
-                """, arguments: [fault.word, fault.at.rawValue, Int64(stored.number)])
-        changes.append(AudienceChange(hub: hub, before: stored.entry, after: nil))
-        try tell(
-            .channelDead,
-            data: [
-                .init("installationId", .string(stored.installation.id)),
-                .init("platform", .string(stored.installation.platform.text)), .init("word", .string(fault.word)),
-            ], hub: hub, at: fault.at, database: database)
-    }
-
-    static func one(_ database: Database, hub: Int64, id: String) throws -> StoredInstallation? {
-        try database.cachedStatement(sql: "SELECT * FROM installation WHERE hub = ? AND id = ?")
-            .fetchOne(arguments: [hub, id])
-    }
-
     /// Finds the installation by its lowercased id.
     package func installation(_ id: String, hub: Int64) async throws -> StoredInstallation? {
-        try await pool.read { try Self.one($0, hub: hub, id: id.lowercased()) }
+        try await pool.read { try InstallationRows.one($0, hub: hub, id: id.lowercased()) }
     }
 
     /// Deletes the row; its number is never used again.
@@ -170,25 +89,12 @@ extension HubDatabase {
         _ id: String, hub: Int64, condition: EntityCondition, committed: @escaping Committed
     ) async throws -> Bool? {
         try await change(committed) { database, changes -> Bool?? in
-            guard let old = try Self.one(database, hub: hub, id: id.lowercased()) else { return .some(nil) }
+            guard let old = try InstallationRows.one(database, hub: hub, id: id.lowercased()) else { return .some(nil) }
             guard condition.holds(old.version) else { return .some(false) }
-            try Self.delete(Int64(old.number), database)
+            try InstallationRows.delete(Int64(old.number), database)
             changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
             return .some(true)
         }.flatMap { $0 }
-    }
-
-    /// Deletes an installation and its identity in rows of sends; the outcomes of its notifications are still recorded.
-    static func delete(_ number: Int64, _ database: Database) throws {
-        try database.execute(sql: "DELETE FROM send_fault WHERE installation = ?", arguments: [number])
-        // The counts of a report remain, without the identity.
-        try database.execute(
-            sql: """
-                UPDATE send_recipient SET name = '', locale = NULL, retry_at = NULL,
-                    ending = CASE WHEN retry_at IS NULL THEN ending ELSE 'ineligible' END
-                WHERE installation = ?
-                """, arguments: [number])
-        try database.execute(sql: "DELETE FROM installation WHERE number = ?", arguments: [number])
     }
 
     /// Reads one row for each number.
@@ -288,7 +194,7 @@ extension HubDatabase {
                 database, sql: "SELECT * FROM installation WHERE expires_at < ? LIMIT ?",
                 arguments: [instant.rawValue, limit])
             for row in rows {
-                try Self.delete(row["number"], database)
+                try InstallationRows.delete(row["number"], database)
                 guard let old = StoredInstallation(row) else { continue }
                 changes.append(AudienceChange(hub: row["hub"], before: old.entry, after: nil))
             }
@@ -297,44 +203,180 @@ extension HubDatabase {
     }
 }
 
-extension Statement {
-    fileprivate func fetchOne(arguments: StatementArguments) throws -> StoredInstallation? {
-        try Row.fetchOne(self, arguments: arguments).flatMap(StoredInstallation.init)
-    }
-}
-
-extension StoredInstallation {
-    /// Creates the installation from a row; `nil` for one with an unreadable document, which no put has written.
-    init?(_ row: Row) {
-        guard let number = UInt32(exactly: row["number"] as Int64),
-            let tree = try? JSONTree(text: row["document"]),
-            let installation = try? InstallationJSON.read(tree, id: nil)
-        else { return nil }
-        let word: String? = row["fault"]
-        let at: Int64? = row["fault_at"]
-        self.init(
-            number: number, installation: installation, version: row["version"],
-            createdAt: Timestamp(rawValue: row["created_at"]), updatedAt: Timestamp(rawValue: row["updated_at"]),
-            fault: word.map { ChannelFault(word: $0, at: Timestamp(rawValue: at ?? 0)) },
-            seenAt: (row["seen_at"] as Int64?).map { Timestamp(rawValue: $0) })
-    }
-}
-
-extension AudienceEntry {
-    init?(_ row: Row) {
-        guard let number = UInt32(exactly: row["number"] as Int64),
-            let platform = HubPlatform(rawValue: row["platform"])
-        else { return nil }
-        func tags(_ text: String?) -> [TagName] {
-            text?.split(separator: " ").compactMap { TagName(String($0)) } ?? []
+extension HubDatabase {
+    /// Lets the writer cache 256 MiB of pages, and copy its log into the file only at 400 MiB, until it is closed: the
+    /// rows of an import change pages everywhere in the indexes.
+    package func prepareImport() async throws {
+        try await pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA cache_size = -262144; PRAGMA wal_autocheckpoint = 100000")
         }
-        let templateTags: String? = row["template_tags"]
-        let user: String? = row["user"]
-        self.init(
-            number: number, platform: platform, tags: tags(row["tags"]), templateTags: tags(templateTags),
-            hasTemplates: templateTags != nil, locale: row["locale"], country: row["country"],
-            appVersion: row["app_version"], timeZone: row["time_zone"],
-            person: PersonNumber(user ?? row["id"]), isRegistration: row["is_registration"],
-            seenAt: Timestamp(rawValue: row["seen"]))
+    }
+
+    /// Stores many installations in one transaction, as single puts would: a later one with the same id, or channel,
+    /// replaces an earlier one.
+    ///
+    /// The hub's generation rises, so that a server with the hub's audiences in memory reads them again.
+    ///
+    /// - Returns: The number of new installations.
+    package func importAll(_ installations: [ReadInstallation], hub: Int64, at now: Timestamp) async throws -> Int {
+        try await pool.write { database in
+            let takeOver = try ImportStatement(
+                """
+                UPDATE installation SET channel = NULL, fault = 'TakenOver', fault_at = ?, version = version + 1
+                WHERE hub = ? AND channel = ? AND id <> ?
+                """, on: database)
+            let upsert = try ImportStatement(Self.upserting, on: database)
+            upsert.bind(now.rawValue, at: 12)
+            upsert.bind(hub, at: 14)
+            upsert.bind(now.rawValue, at: 16)
+            takeOver.bind(now.rawValue, at: 1)
+            takeOver.bind(hub, at: 2)
+            var added = 0
+            for read in installations {
+                let id = read.installation.foldedID
+                let channel = read.installation.channelKey
+                Self.bind(read, id: id, channel: channel, to: upsert)
+                var outcome = try upsert.run()
+                if case .conflict = outcome {
+                    // Another installation has the channel, and loses it.
+                    takeOver.bind(channel, at: 3)
+                    takeOver.bind(id, at: 4)
+                    _ = try takeOver.run()
+                    outcome = try upsert.run()
+                }
+                guard case .done(let isNew) = outcome else { throw DatabaseError(resultCode: .SQLITE_CONSTRAINT) }
+                if isNew { added += 1 }
+            }
+            try database.execute(sql: "UPDATE hub SET generation = generation + 1 WHERE number = ?", arguments: [hub])
+            return added
+        }
+    }
+
+    /// Binds the values that differ from row to row, in the order of ``inserting``.
+    private static func bind(
+        _ read: ReadInstallation, id: String, channel: String?, to upsert: borrowing ImportStatement
+    ) {
+        let installation = read.installation
+        upsert.bind(installation.userID?.lowercased(), at: 1)
+        upsert.bind(channel, at: 2)
+        upsert.bind(read.document, at: 3)
+        upsert.bind(installation.platform.rawValue, at: 4)
+        upsert.bind(installation.tags.map(\.text).joined(separator: " "), at: 5)
+        upsert.bind(InstallationRows.templateTags(installation), at: 6)
+        upsert.bind(installation.locale?.lowercased(), at: 7)
+        upsert.bind(installation.country?.lowercased(), at: 8)
+        upsert.bind(installation.appVersion, at: 9)
+        upsert.bind(installation.timeZone, at: 10)
+        upsert.bind(1, at: 11)
+        upsert.bind(installation.expiresAt?.rawValue, at: 13)
+        upsert.bind(id, at: 15)
+    }
+
+    private static let upserting = """
+        \(InstallationRows.inserting)
+        ON CONFLICT (hub, id) DO UPDATE SET
+            user = excluded.user, channel = excluded.channel, document = excluded.document,
+            platform = excluded.platform, tags = excluded.tags, template_tags = excluded.template_tags,
+            locale = excluded.locale, country = excluded.country, app_version = excluded.app_version,
+            time_zone = excluded.time_zone, version = version + 1, updated_at = excluded.updated_at,
+            expires_at = excluded.expires_at, fault = NULL, fault_at = NULL, registered_at = NULL,
+            channel_InstallationRows.moment = CASE WHEN channel IS excluded.channel THEN channel_moment ELSE \(InstallationRows.moment) END
+        """
+}
+
+/// The removal of a person from the store.
+extension HubDatabase {
+    /// Marks the channels as dead without an event for the webhook.
+    package func retire(
+        _ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed
+    ) async throws {
+        try await change(committed) { database, changes in
+            for installation in installations {
+                guard let old = try InstallationRows.one(database, hub: hub, id: installation.installation.foldedID),
+                    old.fault == nil
+                else { continue }
+                try database.execute(
+                    sql:
+                        "UPDATE installation SET fault = 'Erased', fault_at = ?, version = version + 1 WHERE number = ?",
+                    arguments: [now.rawValue, Int64(old.number)])
+                changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
+            }
+        }
+    }
+
+    /// Deletes the row, the names in rows of sends, and, by their index, the events that name it.
+    package func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
+        try await change(committed) { database, changes -> Int? in
+            guard let old = try InstallationRows.one(database, hub: hub, id: id.lowercased()) else { return nil }
+            // The outcomes of a person's notifications are not looked up any more.
+            try database.execute(
+                sql: """
+                    UPDATE send_recipient SET ending = 'ended', looked_up_at = NULL
+                    WHERE installation = ? AND ending IN ('waiting', 'delivered', 'presented')
+                    """, arguments: [Int64(old.number)])
+            try InstallationRows.delete(Int64(old.number), database)
+            try Self.rename(old.installation, hub: hub, database)
+            try Self.eraseChannel(of: old.installation, hub: hub, database)
+            try database.execute(sql: Self.erasingEvents, arguments: [hub, old.installation.foldedID])
+            let count = database.changesCount
+            changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
+            return count
+        }
+    }
+
+    static let erasingEvents = """
+        DELETE FROM hub_event WHERE hub = ? AND kind = 'channel.dead' AND lower(data ->> '$.installationId') = ?
+        """
+
+    /// Replaces the names of the person and the installation in the expressions of sends by an unused name. An
+    /// expression stays valid, and matches the same other installations.
+    private static func rename(_ installation: Installation, hub: Int64, _ database: Database) throws {
+        let nobody = "erased-" + String(UInt64.random(in: .min ... .max), radix: 16)
+        for (name, value) in [("$UserId:{", installation.userID), ("$InstallationId:{", installation.id)] {
+            guard let value else { continue }
+            let term = "\(name)\(value)}".lowercased()
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT number, expression FROM send WHERE hub = ? AND instr(lower(expression), ?) > 0",
+                arguments: [hub, term])
+            for row in rows {
+                let expression = (row["expression"] as String).replacingOccurrences(
+                    of: term, with: "\(name)\(nobody)}", options: [.caseInsensitive, .literal])
+                try database.execute(
+                    sql: "UPDATE send SET expression = ? WHERE number = ?",
+                    arguments: [expression, row["number"] as Int64])
+            }
+        }
+    }
+
+    /// Removes the channel, and a browser's keys, from ended sends to named channels. An unreadable row may contain the
+    /// channel too, and is cleared entirely.
+    private static func eraseChannel(of installation: Installation, hub: Int64, _ database: Database) throws {
+        guard let channel = installation.channel?.key, let handle = installation.channelHandle else { return }
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT number, channels, headers FROM send
+                WHERE hub = ? AND ended_at IS NOT NULL AND channels IS NOT NULL
+                """, arguments: [hub])
+        for row in rows {
+            let items = (try? JSONTree(text: row["channels"]))?.items?.map(\.text)
+            let isTheirs = items?.map { $0.map(installation.platform.spelling(ofChannel:)) == handle }
+            guard isTheirs?.contains(true) ?? true else { continue }
+            let left = zip(items ?? [], isTheirs ?? []).map { JSONTree.string($1 ? "" : $0 ?? "") }
+            let headers = (try? JSONTree(text: row["headers"]))?.members?.filter {
+                $0.name != "p256dh" && $0.name != "auth"
+            }
+            let number: Int64 = row["number"]
+            try database.execute(
+                sql: "UPDATE send SET channels = ?, headers = ? WHERE number = ?",
+                arguments: [
+                    JSONTree.array(left).json, JSONTree.object(headers ?? []).json, number,
+                ])
+            for table in ["send_recipient", "send_fault"] {
+                try database.execute(
+                    sql: "UPDATE \(table) SET name = '' WHERE send = ? AND name IN (?, ?)",
+                    arguments: [number, channel, handle])
+            }
+        }
     }
 }

@@ -5,23 +5,6 @@ import PushCore
 
 /// Broadcast parts of sends, and their members.
 extension HubDatabase {
-    /// Stores parts with the hub's next moment.
-    static func note(_ parts: [SendPartDraft], of send: Int64, _ database: Database) throws {
-        guard !parts.isEmpty else { return }
-        let moment = try Int64.fetchOne(
-            database,
-            sql: """
-                UPDATE hub SET moment = moment + 1 WHERE number = (SELECT hub FROM send WHERE number = ?)
-                RETURNING moment
-                """, arguments: [send])
-        for part in parts {
-            try database.execute(
-                sql: "INSERT INTO send_part(send, moment, locale, variant, audience, count) VALUES (?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    send, moment, part.locale, part.variant, Data(part.audience.portable), part.audience.count,
-                ])
-        }
-    }
 
     /// Reads the first part without a broadcast, or without a successor.
     package func nextPart(ofSend send: Int64) async throws -> SendSegment? {
@@ -95,34 +78,11 @@ extension HubDatabase {
         }
     }
 
-    /// Closes the parts of a resumed send, and makes the send runnable at once.
-    static func closeParts(ofSend send: Int64, _ database: Database) throws {
-        try database.execute(
-            sql: "UPDATE send_part SET closure = ? WHERE send = ? AND closure = ? AND withdrawn_at IS NULL",
-            arguments: [PartClosure.closed.rawValue, send, PartClosure.open.rawValue])
-        if database.changesCount > 0 { try scheduleClosedSegmentsNow(ofSend: send, database) }
-    }
-
-    /// Makes a send with closed parts runnable at once, whatever else it waits for.
-    static func scheduleClosedSegmentsNow(ofSend send: Int64, _ database: Database) throws {
-        guard try hasClosedParts(send, database) else { return }
-        try database.execute(
-            sql: "UPDATE send SET next_at = NULL WHERE number = ? AND ended_at IS NULL", arguments: [send])
-    }
-
-    /// Whether members of a send's parts have no copy and no other part since a pause.
-    static func hasClosedParts(_ send: Int64, _ database: Database) throws -> Bool {
-        try Int.fetchOne(
-            database,
-            sql: "SELECT 1 FROM send_part WHERE send = ? AND closure = ? AND withdrawn_at IS NULL LIMIT 1",
-            arguments: [send, PartClosure.closed.rawValue]) != nil
-    }
-
     /// Checks each member without a row.
     package func remaining(of part: SendSegment) async throws -> Bitmap {
         try await pool.read { database in
             let members = try self.audience(ofPart: part.number, database)
-                .subtracting(try Self.installationsWithRow(ofSend: part.send, database))
+                .subtracting(try RecipientRows.installationsWithRow(ofSend: part.send, database))
             let statement = try database.cachedStatement(
                 sql: """
                     SELECT 1 FROM installation WHERE number = ? AND platform = 'aldaba' AND channel IS NOT NULL
@@ -186,7 +146,7 @@ extension HubDatabase {
                 sql: "UPDATE send_part SET followed = ? WHERE number = ? AND followed IS ?",
                 arguments: [copy.rawValue, part.number, part.followed?.rawValue])
             guard database.changesCount == 1 else { return }
-            try Self.write(recipients, of: part.send, database)
+            try RecipientRows.write(recipients, of: part.send, database)
         }
     }
 

@@ -10,7 +10,7 @@ extension HubDatabase {
         id: String, hub: Int64, _ request: SendRequest, state: SendState, at now: Timestamp
     ) async throws -> SendRecord? {
         try await pool.write {
-            try Self.add(id, hub: hub, request: request, state: state, at: now, isTest: false, database: $0)?.record
+            try SendRows.add(id, hub: hub, request: request, state: state, at: now, isTest: false, database: $0)?.record
         }
     }
 
@@ -21,7 +21,7 @@ extension HubDatabase {
         let blob = Data(audience.portable)
         return try await pool.write { database in
             guard
-                let added = try Self.add(
+                let added = try SendRows.add(
                     id, hub: hub, request: request, state: .processing, at: now, isTest: true, database: database)
             else {
                 return nil
@@ -45,62 +45,6 @@ extension HubDatabase {
                 ])
             return added
         }
-    }
-
-    /// - Returns: The send, and whether it is new; `nil` where the key names another request.
-    private static func add(
-        _ id: String, hub: Int64, request: SendRequest, state: SendState, at now: Timestamp, isTest: Bool,
-        database: Database
-    ) throws -> (record: SendRecord, isNew: Bool)? {
-        let digest = Data(Self.digest(request, isTest: isTest))
-        if let key = request.idempotencyKey,
-            let row = try Row.fetchOne(
-                database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key])
-        {
-            guard row["digest"] == digest, let record = SendRecord(row) else { return nil }
-            return (record, false)
-        }
-        var expression: String?
-        var channels: String?
-        switch request.target {
-        case .audience(let text): expression = text
-        case .channels(let list): channels = JSONTree.array(list.map { .string($0) }).json
-        }
-        try database.execute(
-            sql: """
-                INSERT INTO send(id, hub, format, body, headers, expression, channels, reads_fields, due_at,
-                    idempotency_key, digest, campaign, state, enqueued_at, rate, plan, targeted, cursor)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
-                """,
-            arguments: [
-                id, hub, request.format.text, Data(request.body), headers(request), expression, channels,
-                request.readsFields, request.dueAt?.rawValue, request.idempotencyKey, digest, request.campaign,
-                state.rawValue, now.rawValue, request.rate, request.plan.isEmpty ? nil : request.plan.tree.json,
-            ])
-        let record = SendRecord(
-            number: database.lastInsertedRowID, id: id, hub: hub, request: request, state: state, enqueuedAt: now)
-        return (record, true)
-    }
-
-    private static func headers(_ request: SendRequest) -> String {
-        JSONTree.object(request.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }).json
-    }
-
-    /// A digest that distinguishes different requests with the same key.
-    private static func digest(_ request: SendRequest, isTest: Bool) -> [UInt8] {
-        let parts: [String] =
-            (isTest ? ["test"] : []) + [
-                request.format.text, headers(request), "\(request.dueAt?.rawValue ?? 0)", request.campaign ?? "",
-                "\(request.rate ?? 0)",
-            ] + (request.plan.isEmpty ? [] : [request.plan.tree.json])
-            + {
-                switch request.target {
-                case .audience(let text): ["audience", text ?? ""]
-                case .channels(let list): ["channels"] + list
-                }
-            }()
-        let text = JSONTree.array(parts.map { .string($0) }).bytes
-        return Array(SHA256.hash(data: text + request.body))
     }
 
     /// Finds the send by the caller's key.
@@ -185,8 +129,8 @@ extension HubDatabase {
                     "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL AND state IN (\(from))",
                 arguments: [state.rawValue, state.isFinal ? now.rawValue : nil, send])
             guard database.changesCount == 1 else { return nil }
-            if state.isFinal { try Self.endRetries(of: send, word: state.rawValue, database) }
-            if state == .processing { try Self.closeParts(ofSend: send, database) }
+            if state.isFinal { try RecipientRows.endRetries(of: send, word: state.rawValue, database) }
+            if state == .processing { try SegmentRows.closeParts(ofSend: send, database) }
             return try Row.fetchOne(database, sql: "SELECT * FROM send WHERE number = ?", arguments: [send])
                 .flatMap(SendRecord.init)
         }
@@ -209,26 +153,28 @@ extension HubDatabase {
             try database.execute(
                 sql: "UPDATE send SET cursor = ?, next_at = ? WHERE number = ?",
                 arguments: [Int64(progress.cursor), progress.nextAt?.rawValue, send])
-            let gone = try Self.gone(progress, database)
-            try Self.write(progress.recipients.map { $0.nameless(gone) }, of: send, database)
-            try Self.write(progress.unreachable.map { $0.nameless(gone) }, of: send, keeps: true, database)
+            let gone = try RecipientRows.gone(progress, database)
+            try RecipientRows.write(progress.recipients.map { $0.nameless(gone) }, of: send, database)
+            try RecipientRows.write(progress.unreachable.map { $0.nameless(gone) }, of: send, keeps: true, database)
             // A send that was ended while a slice was under way has no retries.
             let ended = try String.fetchOne(
                 database, sql: "SELECT state FROM send WHERE number = ? AND ended_at IS NOT NULL", arguments: [send])
-            if let ended { try Self.endRetries(of: send, word: ended, database) }
-            for (name, count) in progress.variants { try Self.add(count, to: "variant \(name)", of: send, database) }
-            try Self.note(progress.evidence, fault: progress.fault, of: send, database: database)
+            if let ended { try RecipientRows.endRetries(of: send, word: ended, database) }
+            for (name, count) in progress.variants {
+                try SegmentRows.add(count, to: "variant \(name)", of: send, database)
+            }
+            try SegmentRows.note(progress.evidence, fault: progress.fault, of: send, database: database)
             if progress.isEnd, let wave = progress.wave {
-                try Self.end(wave, nextAt: progress.nextAt, at: progress.at, database)
-            } else if progress.isEnd, let next = try Self.nextRetry(of: send, database) {
+                try SegmentRows.end(wave, nextAt: progress.nextAt, at: progress.at, database)
+            } else if progress.isEnd, let next = try RecipientRows.nextRetry(of: send, database) {
                 try database.execute(
                     sql: "UPDATE send SET next_at = ? WHERE number = ?",
                     arguments: [max(next, progress.nextAt?.rawValue ?? next), send])
             } else if progress.isEnd {
-                try Self.complete(send, at: progress.at, database)
+                try SegmentRows.complete(send, at: progress.at, database)
             }
             // The send may have been paused and resumed while the slice was under way.
-            try Self.scheduleClosedSegmentsNow(ofSend: send, database)
+            try SegmentRows.scheduleClosedSegmentsNow(ofSend: send, database)
             for count in progress.counts {
                 try database.execute(
                     sql: """
@@ -245,34 +191,9 @@ extension HubDatabase {
                     ])
             }
             for dead in progress.deadChannels {
-                try Self.markChannelDead(dead, hub: hub, database: database, changes: &changes)
+                try RecipientRows.markChannelDead(dead, hub: hub, database: database, changes: &changes)
             }
         }
-    }
-
-    /// The installations of a slice that were deleted while it was under way: their identity is not recorded.
-    private static func gone(_ progress: SendProgress, _ database: Database) throws -> Set<UInt32> {
-        let named = (progress.recipients + progress.unreachable).filter { $0.installation != 0 && !$0.name.isEmpty }
-        let numbers = Set(named.map(\.installation))
-        guard !numbers.isEmpty else { return [] }
-        let list = numbers.map(String.init).joined(separator: ",")
-        let found = try Int64.fetchAll(database, sql: "SELECT number FROM installation WHERE number IN (\(list))")
-        return numbers.subtracting(found.compactMap { UInt32(exactly: $0) })
-    }
-
-    /// Marks a dead channel, unless it was registered again after its death.
-    private static func markChannelDead(
-        _ dead: DeadChannel, hub: Int64, database: Database, changes: inout [AudienceChange]
-    ) throws {
-        guard
-            let row = try Row.fetchOne(
-                database, sql: "SELECT * FROM installation WHERE number = ? AND hub = ? AND channel = ?",
-                arguments: [Int64(dead.installation), hub, dead.channel]), let stored = StoredInstallation(row),
-            dead.diedAt.map({
-                $0.rawValue == 0 || $0.rawValue >= row["registered_at"] as Int64? ?? stored.updatedAt.rawValue
-            }) ?? true
-        else { return }
-        try mark(stored, hub: hub, fault: dead.fault, database: database, changes: &changes)
     }
 
     /// Reads the counts.
@@ -317,71 +238,5 @@ extension HubDatabase {
                     outcome: outcome, at: Timestamp(rawValue: row["at"]))
             }
         }
-    }
-}
-
-extension SendRecord {
-    /// Creates the record from a row; `nil` for a row without a valid state. Other unreadable columns are reported in
-    /// ``unreadable``.
-    init?(_ row: Row) {
-        guard let state = SendState(rawValue: row["state"]) else { return nil }
-        func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map { Timestamp(rawValue: $0) } }
-        var unreadable: UnreadableSend?
-        func read<Value>(_ what: String, _ value: Value?, or placeholder: Value) -> Value {
-            if value == nil { unreadable = UnreadableSend(what) }
-            return value ?? placeholder
-        }
-        let channels: [String]? = (row["channels"] as String?).map {
-            read("channels", JSONTree(stored: $0)?.items?.allMapped(\.text), or: [])
-        }
-        let request = SendRequest(
-            format: read("format", SendFormat(row["format"]), or: .content), body: Array(row["body"] as Data),
-            headers: read("headers", Self.headers(row["headers"]), or: [:]),
-            target: channels.map { .channels($0) } ?? .audience(row["expression"]), dueAt: instant("due_at"),
-            idempotencyKey: row["idempotency_key"], campaign: row["campaign"], readsFields: row["reads_fields"],
-            rate: row["rate"],
-            plan: (row["plan"] as String?).map { read("plan", Self.plan($0), or: CampaignPlan()) } ?? CampaignPlan())
-        self.init(
-            number: row["number"], id: row["id"], hub: row["hub"], request: request, state: state,
-            enqueuedAt: Timestamp(rawValue: row["enqueued_at"]), startedAt: instant("started_at"),
-            endedAt: instant("ended_at"), targeted: row["targeted"],
-            cursor: UInt32(truncatingIfNeeded: row["cursor"] as Int64), reason: row["reason"])
-        self.unreadable = unreadable
-    }
-
-    private static func headers(_ text: String) -> [String: String]? {
-        guard let members = JSONTree(stored: text)?.members, let values = members.allMapped(\.value.text) else {
-            return nil
-        }
-        return Dictionary(zip(members.map(\.name), values), uniquingKeysWith: { $1 })
-    }
-
-    private static func plan(_ text: String) -> CampaignPlan? {
-        do { return try CampaignPlan(text: text) } catch { return nil }
-    }
-}
-
-extension JSONTree {
-    /// Parses a column; `nil` for a text that is no JSON.
-    fileprivate init?(stored text: String) {
-        do { try self.init(text: text) } catch { return nil }
-    }
-}
-
-extension Array {
-    /// The mapped elements; `nil` if one of them maps to `nil`.
-    fileprivate func allMapped<Value>(_ value: (Element) -> Value?) -> [Value]? {
-        let values = compactMap(value)
-        return values.count == count ? values : nil
-    }
-}
-
-extension Bitmap {
-    /// Decodes a stored audience.
-    ///
-    /// - Throws: ``UnreadableSend`` where nothing is stored, or the value cannot be read.
-    init(stored: Data?, of what: String) throws {
-        guard let found = stored.flatMap({ Bitmap(portable: Array($0)) }) else { throw UnreadableSend(what) }
-        self = found
     }
 }

@@ -20,52 +20,9 @@ extension HubDatabase {
                     """,
                 arguments: [state.rawValue, now.rawValue, isOver ? now.rawValue : nil, targeted, blob, send])
             guard database.changesCount == 1 else { return }
-            try Self.note(parts, of: send, database)
-            if let waves { try Self.note(waves, of: send, database) }
+            try SegmentRows.note(parts, of: send, database)
+            if let waves { try SegmentRows.note(waves, of: send, database) }
         }
-    }
-
-    private static func note(_ change: WaveChange, of send: Int64, _ database: Database) throws {
-        for (instant, part) in change.waves {
-            // A wave that was not opened accepts more members; opened ones are over or before the present.
-            let known = try Data.fetchOne(
-                database, sql: "SELECT audience FROM send_wave WHERE send = ? AND due_at = ?",
-                arguments: [send, instant.rawValue])
-            let audience = try known.map { try Bitmap(stored: $0, of: "wave").union(part) } ?? part
-            try database.execute(
-                sql: """
-                    INSERT INTO send_wave(send, due_at, audience) VALUES (?, ?, ?)
-                    ON CONFLICT (send, due_at) DO UPDATE SET audience = excluded.audience
-                    """, arguments: [send, instant.rawValue, Data(audience.portable)])
-        }
-        for (why, part) in change.leftOut {
-            try add(part.count, to: "left \(why.rawValue)", of: send, database)
-            let known = try Data.fetchOne(
-                database, sql: "SELECT audience FROM send_left_out WHERE send = ? AND why = ?",
-                arguments: [send, why.rawValue])
-            let audience = try known.map { try Bitmap(stored: $0, of: "those left out").union(part) } ?? part
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO send_left_out(send, why, audience) VALUES (?, ?, ?)",
-                arguments: [send, why.rawValue, Data(audience.portable)])
-        }
-    }
-
-    static func add(_ count: Int, to name: String, of send: Int64, _ database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO send_count(send, name, count) VALUES (?, ?, ?)
-                ON CONFLICT DO UPDATE SET count = count + excluded.count
-                """, arguments: [send, name, count])
-    }
-
-    static func note(
-        _ evidence: EnvironmentEvidence, fault: String?, of send: Int64, database: Database
-    ) throws {
-        if evidence.right > 0 { try add(evidence.right, to: "environment right", of: send, database) }
-        if evidence.bad > 0 { try add(evidence.bad, to: "environment bad", of: send, database) }
-        guard let fault else { return }
-        try database.execute(
-            sql: "UPDATE send SET reason = ? WHERE number = ? AND reason IS NULL", arguments: [fault, send])
     }
 
     /// Reads the counts of valid and invalid tokens.
@@ -130,40 +87,9 @@ extension HubDatabase {
                     """,
                 arguments: [blob, now.rawValue, wave.send, wave.dueAt.rawValue, wave.openedAt?.rawValue])
             guard database.changesCount == 1 else { return }
-            try Self.note(parts, of: wave.send, database)
-            try Self.note(change, of: wave.send, database)
+            try SegmentRows.note(parts, of: wave.send, database)
+            try SegmentRows.note(change, of: wave.send, database)
         }
-    }
-
-    /// Ends a wave after its last slice: the send waits for the next one, or ends.
-    static func end(_ wave: SendBatch, nextAt: Timestamp?, at now: Timestamp, _ database: Database) throws {
-        try database.execute(
-            sql: "UPDATE send_wave SET ended_at = ? WHERE send = ? AND due_at = ?",
-            arguments: [now.rawValue, wave.send, wave.dueAt.rawValue])
-        if let next = try nextTurn(of: wave.send, database) {
-            try database.execute(
-                sql: "UPDATE send SET cursor = 0, next_at = ? WHERE number = ?",
-                arguments: [max(next, nextAt?.rawValue ?? next), wave.send])
-        } else {
-            try complete(wave.send, at: now, database)
-        }
-    }
-
-    /// The time of the next wave or retry of a send.
-    private static func nextTurn(of send: Int64, _ database: Database) throws -> Int64? {
-        let wave = try Int64.fetchOne(
-            database, sql: "SELECT MIN(due_at) FROM send_wave WHERE send = ? AND ended_at IS NULL", arguments: [send])
-        let retry = try nextRetry(of: send, database)
-        return [wave, retry].compactMap { $0 }.min()
-    }
-
-    /// Ends a send of which nothing is left. A paused send ends when it is resumed, and a resumed one when the members
-    /// without a copy have been submitted.
-    static func complete(_ send: Int64, at now: Timestamp, _ database: Database) throws {
-        guard try !hasClosedParts(send, database) else { return try scheduleClosedSegmentsNow(ofSend: send, database) }
-        try database.execute(
-            sql: "UPDATE send SET state = ?, ended_at = ? WHERE number = ? AND ended_at IS NULL AND state <> ?",
-            arguments: [SendState.completed.rawValue, now.rawValue, send, SendState.paused.rawValue])
     }
 
     /// Makes the send wait for its retries, or ends it.
@@ -172,11 +98,11 @@ extension HubDatabase {
             let hasWaves = try Int.fetchOne(
                 database, sql: "SELECT 1 FROM send_wave WHERE send = ? LIMIT 1", arguments: [send])
             guard hasWaves != nil else { return false }
-            if let next = try Self.nextTurn(of: send, database) {
+            if let next = try SegmentRows.nextTurn(of: send, database) {
                 try database.execute(sql: "UPDATE send SET next_at = ? WHERE number = ?", arguments: [next, send])
-                try Self.scheduleClosedSegmentsNow(ofSend: send, database)
+                try SegmentRows.scheduleClosedSegmentsNow(ofSend: send, database)
             } else {
-                try Self.complete(send, at: now, database)
+                try SegmentRows.complete(send, at: now, database)
             }
             return true
         }
@@ -187,8 +113,8 @@ extension HubDatabase {
         try await pool.write { database in
             try database.execute(
                 sql: "UPDATE send SET next_at = ? WHERE number = ? AND ended_at IS NULL",
-                arguments: [min(instant.rawValue, try Self.nextRetry(of: send, database) ?? .max), send])
-            try Self.scheduleClosedSegmentsNow(ofSend: send, database)
+                arguments: [min(instant.rawValue, try RecipientRows.nextRetry(of: send, database) ?? .max), send])
+            try SegmentRows.scheduleClosedSegmentsNow(ofSend: send, database)
         }
     }
 
@@ -211,37 +137,18 @@ extension HubDatabase {
                 let number: Int64 = row["send"]
                 let audience: Bitmap
                 do {
-                    let known = try missed[number] ?? Self.missed(number, database)
+                    let known = try missed[number] ?? SegmentRows.missed(number, database)
                     missed[number] = known
                     audience = try self.reached(row, send: number, database: database).subtracting(known)
                 } catch is UnreadableSend {
                     unreadable.insert(number)
-                    guard let whole = try Self.whole(row["audience"], of: number, database) else { continue }
+                    guard let whole = try SegmentRows.whole(row["audience"], of: number, database) else { continue }
                     audience = whole
                 }
                 found[number] = found[number].map { $0.union(audience) } ?? audience
             }
             return CampaignReach(audiences: Array(found.values), unreadable: unreadable.sorted())
         }
-    }
-
-    /// The members of a send to which nothing was or will be submitted: refused, left out, or ended before a retry.
-    private static func missed(_ send: Int64, _ database: Database) throws -> Bitmap {
-        let rows = try Int64.fetchCursor(
-            database.cachedStatement(
-                sql: """
-                    SELECT installation FROM send_recipient AS missed
-                    WHERE send = ? AND installation > 0 AND outcome IS NOT 'Success' AND ending <> 'pending'
-                        AND NOT EXISTS (
-                            SELECT 1 FROM send_recipient AS other
-                            WHERE other.send = missed.send AND other.installation = missed.installation
-                                AND (other.outcome IS 'Success' OR other.ending = 'pending'))
-                    """), arguments: [send])
-        var found = Bitmap()
-        while let number = try rows.next() {
-            if let number = UInt32(exactly: number) { found.insert(number) }
-        }
-        return found
     }
 
     /// The members that a wave reached, or will reach.
@@ -252,13 +159,6 @@ extension HubDatabase {
             database, sql: "SELECT number FROM send_part WHERE send = ? AND broadcast IS NOT NULL", arguments: [send])
         let before = Bitmap(below: UInt32(truncatingIfNeeded: row["cursor"] as Int64))
         return audience.intersection(try parts.reduce(before) { $0.union(try self.audience(ofPart: $1, database)) })
-    }
-
-    /// All members of a wave, otherwise of its send; `nil` where neither can be read.
-    private static func whole(_ wave: Data, of send: Int64, _ database: Database) throws -> Bitmap? {
-        if let audience = Bitmap(portable: Array(wave)) { return audience }
-        let stored = try Data.fetchOne(database, sql: "SELECT audience FROM send WHERE number = ?", arguments: [send])
-        return stored.flatMap { Bitmap(portable: Array($0)) }
     }
 
     /// Reads the counts of members that are left out.
@@ -305,8 +205,183 @@ extension HubDatabase {
                 sql: "UPDATE send SET state = ?, ended_at = ?, reason = ? WHERE number = ? AND ended_at IS NULL",
                 arguments: [SendState.abandoned.rawValue, now.rawValue, reason, send])
             if database.changesCount == 1 {
-                try Self.endRetries(of: send, word: SendState.abandoned.rawValue, database)
+                try RecipientRows.endRetries(of: send, word: SendState.abandoned.rawValue, database)
             }
         }
+    }
+}
+
+extension HubDatabase {
+
+    /// Reads rows by the index of retries.
+    package func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send_recipient WHERE send = ? AND retry_at IS NOT NULL AND retry_at <= ?
+                    ORDER BY retry_at LIMIT ?
+                    """, arguments: [send, now.rawValue, limit]
+            ).compactMap(SendRecipient.init)
+        }
+    }
+
+    /// Reads a page by the primary key.
+    package func recipients(
+        of send: Int64, after place: (installation: UInt32, part: String)?, limit: Int
+    ) async throws -> [SendRecipient] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send_recipient WHERE send = ? AND (installation, part) > (?, ?)
+                    ORDER BY installation, part LIMIT ?
+                    """, arguments: [send, place.map { Int64($0.installation) } ?? -1, place?.part ?? "", limit]
+            ).compactMap(SendRecipient.init)
+        }
+    }
+
+    /// Reads rows by the index of those without a final end.
+    package func openRecipients(
+        of send: Int64, lookedUpBefore instant: Timestamp, limit: Int
+    ) async throws -> [SendRecipient] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send_recipient WHERE send = ? AND looked_up_at IS NOT NULL AND looked_up_at < ?
+                    ORDER BY looked_up_at LIMIT ?
+                    """, arguments: [send, instant.rawValue, limit]
+            ).compactMap(SendRecipient.init)
+        }
+    }
+
+    /// Reads rows by the index of installations.
+    package func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM send_recipient
+                    WHERE installation = ? AND ending IN ('waiting', 'delivered', 'presented')
+                    """, arguments: [Int64(installation)]
+            ).compactMap { row -> (send: Int64, recipient: SendRecipient)? in
+                guard let recipient = SendRecipient(row) else { return nil }
+                return (row["send"], recipient)
+            }
+        }
+    }
+
+    /// Updates the rows in one transaction.
+    package func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
+        try await pool.write { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    UPDATE send_recipient SET ending = ?, reached = ?, looked_up_at = ?
+                    WHERE send = ? AND installation = ? AND part = ?
+                    """)
+            for recipient in recipients {
+                try statement.execute(
+                    arguments: [
+                        recipient.end.rawValue, recipient.reached.rawValue, recipient.end.isFinal ? nil : now.rawValue,
+                        send, Int64(recipient.installation), recipient.part,
+                    ])
+            }
+        }
+    }
+
+    /// Pairs the rows of deleted members, which have the reason `Gone`, with the rows of copies without an owner.
+    package func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws {
+        let ofPart = "FROM send_recipient WHERE send = ? AND list = ? AND"
+        try await pool.write { database in
+            let gone = try Int64.fetchAll(
+                database,
+                sql: "SELECT installation \(ofPart) installation <> 0 AND reason = 'Gone' AND attempts = 0 LIMIT ?",
+                arguments: [part.send, part.number, count])
+            let copies = try String.fetchAll(
+                database, sql: "SELECT part \(ofPart) installation = 0 ORDER BY part LIMIT ?",
+                arguments: [part.send, part.number, count])
+            for (installation, copy) in zip(gone, copies) {
+                try database.execute(
+                    sql: "DELETE FROM send_recipient WHERE send = ? AND installation = ? AND part = ''",
+                    arguments: [part.send, installation])
+                try database.execute(
+                    sql: """
+                        UPDATE send_recipient SET installation = ?, part = '' WHERE send = ? AND installation = 0 AND part = ?
+                        """, arguments: [installation, part.send, copy])
+            }
+        }
+    }
+
+    /// Counts rows by all properties that reports distinguish.
+    package func recipientCounts(
+        of send: Int64
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: PartRows]) {
+        try await pool.read { database in
+            // Each row with a deleted installation counts as one installation.
+            let installations = try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT COUNT(DISTINCT NULLIF(installation, 0)) + COUNT(*) FILTER (WHERE installation = 0)
+                    FROM send_recipient WHERE send = ?
+                    """, arguments: [send])
+            let byPart = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT list, COUNT(*), COUNT(*) FILTER (WHERE installation = 0) FROM send_recipient
+                    WHERE send = ? AND list IS NOT NULL GROUP BY list
+                    """, arguments: [send]
+            ).map { ($0[0] as Int64, PartRows(count: $0[1], ownerless: $0[2])) }
+            let counts = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT platform, locale, app_version, variant, outcome, reason, ending, reached, attempts > 0 AS tried,
+                        COUNT(*) AS count
+                    FROM send_recipient WHERE send = ? GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+                    """, arguments: [send]
+            ).compactMap { row -> RecipientCount? in
+                guard let platform = HubPlatform(rawValue: row["platform"]),
+                    let end = SendReport.End(rawValue: row["ending"])
+                else { return nil }
+                return RecipientCount(
+                    platform: platform, locale: row["locale"], appVersion: row["app_version"], variant: row["variant"],
+                    outcome: (row["outcome"] as String?).flatMap(SendOutcome.init), reason: row["reason"], end: end,
+                    reached: .init(rawValue: row["reached"]), isTried: row["tried"], count: row["count"])
+            }
+            return (counts, installations ?? 0, Dictionary(byPart, uniquingKeysWith: { $1 }))
+        }
+    }
+
+    /// Reads the numbers by the primary key.
+    package func installationsWithRow(ofSend send: Int64) async throws -> Bitmap {
+        try await pool.read { try RecipientRows.installationsWithRow(ofSend: send, $0) }
+    }
+}
+
+extension SendRecipient {
+    /// The row without its identity, if the installation was deleted.
+    func nameless(_ gone: Set<UInt32>) -> SendRecipient {
+        guard gone.contains(installation) else { return self }
+        var row = self
+        (row.name, row.locale) = ("", nil)
+        if row.retryAt != nil { (row.end, row.reason, row.retryAt) = (.ineligible, "Gone", nil) }
+        return row
+    }
+
+    /// Creates the recipient from a row; `nil` for a row that this code did not write.
+    init?(_ row: Row) {
+        guard let number = UInt32(exactly: row["installation"] as Int64),
+            let platform = HubPlatform(rawValue: row["platform"]), let end = SendReport.End(rawValue: row["ending"])
+        else { return nil }
+        self.init(
+            installation: number, part: row["part"], name: row["name"], platform: platform, locale: row["locale"],
+            appVersion: row["app_version"], outcome: (row["outcome"] as String?).flatMap(SendOutcome.init),
+            reason: row["reason"], end: end, at: Timestamp(rawValue: row["at"]), attempts: row["attempts"],
+            firstAt: Timestamp(rawValue: row["first_at"]),
+            retryAt: (row["retry_at"] as Int64?).map { Timestamp(rawValue: $0) })
+        reached = Reached(rawValue: row["reached"])
+        list = row["list"]
+        variant = row["variant"]
+        notification = (row["notification"] as Int64?).map { NotificationID(rawValue: $0) }
     }
 }

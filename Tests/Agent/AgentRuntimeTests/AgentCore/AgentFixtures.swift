@@ -5,6 +5,7 @@ import PushCore
 import Testing
 
 @testable import AgentEngine
+@testable import AgentRuntime
 
 func arrival(
     _ id: Int64, _ disposition: PlannedNotification.Disposition = .waits, receivedAt: Timestamp = noon,

@@ -7,6 +7,7 @@ import PushCore
 import Testing
 
 @testable import AgentEngine
+@testable import AgentRuntime
 
 /// An agent's database of every version that has landed is brought up to date with what it holds.
 struct AgentMigrationTests {

@@ -6,6 +6,7 @@ import PushCore
 import Testing
 
 @testable import AgentEngine
+@testable import AgentRuntime
 
 /// The power fails at any moment: what the server may have been told that the device has is there.
 struct AgentPowerCutTests {

@@ -8,6 +8,7 @@ import Scheduling
 import Testing
 
 @testable import AgentEngine
+@testable import AgentRuntime
 
 struct AgentStoreTests {
     private let folder: TemporaryFolder

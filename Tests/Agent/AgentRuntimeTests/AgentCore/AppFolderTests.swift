@@ -1,9 +1,10 @@
 import AgentEngine
-@testable import AgentRuntime
 import AldabaTestSupport
 import DeviceTestSupport
 import Foundation
 import Testing
+
+@testable import AgentRuntime
 
 struct AppFolderTests {
     @Test func `a folder gives its good manifests and names the others`() throws {

@@ -5,6 +5,7 @@ import DeviceTestSupport
 import PushCore
 import Testing
 
+@testable import AgentRuntime
 @testable import AppHost
 
 /// The two ends of a direct channel over a wire that is cut at random: the agent's ``ChannelDelivery`` with a store, the app's

@@ -5,6 +5,7 @@ import PushCore
 import Testing
 
 @testable import AgentEngine
+@testable import AgentRuntime
 
 /// The keys by which senders encrypt to apps, as the agent's store makes, keeps and renews them.
 struct EncryptionKeyStoreTests {

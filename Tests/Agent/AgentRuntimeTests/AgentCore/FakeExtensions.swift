@@ -5,6 +5,8 @@ import Foundation
 import Platform
 import Synchronization
 
+@testable import AgentRuntime
+
 /// A launcher of service extensions whose processes are this one: who connects from here is what it started.
 final class FakeExtensions: ExtensionLauncher {
     let started = Inbox<(app: BundleID, variables: [String: String])>()

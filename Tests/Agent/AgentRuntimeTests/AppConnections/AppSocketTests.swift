@@ -1,10 +1,11 @@
 import AgentEngine
-@testable import AgentRuntime
 import AgentProtocol
 import AldabaTestSupport
 import Foundation
 import NIOPosix
 import Testing
+
+@testable import AgentRuntime
 
 @Suite(.timeLimit(.minutes(5)))
 struct AppSocketTests {

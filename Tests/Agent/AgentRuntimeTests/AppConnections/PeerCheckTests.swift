@@ -1,9 +1,10 @@
 import AgentEngine
-@testable import AgentRuntime
 import AldabaTestSupport
 import DeviceTestSupport
 import Foundation
 import Testing
+
+@testable import AgentRuntime
 
 struct PeerCheckTests {
     @Test func `the system tells which program a process runs`() throws {

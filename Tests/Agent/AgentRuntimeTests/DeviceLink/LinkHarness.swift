@@ -10,6 +10,8 @@ import Platform
 import PushCore
 import Synchronization
 
+@testable import AgentRuntime
+
 /// A link with a server, a store and a delegate of the test's, and nothing of an agent.
 final class LinkHarness: Sendable {
     let server = FakeServer()

@@ -7,6 +7,8 @@ import Platform
 import PushCore
 import Testing
 
+@testable import AgentRuntime
+
 /// The link alone, between a server and a delegate of the test's.
 @Suite(.timeLimit(.minutes(5)))
 struct ServerLinkTests {

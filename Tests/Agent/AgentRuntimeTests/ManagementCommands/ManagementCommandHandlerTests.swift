@@ -7,6 +7,8 @@ import PushCore
 import Scheduling
 import Testing
 
+@testable import AgentRuntime
+
 @Suite struct ManagementDeskTests {
     private let folder: TemporaryFolder
     private let store: AgentStore

@@ -144,7 +144,8 @@ import Testing
     /// So many messages that wait, and so many that were taken.
     private func fillMessages(_ store: SQLiteStore, count: Int) async throws {
         for device in [Self.device, Self.other] {
-            _ = try await store.register.register(device: device, app: AppID(rawValue: 1), environment: .sandbox, at: Self.now)
+            _ = try await store.register.register(
+                device: device, app: AppID(rawValue: 1), environment: .sandbox, at: Self.now)
         }
         _ = try await store.keep(
             (0..<count).map { Self.message("taken-\($0)", device: Self.other) }, limits: Self.unlimited, at: Self.now)
