@@ -121,7 +121,7 @@ let apns: [Target] = [
 ]
 
 let fcm: [Target] = [
-    part("FCMProtocol", in: "FCM", "APNsProtocol", "DeviceChannel", "PushCore", crypto, cryptoExtras),
+    part("FCMProtocol", in: "FCM", "DeviceChannel", "PushCore", crypto, cryptoExtras),
     part(
         "FCMFrontend", in: "FCM", "APNsProtocol", "FCMProtocol", "Networking", "PushCore", "PushServer", hummingbird,
         nioCore, logging, metrics, foreign("NIOFoundationCompat", "swift-nio"), crypto),

@@ -78,7 +78,8 @@ private struct World {
         self.service = service
         let apps = AppDirectory(store: store.register, clock: presentTime)
         let sender = GatewaySender(
-            acceptor: service, apps: apps, tokens: TokenDirectory(store: store.register, sealer: sealer), environment: .sandbox)
+            acceptor: service, apps: apps, tokens: TokenDirectory(store: store.register, sealer: sealer),
+            environment: .sandbox)
         let gateway = GatewayBroadcasts(
             Broadcasts(store: store, mailboxes: service, clock: presentTime), sender: sender, apps: apps,
             sealer: sealer, environment: .sandbox, clock: presentTime)

@@ -1,6 +1,7 @@
 import Foundation
 import FuzzDriver
 import HubProtocol
+import PushCore
 
 /// What clients of a hub can send: expressions, templates, documents, patches, registrations, batches, signatures; and what the
 /// store holds of audiences. The first byte says which.
@@ -27,18 +28,18 @@ enum HubFuzz {
             guard let template = try? PushTemplate(InstallationTemplate(name: "t", body: text)) else { return }
             guard let body = (try? template.rendered(["a": text, "b": "\"}"]))?.body else { return }
             precondition(body.count <= PushTemplate.mostBytes, "a rendering stops at its limit")
-            let isRead = (try? JSONTree(body))?.members != nil || (try? XMLElement(body)) != nil
+            let isRead = (try? JSONValue(body))?.members != nil || (try? XMLElement(body)) != nil
             precondition(isRead, "a rendered template is an object, or an element")
         case 3:
-            guard let tree = try? JSONTree(bytes) else { return }
-            precondition((try? JSONTree(tree.bytes)) == tree, "a tree is read again as it was written")
+            guard let tree = try? JSONValue(bytes) else { return }
+            precondition((try? JSONValue(tree.bytes)) == tree, "a tree is read again as it was written")
             if let read = try? InstallationJSON.read(tree, id: nil) {
                 let document = InstallationJSON.document(read)
                 precondition((try? InstallationJSON.read(document, id: nil)) == read, "so is an installation")
             }
             _ = try? CampaignContent(tree).largestPayload
             _ = InstallationPatch.merge(tree, into: tree)
-            let document: JSONTree = .object([.init("tags", .array([.string("a")]))])
+            let document: JSONValue = .object([.init("tags", .array([.string("a")]))])
             _ = try? InstallationPatch.apply(tree, to: document)
         case 4:
             if let element = try? XMLElement(bytes) { _ = try? XMLElement(element.text.utf8) }

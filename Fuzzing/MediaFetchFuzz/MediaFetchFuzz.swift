@@ -1,5 +1,5 @@
-import AgentRuntime
 import AgentProtocol
+import AgentRuntime
 import Foundation
 import FuzzDriver
 import NIOCore

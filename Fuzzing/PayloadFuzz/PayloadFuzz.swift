@@ -1,6 +1,7 @@
 import APNsProtocol
 import Foundation
 import FuzzDriver
+import PushCore
 
 /// The payload scanner: no input may trap it, and what it lets pass must be an object to Foundation's parser too.
 @main

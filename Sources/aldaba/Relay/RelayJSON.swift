@@ -1,6 +1,7 @@
 import AldabaConfiguration
 import Foundation
 import HubProtocol
+import PushCore
 import RelayProtocol
 
 /// Messages as JSON, for terminals. Dates, UUIDs and data become texts.
@@ -49,8 +50,8 @@ enum RelayJSON {
 
     /// Reads a JSON object. A number with a point or an exponent is a double, any other an integer.
     static func map(_ bytes: [UInt8], of whole: String = "message") throws -> RelayMap {
-        let tree: JSONTree
-        do throws(JSONTree.Fault) { tree = try JSONTree(bytes) } catch {
+        let tree: JSONValue
+        do throws(JSONScanner.Fault) { tree = try JSONValue(bytes) } catch {
             throw CommandError(.invalidInput, "the \(whole) is no JSON: \(error)")
         }
         guard case .object(let members) = tree else {
@@ -59,7 +60,7 @@ enum RelayJSON {
         return try map(members, "")
     }
 
-    private static func map(_ members: [JSONTree.Member], _ path: String) throws -> RelayMap {
+    private static func map(_ members: [JSONValue.Member], _ path: String) throws -> RelayMap {
         var map: RelayMap = [:]
         for member in members {
             let place = path.isEmpty ? member.name : "\(path).\(member.name)"
@@ -70,7 +71,7 @@ enum RelayJSON {
         return map
     }
 
-    private static func value(_ tree: JSONTree, _ path: String) throws -> RelayValue {
+    private static func value(_ tree: JSONValue, _ path: String) throws -> RelayValue {
         switch tree {
         case .null: throw CommandError(.invalidInput, "\(path) is null, which is no value of a message")
         case .boolean(let flag): return .bool(flag)
@@ -98,7 +99,7 @@ enum RelayJSON {
     /// A message as one line; its names in order, a double always with a point or an exponent.
     static func text(_ map: RelayMap) -> String { tree(.dictionary(map)).json }
 
-    private static func tree(_ value: RelayValue) -> JSONTree {
+    private static func tree(_ value: RelayValue) -> JSONValue {
         switch value {
         case .string(let text): return .string(text)
         case .integer(let number): return .number("\(number)")
@@ -111,7 +112,7 @@ enum RelayJSON {
         case .data(let bytes): return .string(Data(bytes).base64EncodedString())
         case .array(let values): return .array(values.map(tree))
         case .dictionary(let map):
-            return .object(map.sorted { $0.key < $1.key }.map { JSONTree.Member($0.key, tree($0.value)) })
+            return .object(map.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, tree($0.value)) })
         }
     }
 }

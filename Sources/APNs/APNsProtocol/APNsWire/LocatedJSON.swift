@@ -1,3 +1,5 @@
+import PushCore
+
 /// A JSON value with its position in its text.
 struct LocatedJSON {
     /// The contents of a value, by its kind.

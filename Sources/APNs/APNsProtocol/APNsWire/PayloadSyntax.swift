@@ -1,3 +1,5 @@
+import PushCore
+
 /// Finds the intended text where a payload is no JSON object: mistakes of typing, of editors and of other languages'
 /// syntax.
 struct PayloadSyntax {

@@ -67,8 +67,8 @@ package struct HubWaker: RelayWaker {
 
     /// The push, with the time until which something is queued for the device.
     static func push(_ channel: RelayWakeChannel, until deadline: Int64) -> HubPush {
-        let until = JSONTree.string(String(deadline))
-        let body: JSONTree
+        let until = JSONValue.string(String(deadline))
+        let body: JSONValue
         switch channel.service {
         case .apns:
             body = .object([
@@ -76,8 +76,8 @@ package struct HubWaker: RelayWaker {
                 .init("aldaba", .object([.init("relay", .string("wake")), .init("until", until)])),
             ])
         case .fcm:
-            let data = JSONTree.object([.init("aldaba.relay", .string("wake")), .init("aldaba.until", until)])
-            let android = JSONTree.object([.init("priority", .string("HIGH"))])
+            let data = JSONValue.object([.init("aldaba.relay", .string("wake")), .init("aldaba.until", until)])
+            let android = JSONValue.object([.init("priority", .string("HIGH"))])
             body = .object([.init("message", .object([.init("data", data), .init("android", android)]))])
         }
         let headers = [

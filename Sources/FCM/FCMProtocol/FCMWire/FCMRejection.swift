@@ -1,3 +1,5 @@
+import PushCore
+
 /// The canonical status of an answer (google.rpc.Code) with its status in HTTP.
 package enum FCMStatus: String, Hashable, Sendable, CaseIterable {
     /// The request is malformed, or has an impossible value.

@@ -1,3 +1,5 @@
+import PushCore
+
 /// A button of a campaign's notification.
 struct CampaignAction: Hashable, Sendable {
     /// The identifier that the app receives when the button is pressed.
@@ -15,7 +17,7 @@ struct CampaignAction: Hashable, Sendable {
     /// Reads a list of actions.
     ///
     /// - Throws: which was wrong, and what would be right.
-    static func read(_ value: JSONTree?) throws(InstallationError) -> [CampaignAction] {
+    static func read(_ value: JSONValue?) throws(InstallationError) -> [CampaignAction] {
         guard let value, value != .null else { return [] }
         guard let items = value.items, items.count <= most else {
             throw InstallationError(
@@ -42,7 +44,7 @@ struct CampaignAction: Hashable, Sendable {
     ///
     /// - Throws: The fault, and the expected input.
     static func titles(
-        _ value: JSONTree?, _ path: String, of actions: [CampaignAction]
+        _ value: JSONValue?, _ path: String, of actions: [CampaignAction]
     ) throws(InstallationError) -> [String: String] {
         guard let value, value != .null else { return [:] }
         guard let members = value.members else {
@@ -58,14 +60,14 @@ struct CampaignAction: Hashable, Sendable {
         return titles
     }
 
-    private static func text(_ value: JSONTree?, _ path: String) throws(InstallationError) -> String {
+    private static func text(_ value: JSONValue?, _ path: String) throws(InstallationError) -> String {
         guard let text = value?.text, (1...longest).contains(text.utf8.count) else {
             throw InstallationError(path, "this is to be a string of 1 to \(longest) bytes")
         }
         return text
     }
 
-    private static func link(_ value: JSONTree?, _ path: String) throws(InstallationError) -> String? {
+    private static func link(_ value: JSONValue?, _ path: String) throws(InstallationError) -> String? {
         guard let value, value != .null else { return nil }
         guard let text = value.text else { throw InstallationError(path, "this is to be a string") }
         return text

@@ -1,14 +1,16 @@
+import PushCore
+
 extension CampaignContent {
     /// The payload for an installation of a language, in the terms of its push service.
     package func payload(locale: String?, for platform: HubPlatform) -> [UInt8] {
         switch platform {
-        case .fcmv1, .gcm: JSONTree.object([.init("message", .object(message(locale)))]).bytes
-        case .browser: JSONTree.object(declaration(locale)).bytes
+        case .fcmv1, .gcm: JSONValue.object([.init("message", .object(message(locale)))]).bytes
+        case .browser: JSONValue.object(declaration(locale)).bytes
         default: payload(locale: locale)
         }
     }
 
-    private func ofAps(_ name: String) -> JSONTree? { aps.first { $0.name == name }?.value }
+    private func ofAps(_ name: String) -> JSONValue? { aps.first { $0.name == name }?.value }
 
     private var level: String? { ofAps("interruption-level")?.text }
 
@@ -17,12 +19,14 @@ extension CampaignContent {
     /// - Parameters:
     ///   - id: How their ids are called.
     ///   - link: How their links are.
-    private func list(_ locale: String?, id: String, link: String) -> JSONTree? {
+    private func list(_ locale: String?, id: String, link: String) -> JSONValue? {
         let actions = actions(locale: locale)
         guard !actions.isEmpty else { return nil }
         return .array(
             actions.map { action in
-                var members: [JSONTree.Member] = [.init(id, .string(action.id)), .init("title", .string(action.title))]
+                var members: [JSONValue.Member] = [
+                    .init(id, .string(action.id)), .init("title", .string(action.title)),
+                ]
                 if let target = action.link { members.append(.init(link, .string(target))) }
                 return .object(members)
             })
@@ -32,11 +36,11 @@ extension CampaignContent {
     ///
     /// Content that FCM has no member for is among the data, for the app: `subtitle`, `video`, and `actions` as JSON.
     /// Apple's devices that FCM reaches receive the same in `apns`.
-    private func message(_ locale: String?) -> [JSONTree.Member] {
-        var members: [JSONTree.Member] = []
+    private func message(_ locale: String?) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
         let words = words(locale: locale)
         var data = more.map { member in
-            JSONTree.Member(member.name, .string(member.value.text ?? member.value.json))
+            JSONValue.Member(member.name, .string(member.value.text ?? member.value.json))
         }
         if !isSilent {
             var shown = words.filter { $0.name != "subtitle" }
@@ -60,8 +64,8 @@ extension CampaignContent {
     }
 
     /// The members that Android's notifications support.
-    private var androidNotification: [JSONTree.Member] {
-        var android: [JSONTree.Member] = []
+    private var androidNotification: [JSONValue.Member] {
+        var android: [JSONValue.Member] = []
         if let sound = ofAps("sound") { android.append(.init("sound", sound)) }
         if let category = ofAps("category") { android.append(.init("click_action", category)) }
         if let badge = ofAps("badge") { android.append(.init("notification_count", badge)) }
@@ -76,7 +80,7 @@ extension CampaignContent {
     }
 
     /// The members for Apple's devices beside `notification`.
-    private func appleMembers(_ words: [JSONTree.Member]) -> [JSONTree.Member] {
+    private func appleMembers(_ words: [JSONValue.Member]) -> [JSONValue.Member] {
         let names = ["category", "thread-id", "interruption-level"]
         var apple = aps.filter { names.contains($0.name) }
         if image != nil || video != nil { apple.append(.init("mutable-content", .number("1"))) }
@@ -91,9 +95,9 @@ extension CampaignContent {
     ///
     /// Content that the Notifications API does not support is among the data: `subtitle`, `category`, `thread`,
     /// `video`.
-    private func declaration(_ locale: String?) -> [JSONTree.Member] {
+    private func declaration(_ locale: String?) -> [JSONValue.Member] {
         let words = words(locale: locale)
-        var shown: [JSONTree.Member] = []
+        var shown: [JSONValue.Member] = []
         if let title = words.first(where: { $0.name == "title" }) ?? words.first(where: { $0.name == "body" }) {
             shown.append(.init("title", title.value))
         }
@@ -112,7 +116,7 @@ extension CampaignContent {
         if level == "time-sensitive" || level == "critical" {
             shown.append(.init("requireInteraction", .boolean(true)))
         }
-        var members: [JSONTree.Member] = []
+        var members: [JSONValue.Member] = []
         if link != nil, !isSilent { members.append(.init("web_push", .number("8030"))) }
         members.append(.init("notification", .object(shown)))
         if let badge = ofAps("badge") { members.append(.init("app_badge", badge)) }

@@ -1,3 +1,5 @@
+import PushCore
+
 /// The content of a campaign, apart from any push service: text in several languages, and how it is shown.
 ///
 /// ```
@@ -15,7 +17,7 @@ package struct CampaignContent: Hashable, Sendable {
         /// The titles of actions by their ids.
         var actions: [String: String] = [:]
 
-        init(_ tree: JSONTree, _ path: String) throws(InstallationError) {
+        init(_ tree: JSONValue, _ path: String) throws(InstallationError) {
             func text(_ name: String) throws(InstallationError) -> String? {
                 switch tree[name] {
                 case nil, .null: return nil
@@ -29,7 +31,7 @@ package struct CampaignContent: Hashable, Sendable {
         }
 
         /// The members of these texts, where missing ones are taken from those without a language.
-        func completed(by other: Words) -> [JSONTree.Member] {
+        func completed(by other: Words) -> [JSONValue.Member] {
             [("title", title ?? other.title), ("subtitle", subtitle ?? other.subtitle), ("body", body ?? other.body)]
                 .compactMap { name, text in text.map { .init(name, .string($0)) } }
         }
@@ -37,8 +39,8 @@ package struct CampaignContent: Hashable, Sendable {
 
     private let words: Words
     private let locales: [String: Words]
-    let aps: [JSONTree.Member]
-    let more: [JSONTree.Member]
+    let aps: [JSONValue.Member]
+    let more: [JSONValue.Member]
     let actions: [CampaignAction]
     let image: String?
     let video: String?
@@ -55,7 +57,7 @@ package struct CampaignContent: Hashable, Sendable {
     /// Reads the content.
     ///
     /// - Throws: which member was wrong, and what would be right.
-    package init(_ tree: JSONTree) throws(InstallationError) {
+    package init(_ tree: JSONValue) throws(InstallationError) {
         guard let members = tree.members else { throw InstallationError("", "the content is a JSON object") }
         if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
             throw InstallationError("/\(unknown.name)", "there is no such member; there are \(Self.members.sorted())")
@@ -73,8 +75,8 @@ package struct CampaignContent: Hashable, Sendable {
         }
         self.locales = locales
         isSilent = tree["silent"]?.isTrue ?? false
-        var aps: [JSONTree.Member] = []
-        func string(_ name: String) throws(InstallationError) -> JSONTree? {
+        var aps: [JSONValue.Member] = []
+        func string(_ name: String) throws(InstallationError) -> JSONValue? {
             guard let value = tree[name], value != .null else { return nil }
             guard value.text != nil else { throw InstallationError("/\(name)", "this is to be a string") }
             return value
@@ -94,7 +96,7 @@ package struct CampaignContent: Hashable, Sendable {
             }
             aps.append(.init("badge", .number(String(number))))
         }
-        var more: [JSONTree.Member] = []
+        var more: [JSONValue.Member] = []
         if let data = tree["data"], data != .null {
             guard let members = data.members else { throw InstallationError("/data", "this is to be an object") }
             if let wrong = members.first(where: { $0.name == "aps" }) {
@@ -126,17 +128,17 @@ package struct CampaignContent: Hashable, Sendable {
 
     /// Reads the content's text.
     package static func read(_ bytes: [UInt8]) throws(InstallationError) -> CampaignContent {
-        let tree: JSONTree
-        do { tree = try JSONTree(bytes) } catch { throw InstallationError("", "the content is no JSON: \(error)") }
+        let tree: JSONValue
+        do { tree = try JSONValue(bytes) } catch { throw InstallationError("", "the content is no JSON: \(error)") }
         return try CampaignContent(tree)
     }
 
     /// The payload for an installation of a language: the texts of the most specific matching language (`zh-Hant-TW`,
     /// `zh-Hant`, `zh`), else those without one.
     package func payload(locale: String?) -> [UInt8] {
-        var members = [JSONTree.Member("aps", .object(aps))] + more
+        var members = [JSONValue.Member("aps", .object(aps))] + more
         if let file = video ?? image { members.append(.init("attachment-url", .string(file))) }
-        guard !isSilent else { return JSONTree.object(members).bytes }
+        guard !isSilent else { return JSONValue.object(members).bytes }
         var alert = words(locale: locale)
         let buttons = actions(locale: locale)
         if !buttons.isEmpty {
@@ -148,10 +150,10 @@ package struct CampaignContent: Hashable, Sendable {
         }
         members[0].value = .object([.init("alert", .object(alert))] + aps)
         let links = buttons.compactMap { button in
-            button.link.map { JSONTree.Member(button.id, .string($0)) }
+            button.link.map { JSONValue.Member(button.id, .string($0)) }
         }
         if !links.isEmpty { members.append(.init("action-links", .object(links))) }
-        return JSONTree.object(members).bytes
+        return JSONValue.object(members).bytes
     }
 
     private func localized(_ locale: String?) -> Words {
@@ -170,7 +172,7 @@ package struct CampaignContent: Hashable, Sendable {
     }
 
     /// The texts for a language, as members `title`, `subtitle` and `body`.
-    func words(locale: String?) -> [JSONTree.Member] { localized(locale).completed(by: words) }
+    func words(locale: String?) -> [JSONValue.Member] { localized(locale).completed(by: words) }
 
     /// The languages, and languages with regions, that have texts of their own, and `nil` for all others.
     package var languages: [String?] { [nil] + locales.keys.sorted() }

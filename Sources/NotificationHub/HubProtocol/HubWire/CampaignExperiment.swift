@@ -1,3 +1,5 @@
+import PushCore
+
 /// Several contents for parts of an audience, and a part that gets none.
 ///
 /// The assignment depends only on the campaign and the person: it is the same on all devices of a person, and after a
@@ -12,7 +14,7 @@ package struct CampaignExperiment: Hashable, Sendable {
         /// The variant's content, parsed.
         package var content: CampaignContent
         /// The variant's content, as it was written.
-        package var document: JSONTree
+        package var document: JSONValue
     }
 
     /// The part of the audience that a person is in.
@@ -60,8 +62,8 @@ package struct CampaignExperiment: Hashable, Sendable {
         self.variants = variants
     }
 
-    var tree: JSONTree {
-        var members: [JSONTree.Member] = [.init("holdOut", .number(String(holdOut)))]
+    var tree: JSONValue {
+        var members: [JSONValue.Member] = [.init("holdOut", .number(String(holdOut)))]
         if !variants.isEmpty {
             members.append(
                 .init(

@@ -27,7 +27,7 @@ package struct CampaignPlan: Hashable, Sendable {
     /// Reads the plan's members of a campaign's document; other members are not looked at.
     ///
     /// - Throws: which member was wrong, and what would be right.
-    package init(_ tree: JSONTree) throws(InstallationError) {
+    package init(_ tree: JSONValue) throws(InstallationError) {
         if let value = tree["local"], value != .null { local = try RecipientTime(PlanReader(value, "/local")) }
         if let value = tree["quiet"], value != .null { quiet = try QuietHours(PlanReader(value, "/quiet")) }
         if let value = tree["cap"], value != .null { cap = try FrequencyCap(PlanReader(value, "/cap")) }
@@ -38,8 +38,8 @@ package struct CampaignPlan: Hashable, Sendable {
 
     /// Reads what ``tree`` wrote.
     package init(text: String) throws(InstallationError) {
-        let tree: JSONTree
-        do { tree = try JSONTree(text: text) } catch { throw InstallationError("", "the plan is no JSON: \(error)") }
+        let tree: JSONValue
+        do { tree = try JSONValue(text: text) } catch { throw InstallationError("", "the plan is no JSON: \(error)") }
         try self.init(tree)
     }
 
@@ -47,8 +47,8 @@ package struct CampaignPlan: Hashable, Sendable {
     package var isEmpty: Bool { self == CampaignPlan() }
 
     /// The plan as a document, every choice spelled out.
-    package var tree: JSONTree {
-        var members: [JSONTree.Member] = []
+    package var tree: JSONValue {
+        var members: [JSONValue.Member] = []
         if let local { members.append(.init("local", local.tree)) }
         if let quiet { members.append(.init("quiet", quiet.tree)) }
         if let cap { members.append(.init("cap", cap.tree)) }
@@ -110,7 +110,7 @@ package struct RecipientTime: Hashable, Sendable {
         unknownZone = try reader.unknownZone()
     }
 
-    var tree: JSONTree {
+    var tree: JSONValue {
         .object([
             .init("time", .string(WireTime.write(Timestamp(rawValue: time * 1000)).replacing("Z", with: ""))),
             .init("past", .string(past.rawValue)), .init("gap", .string(gap.rawValue)),
@@ -163,8 +163,8 @@ package struct QuietHours: Hashable, Sendable {
         unknownZone = try reader.unknownZone()
     }
 
-    var tree: JSONTree {
-        func text(_ minute: Int64) -> JSONTree {
+    var tree: JSONValue {
+        func text(_ minute: Int64) -> JSONValue {
             let digits = [minute / 60, minute % 60].map { ($0 < 10 ? "0" : "") + String($0) }
             return .string(digits.joined(separator: ":"))
         }
@@ -189,17 +189,17 @@ package struct FrequencyCap: Hashable, Sendable {
         hours = try reader.number("hours", 1...720)
     }
 
-    var tree: JSONTree {
+    var tree: JSONValue {
         .object([.init("most", .number(String(most))), .init("hours", .number(String(hours)))])
     }
 }
 
 /// Reads one member of a plan.
 struct PlanReader {
-    let tree: JSONTree
+    let tree: JSONValue
     private let path: String
 
-    init(_ tree: JSONTree, _ path: String) throws(InstallationError) {
+    init(_ tree: JSONValue, _ path: String) throws(InstallationError) {
         guard tree.members != nil else { throw InstallationError(path, "this is to be an object") }
         self.tree = tree
         self.path = path

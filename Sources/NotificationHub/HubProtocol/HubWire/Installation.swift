@@ -17,7 +17,7 @@ package struct Installation: Hashable, Sendable {
     /// Properties that it adds to every template's, and by which it replaces them.
     package var pushVariables: [String: String] = [:]
     /// The secondary tiles of Windows, kept as received; for a registration, the name of its tile.
-    package var secondaryTiles: JSONTree?
+    package var secondaryTiles: JSONValue?
     /// Until when it counts; `nil` for ever.
     package var expiresAt: Timestamp?
     /// Whether it was written as a registration: its channel may have others beside it.
@@ -85,9 +85,9 @@ package struct InstallationTemplate: Hashable, Sendable {
     /// The text of the payload with expressions in it.
     package var body: String
     /// The payload's texts in other languages: names are languages, as ``LanguageTag/folded(_:)`` spells them.
-    package var locales: [JSONTree.Member] = []
+    package var locales: [JSONValue.Member] = []
     /// Header fields of the push service, with expressions in their values.
-    package var headers: [JSONTree.Member] = []
+    package var headers: [JSONValue.Member] = []
     /// When what it makes expires: an instant, `0`, or an expression; `nil` for the push service's own.
     package var expiry: String?
     /// Tags beside the installation's.

@@ -19,7 +19,7 @@ package enum InstallationJSON {
     /// Reads a whole installation.
     ///
     /// - Parameter id: The id in the address; where the document names another, that is a fault.
-    package static func read(_ tree: JSONTree, id: String?) throws(InstallationError) -> Installation {
+    package static func read(_ tree: JSONValue, id: String?) throws(InstallationError) -> Installation {
         guard case .object = tree else { throw InstallationError("", "an installation is a JSON object") }
         let named = try text(tree, "installationId")
         guard let id = id ?? named else { throw InstallationError("/installationId", "the id is missing") }
@@ -44,10 +44,10 @@ package enum InstallationJSON {
         result.pushVariables = try variables(tree)
         if let tiles = tree["secondaryTiles"], tiles != .null {
             // The document has them one level deeper, and is to be read again.
-            guard tiles.depth < JSONTree.maximumDepth else {
+            guard tiles.depth < JSONValue.maximumDepth else {
                 throw InstallationError(
                     "/secondaryTiles",
-                    "at most \(JSONTree.maximumDepth - 1) objects and lists may stand inside one another")
+                    "at most \(JSONValue.maximumDepth - 1) objects and lists may stand inside one another")
             }
             result.secondaryTiles = tiles
         }
@@ -81,7 +81,7 @@ package enum InstallationJSON {
         }
     }
 
-    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
+    private static func text(_ tree: JSONValue, _ name: String) throws(InstallationError) -> String? {
         switch tree[name] {
         case nil, .null: return nil
         case .string(let text): return text
@@ -89,7 +89,7 @@ package enum InstallationJSON {
         }
     }
 
-    private static func short(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
+    private static func short(_ tree: JSONValue, _ name: String) throws(InstallationError) -> String? {
         guard let text = try text(tree, name) else { return nil }
         guard !text.isEmpty, text.utf8.count <= 64 else {
             throw InstallationError("/\(name)", "this is to have 1 to 64 bytes")
@@ -98,7 +98,7 @@ package enum InstallationJSON {
     }
 
     private static func channel(
-        _ tree: JSONTree, _ platform: HubPlatform
+        _ tree: JSONValue, _ platform: HubPlatform
     ) throws(InstallationError) -> PushChannel? {
         guard let value = tree["pushChannel"], value != .null else { return nil }
         if platform == .browser {
@@ -117,7 +117,7 @@ package enum InstallationJSON {
     }
 
     /// Reads a list of tags; each counts once.
-    static func tags(_ value: JSONTree?, _ path: String) throws(InstallationError) -> [TagName] {
+    static func tags(_ value: JSONValue?, _ path: String) throws(InstallationError) -> [TagName] {
         guard let value, value != .null else { return [] }
         guard let items = value.items else { throw InstallationError(path, "this is to be a list of strings") }
         var result: [TagName] = []
@@ -135,7 +135,7 @@ package enum InstallationJSON {
         return result
     }
 
-    private static func templates(_ tree: JSONTree) throws(InstallationError) -> [InstallationTemplate] {
+    private static func templates(_ tree: JSONValue) throws(InstallationError) -> [InstallationTemplate] {
         guard let value = tree["templates"], value != .null else { return [] }
         guard let members = value.members else { throw InstallationError("/templates", "this is to be an object") }
         guard members.count <= mostTemplates else {
@@ -158,7 +158,7 @@ package enum InstallationJSON {
         }
     }
 
-    static func template(_ name: String, _ value: JSONTree) throws(InstallationError) -> InstallationTemplate {
+    static func template(_ name: String, _ value: JSONValue) throws(InstallationError) -> InstallationTemplate {
         let path = "/templates/\(name)"
         guard !name.isEmpty, name.count <= 200 else {
             throw InstallationError(path, "a template's name has 1 to 200 characters")
@@ -186,12 +186,12 @@ package enum InstallationJSON {
     }
 
     /// Reads `{"de":{"body":"…"}}`.
-    private static func locales(_ value: JSONTree?, _ path: String) throws(InstallationError) -> [JSONTree.Member] {
+    private static func locales(_ value: JSONValue?, _ path: String) throws(InstallationError) -> [JSONValue.Member] {
         guard let value, value != .null else { return [] }
         guard let members = value.members, members.count <= mostTemplates else {
             throw InstallationError("\(path)/locales", "this is to be an object of at most \(mostTemplates) languages")
         }
-        var result: [JSONTree.Member] = []
+        var result: [JSONValue.Member] = []
         for member in members {
             guard let body = member.value["body"]?.text else {
                 throw InstallationError("\(path)/locales/\(member.name)/body", "the body is missing")
@@ -205,7 +205,7 @@ package enum InstallationJSON {
         return result
     }
 
-    private static func variables(_ tree: JSONTree) throws(InstallationError) -> [String: String] {
+    private static func variables(_ tree: JSONValue) throws(InstallationError) -> [String: String] {
         guard let value = tree["pushVariables"], value != .null else { return [:] }
         guard let members = value.members else { throw InstallationError("/pushVariables", "this is to be an object") }
         var result: [String: String] = [:]
@@ -218,7 +218,7 @@ package enum InstallationJSON {
         return result
     }
 
-    private static func expiry(_ tree: JSONTree) throws(InstallationError) -> Timestamp? {
+    private static func expiry(_ tree: JSONValue) throws(InstallationError) -> Timestamp? {
         guard let text = try text(tree, "expirationTime") else { return nil }
         guard let instant = WireTime.read(text) else {
             throw InstallationError("/expirationTime", "\"\(text)\" is no instant such as 2030-01-01T00:00:00Z")
@@ -227,8 +227,8 @@ package enum InstallationJSON {
     }
 
     /// The installation as it was put, without what the hub knows of it.
-    package static func document(_ installation: Installation) -> JSONTree {
-        var members: [JSONTree.Member] = [
+    package static func document(_ installation: Installation) -> JSONValue {
+        var members: [JSONValue.Member] = [
             .init("installationId", .string(installation.id)), .init("platform", .string(installation.platform.text)),
         ]
         func add(_ name: String, _ text: String?) {
@@ -273,8 +273,8 @@ package enum InstallationJSON {
         return .object(members)
     }
 
-    static func document(_ template: InstallationTemplate) -> JSONTree {
-        var members: [JSONTree.Member] = [.init("body", .string(template.body))]
+    static func document(_ template: InstallationTemplate) -> JSONValue {
+        var members: [JSONValue.Member] = [.init("body", .string(template.body))]
         if !template.headers.isEmpty { members.append(.init("headers", .object(template.headers))) }
         if let expiry = template.expiry { members.append(.init("expiry", .string(expiry))) }
         if !template.locales.isEmpty {
@@ -289,7 +289,7 @@ package enum InstallationJSON {
 
     /// The installation as Azure answers for it: without an expiry it is in the year 9999, and each template has its
     /// own name as a tag.
-    package static func answer(_ installation: Installation, isExpired: Bool, updatedAt: Timestamp?) -> JSONTree {
+    package static func answer(_ installation: Installation, isExpired: Bool, updatedAt: Timestamp?) -> JSONValue {
         var tree = document(installation)
         tree.set("pushChannelExpired", .boolean(isExpired))
         if installation.expiresAt == nil { tree.set("expirationTime", .string(WireTime.never)) }
@@ -298,7 +298,7 @@ package enum InstallationJSON {
         let named = templates.map { member in
             var value = member.value
             value.set("tags", .array((value["tags"]?.items ?? []) + [.string(member.name)]))
-            return JSONTree.Member(member.name, value)
+            return JSONValue.Member(member.name, value)
         }
         tree.set("templates", .object(named))
         return tree

@@ -1,3 +1,5 @@
+import PushCore
+
 /// Changes of an installation's document.
 package enum InstallationPatch {
     /// Operations in one request, at most.
@@ -7,7 +9,7 @@ package enum InstallationPatch {
     /// `/tags/{tag}` is removed by value, and a template comes as JSON text in a string.
     ///
     /// - Returns: The document as changed; it is to be read again, which checks it.
-    package static func apply(_ patch: JSONTree, to document: JSONTree) throws(InstallationError) -> JSONTree {
+    package static func apply(_ patch: JSONValue, to document: JSONValue) throws(InstallationError) -> JSONValue {
         guard let operations = patch.items else {
             throw InstallationError("", "a patch is a list of operations: op, path, value")
         }
@@ -34,13 +36,13 @@ package enum InstallationPatch {
     }
 
     /// A merge patch (RFC 7396). The languages of a template are found in whatever spelling the patch names them.
-    package static func merge(_ patch: JSONTree, into document: JSONTree) -> JSONTree {
+    package static func merge(_ patch: JSONValue, into document: JSONValue) -> JSONValue {
         merged(patch.withFoldedLanguages, into: document)
     }
 
-    private static func merged(_ patch: JSONTree, into document: JSONTree) -> JSONTree {
+    private static func merged(_ patch: JSONValue, into document: JSONValue) -> JSONValue {
         guard let members = patch.members else { return patch }
-        var result = document.members == nil ? JSONTree.object([]) : document
+        var result = document.members == nil ? JSONValue.object([]) : document
         for member in members {
             result.set(
                 member.name, member.value == .null ? nil : merged(member.value, into: result[member.name] ?? .null))
@@ -53,21 +55,21 @@ package enum InstallationPatch {
         String(step).replacing("~1", with: "/").replacing("~0", with: "~")
     }
 
-    private static func value(_ operation: JSONTree, _ place: String) throws(InstallationError) -> JSONTree {
+    private static func value(_ operation: JSONValue, _ place: String) throws(InstallationError) -> JSONValue {
         guard let value = operation["value"] else { throw InstallationError("\(place)/value", "the value is missing") }
         return value
     }
 
     /// JSON in a string, as .NET and Java send it, or JSON itself.
-    private static func parsed(_ value: JSONTree, _ place: String) throws(InstallationError) -> JSONTree {
+    private static func parsed(_ value: JSONValue, _ place: String) throws(InstallationError) -> JSONValue {
         guard let text = value.text else { return value }
-        do { return try JSONTree(text: text) } catch {
+        do { return try JSONValue(text: text) } catch {
             throw InstallationError("\(place)/value", "the string is to hold JSON; \(error)")
         }
     }
 
     private static func add(
-        _ value: JSONTree, at steps: [String], to document: inout JSONTree, _ place: String
+        _ value: JSONValue, at steps: [String], to document: inout JSONValue, _ place: String
     ) throws(InstallationError) {
         switch (steps[0], steps.count) {
         case ("tags", 1):
@@ -94,15 +96,15 @@ package enum InstallationPatch {
     }
 
     /// `tags` of a template may come as one tag.
-    private static func listOrTree(_ value: JSONTree, name: String, place: String) throws(InstallationError)
-        -> JSONTree
+    private static func listOrTree(_ value: JSONValue, name: String, place: String) throws(InstallationError)
+        -> JSONValue
     {
         guard name == "tags", let text = value.text, !text.hasPrefix("[") else { return try parsed(value, place) }
         return .array([value])
     }
 
     private static func remove(
-        _ steps: [String], from document: inout JSONTree, _ place: String
+        _ steps: [String], from document: inout JSONValue, _ place: String
     ) throws(InstallationError) {
         switch (steps[0], steps.count) {
         case (_, 1): document.set(steps[0], nil)
@@ -118,17 +120,17 @@ package enum InstallationPatch {
     }
 
     private static func change(
-        _ name: String, of document: inout JSONTree, _ body: (inout JSONTree) throws(InstallationError) -> Void
+        _ name: String, of document: inout JSONValue, _ body: (inout JSONValue) throws(InstallationError) -> Void
     ) throws(InstallationError) {
-        var part = document[name]?.members.map { JSONTree.object($0) } ?? .object([])
+        var part = document[name]?.members.map { JSONValue.object($0) } ?? .object([])
         try body(&part)
         document.set(name, part.members?.isEmpty == true ? nil : part)
     }
 
     private static func changePart(
-        _ steps: [String], of document: inout JSONTree, place: String, body: (inout JSONTree) -> Void
+        _ steps: [String], of document: inout JSONValue, place: String, body: (inout JSONValue) -> Void
     ) throws(InstallationError) {
-        try change(steps[0], of: &document) { (all: inout JSONTree) throws(InstallationError) in
+        try change(steps[0], of: &document) { (all: inout JSONValue) throws(InstallationError) in
             guard var part = all[steps[1]] else {
                 throw InstallationError("\(place)/path", "there is no \(steps[1]) in \(steps[0])")
             }
@@ -138,9 +140,9 @@ package enum InstallationPatch {
     }
 }
 
-extension JSONTree {
+extension JSONValue {
     /// The patch with the names of templates' languages as an installation's document has them.
-    fileprivate var withFoldedLanguages: JSONTree {
+    fileprivate var withFoldedLanguages: JSONValue {
         guard let templates = self["templates"]?.members else { return self }
         var patch = self
         patch.set(

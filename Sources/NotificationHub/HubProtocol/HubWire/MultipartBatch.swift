@@ -1,3 +1,5 @@
+import PushCore
+
 /// The body of a direct send in a batch: `multipart/mixed` with the parts `notification` and `devices`, a JSON list of
 /// at most 1000 handles (RFC 2046, section 5.1).
 package struct MultipartBatch: Hashable, Sendable {
@@ -31,8 +33,10 @@ package struct MultipartBatch: Hashable, Sendable {
             throw Fault(description: "the part \"notification\" is missing")
         }
         guard let list = parts["devices"] else { throw Fault(description: "the part \"devices\" is missing") }
-        let tree: JSONTree
-        do { tree = try JSONTree(list) } catch { throw Fault(description: "the part \"devices\" is no JSON: \(error)") }
+        let tree: JSONValue
+        do { tree = try JSONValue(list) } catch {
+            throw Fault(description: "the part \"devices\" is no JSON: \(error)")
+        }
         let devices = tree.items?.compactMap(\.text) ?? []
         guard !devices.isEmpty, devices.count == tree.items?.count, devices.count <= Self.mostDevices else {
             throw Fault(description: "\"devices\" is a JSON list of 1 to \(Self.mostDevices) strings")

@@ -1,3 +1,5 @@
+import PushCore
+
 /// A template that has been read: a JSON object whose strings may be expressions; or XML, whose attributes and texts may be.
 package struct PushTemplate: Hashable, Sendable {
     /// A fault of a template, with the part and the place in it.
@@ -94,8 +96,8 @@ package struct PushTemplate: Hashable, Sendable {
     ///
     /// - Returns: The properties by their names in lower case.
     package static func properties(_ body: [UInt8]) throws(InstallationError) -> [String: String] {
-        let tree: JSONTree
-        do { tree = try JSONTree(body) } catch { throw InstallationError("", "the body is no JSON: \(error)") }
+        let tree: JSONValue
+        do { tree = try JSONValue(body) } catch { throw InstallationError("", "the body is no JSON: \(error)") }
         guard let members = tree.members else {
             throw InstallationError("", "the properties are a JSON object of strings")
         }

@@ -61,11 +61,11 @@ package enum RegistrationAtom {
         } else if kind.platform == .baidu, let second = description.text("BaiduChannelId") {
             result.channel = .handle("\(channel)-\(second)")
         }
-        let tags = (description.text("Tags") ?? "").split(separator: ",").map { JSONTree.string(trimmed($0)) }
+        let tags = (description.text("Tags") ?? "").split(separator: ",").map { JSONValue.string(trimmed($0)) }
         result.tags = try InstallationJSON.tags(.array(tags), "/content/Tags")
         if let text = description.text("PushVariables"), !text.isEmpty {
-            let tree: JSONTree
-            do { tree = try JSONTree(text: text) } catch {
+            let tree: JSONValue
+            do { tree = try JSONValue(text: text) } catch {
                 throw InstallationError("/content/PushVariables", "this is to be JSON: \(error)")
             }
             for member in tree.members ?? [] { result.pushVariables[member.name] = member.value.text }
@@ -90,11 +90,11 @@ package enum RegistrationAtom {
         }
         let name = description.text("TemplateName").flatMap { $0.isEmpty ? nil : $0 } ?? "template"
         let fields = description.children.first { $0.name.hasSuffix("Headers") }
-        let headers = (fields?.children ?? []).compactMap { header -> JSONTree.Member? in
+        let headers = (fields?.children ?? []).compactMap { header -> JSONValue.Member? in
             guard let name = header.text("Header"), let value = header.text("Value") else { return nil }
             return .init(name, .string(value))
         }
-        var members: [JSONTree.Member] = [.init("body", .string(body)), .init("headers", .object(headers))]
+        var members: [JSONValue.Member] = [.init("body", .string(body)), .init("headers", .object(headers))]
         if let expiry = description.text("Expiry"), !expiry.isEmpty { members.append(.init("expiry", .string(expiry))) }
         return try InstallationJSON.template(name, .object(members))
     }
@@ -146,7 +146,7 @@ package enum RegistrationAtom {
             children.append(
                 XMLElement(
                     "PushVariables",
-                    JSONTree.object(
+                    JSONValue.object(
                         installation.pushVariables.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }
                     ).json))
         }

@@ -140,8 +140,8 @@ package struct SendDetails: Hashable, Sendable {
     }
 
     /// The details as JSON, under the same names in camel case.
-    package var json: JSONTree {
-        var members: [JSONTree.Member] = [
+    package var json: JSONValue {
+        var members: [JSONValue.Member] = [
             .init("notificationId", .string(id)), .init("location", .string(location)),
             .init("state", .string(state.rawValue)), .init("enqueueTime", .string(WireTime.write(enqueuedAt))),
         ]

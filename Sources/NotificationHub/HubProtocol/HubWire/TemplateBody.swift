@@ -1,3 +1,5 @@
+import PushCore
+
 /// The payload of a template: expressions, and the bytes between them.
 ///
 /// Values are escaped as the payload's form asks for, so that none ends a string, adds a member or ends an element.
@@ -61,8 +63,8 @@ extension TemplateBody {
             self = try Self.xml(text)
             return
         }
-        let tree: JSONTree
-        do { tree = try JSONTree(text: text) } catch {
+        let tree: JSONValue
+        do { tree = try JSONValue(text: text) } catch {
             throw PushTemplate.Fault(part: "body", message: "the body is no JSON: \(error)")
         }
         guard case .object = tree else {
@@ -116,7 +118,7 @@ private struct JSONTemplateReader {
         part.utf8.count < 256 ? "\(part)/\(name.prefix(64))" : part
     }
 
-    mutating func read(_ tree: JSONTree, at part: String) throws(PushTemplate.Fault) {
+    mutating func read(_ tree: JSONValue, at part: String) throws(PushTemplate.Fault) {
         switch tree {
         case .null, .boolean, .number: tree.write(into: &constant)
         case .string(let text):
@@ -141,7 +143,7 @@ private struct JSONTemplateReader {
             constant.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { constant.append(UInt8(ascii: ",")) }
-                JSONTree.write(member.name, into: &constant)
+                JSONValue.write(member.name, into: &constant)
                 constant.append(UInt8(ascii: ":"))
                 try read(member.value, at: Self.place(in: part, member.name))
             }

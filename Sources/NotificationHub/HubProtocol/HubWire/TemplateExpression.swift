@@ -1,4 +1,5 @@
 import Foundation
+import PushCore
 
 /// A value of a template: text, or an expression over the properties of a send.
 ///
@@ -66,9 +67,9 @@ package indirect enum TemplateExpression: Hashable, Sendable {
     }
 
     /// The value for some properties, whose names are in lower case; `nil` where its text would have more than `limit` bytes.
-    package func value(_ properties: [String: String], limit: Int) -> JSONTree? {
+    package func value(_ properties: [String: String], limit: Int) -> JSONValue? {
         guard let text = text(properties, limit: limit) else { return nil }
-        if case .property(_, .number, _) = self, JSONTree.isNumber(text) { return .number(text) }
+        if case .property(_, .number, _) = self, JSONValue.isNumber(text) { return .number(text) }
         return .string(text)
     }
 

@@ -1,3 +1,5 @@
+import PushCore
+
 extension PushTemplate {
     /// A rendering that would have more bytes than are taken.
     package struct Excess: Error, Hashable, Sendable, CustomStringConvertible {
@@ -46,7 +48,7 @@ struct TemplateOutput {
     }
 
     /// Appends a value of JSON; `nil` for one that would be too large.
-    mutating func append(_ value: JSONTree?, at part: String) throws(PushTemplate.Excess) {
+    mutating func append(_ value: JSONValue?, at part: String) throws(PushTemplate.Excess) {
         let offset = count
         guard let value else { throw excess(at: part, offset) }
         value.write(into: &body)

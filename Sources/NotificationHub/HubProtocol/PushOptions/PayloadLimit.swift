@@ -17,9 +17,9 @@ package enum PayloadLimit {
     /// How many bytes of a payload count: of FCM's the names and values of `notification` and `data`, else all.
     package static func counted(_ body: [UInt8], for platform: HubPlatform) -> Int {
         guard platform == .fcmv1 || platform == .gcm else { return body.count }
-        let tree: JSONTree
+        let tree: JSONValue
         // What is no JSON is refused for that.
-        do { tree = try JSONTree(body) } catch { return body.count }
+        do { tree = try JSONValue(body) } catch { return body.count }
         let message = tree["message"] ?? tree
         return ["notification", "data"].reduce(0) { sum, name in
             (message[name]?.members ?? []).reduce(sum) { sum, member in

@@ -43,12 +43,12 @@ package struct HubEvent: Hashable, Sendable {
     /// The event's kind.
     package var kind: Kind
     /// The event's details: a JSON object.
-    package var data: JSONTree
+    package var data: JSONValue
     /// The time of the event.
     package var at: Timestamp
 
     /// Creates an instance from its properties.
-    package init(number: Int64, hub: Int64, kind: Kind, data: JSONTree, at: Timestamp) {
+    package init(number: Int64, hub: Int64, kind: Kind, data: JSONValue, at: Timestamp) {
         self.number = number
         self.hub = hub
         self.kind = kind
@@ -68,7 +68,7 @@ package struct HubEvent: Hashable, Sendable {
 
     /// The event's JSON as it is sent to the webhook.
     package func body(hub name: String) -> [UInt8] {
-        JSONTree.object([
+        JSONValue.object([
             .init("id", .string(id)), .init("type", .string(kind.rawValue)),
             .init("at", .string(WireTime.write(at))), .init("hub", .string(name)), .init("data", data),
         ]).bytes

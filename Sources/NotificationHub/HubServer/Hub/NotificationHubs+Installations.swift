@@ -67,7 +67,7 @@ extension NotificationHubs {
     /// - Parameter change: Makes the new document from the present one.
     package func change(
         _ id: String, of hub: HubRecord, condition: EntityCondition = .none,
-        _ change: @Sendable (JSONTree) throws(InstallationError) -> JSONTree
+        _ change: @Sendable (JSONValue) throws(InstallationError) -> JSONValue
     ) async throws -> StoredInstallation {
         try await prepare(hub)
         for _ in 0..<Self.mostChanges {

@@ -270,7 +270,7 @@ extension NotificationHubs {
 
     /// Refuses such values where a document changes them; earlier values stay as they are.
     func validate(
-        _ changed: JSONTree, insteadOf document: JSONTree, id: String
+        _ changed: JSONValue, insteadOf document: JSONValue, id: String
     ) throws(InstallationError) {
         let before = try InstallationJSON.read(document, id: id)
         try InstallationValidator.check(try InstallationJSON.read(changed, id: id), insteadOf: before) {

@@ -151,7 +151,7 @@ struct AzureRoutes: Sendable {
 
 extension Response {
     /// A response with a JSON tree.
-    static func json(tree: JSONTree, status: HTTPResponse.Status = .ok) -> Response {
+    static func json(tree: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
         json(ByteBuffer(bytes: tree.bytes), status: status)
     }
 
@@ -169,8 +169,8 @@ extension Request {
     func bytes() async throws -> [UInt8] { Array(buffer: try await wholeBody()) }
 
     /// The whole body as JSON.
-    func tree() async throws -> JSONTree {
-        do { return try JSONTree(try await bytes()) } catch let fault as JSONTree.Fault {
+    func tree() async throws -> JSONValue {
+        do { return try JSONValue(try await bytes()) } catch let fault as JSONScanner.Fault {
             throw InstallationError("", "the body is no JSON: \(fault)")
         }
     }

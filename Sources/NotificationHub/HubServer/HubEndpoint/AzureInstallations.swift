@@ -1,6 +1,7 @@
 import HTTPTypes
 import HubProtocol
 import Hummingbird
+import PushCore
 import PushServer
 
 extension AzureRoutes {
@@ -46,7 +47,7 @@ extension AzureRoutes {
 
 extension StoredInstallation {
     /// The JSON of the installation in the form that Azure's clients read.
-    var answer: JSONTree {
+    var answer: JSONValue {
         InstallationJSON.answer(installation, isExpired: fault != nil, updatedAt: updatedAt)
     }
 

@@ -1,6 +1,7 @@
 import HTTPTypes
 import HubProtocol
 import Hummingbird
+import PushCore
 import PushServer
 
 /// The backend of the tutorial for push notifications over a hub: `PUT` and `DELETE /api/notifications/installations`,
@@ -79,8 +80,8 @@ struct BackendRoutes: Sendable {
         _ = try await hubs.put(installation, of: hub)
     }
 
-    private func document(_ request: Request) async throws -> JSONTree {
-        let tree: JSONTree
+    private func document(_ request: Request) async throws -> JSONValue {
+        let tree: JSONValue
         do { tree = try await request.tree() } catch let fault as InstallationError {
             throw Refusal.malformed(fault.message)
         }
@@ -105,7 +106,7 @@ struct BackendRoutes: Sendable {
     }
 
     /// The tags that select the audience: without a list everyone, and so any value other than a list is refused.
-    private static func tags(_ tree: JSONTree) throws(InstallationError) -> [TagName] {
+    private static func tags(_ tree: JSONValue) throws(InstallationError) -> [TagName] {
         guard let value = tree["tags"], value != .null else { return [] }
         guard let items = value.items else {
             throw InstallationError("/tags", "this is to be a list of tags; without it everyone is meant")
@@ -120,13 +121,13 @@ struct BackendRoutes: Sendable {
         return tags
     }
 
-    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String {
+    private static func text(_ tree: JSONValue, _ name: String) throws(InstallationError) -> String {
         guard let value = tree[name], value != .null else { return "" }
         guard let text = value.text else { throw InstallationError("/\(name)", "this is to be a string") }
         return text
     }
 
-    private static func isSilent(_ tree: JSONTree) throws(InstallationError) -> Bool {
+    private static func isSilent(_ tree: JSONValue) throws(InstallationError) -> Bool {
         guard let value = tree["silent"], value != .null else { return false }
         guard let isSilent = value.isTrue else { throw InstallationError("/silent", "this is to be true or false") }
         return isSilent
@@ -145,9 +146,9 @@ struct BackendRoutes: Sendable {
     /// The sends with the same text for Apple's and FCM's devices, as in the tutorial; values are inserted into JSON
     /// trees.
     static func sends(text: String, action: String, isSilent: Bool, expression: String?) -> [SendRequest] {
-        let actionMember = isBlank(action) ? [] : [JSONTree.Member("action", .string(action))]
-        let apple: JSONTree
-        let google: JSONTree
+        let actionMember = isBlank(action) ? [] : [JSONValue.Member("action", .string(action))]
+        let apple: JSONValue
+        let google: JSONValue
         var headers: [String: String] = ["apns-push-type": "alert", "apns-priority": "10"]
         if isSilent {
             apple = .object(

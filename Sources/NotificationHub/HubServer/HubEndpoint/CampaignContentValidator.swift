@@ -1,4 +1,5 @@
 import HubProtocol
+import PushCore
 
 /// Refuses members of a campaign's content that would be ignored, or would fail later. The content was parsed before.
 enum CampaignContentValidator {
@@ -11,7 +12,7 @@ enum CampaignContentValidator {
     /// Checks a content.
     ///
     /// - Throws: A fault with the wrong member and the values that are right.
-    static func check(_ content: JSONTree) throws(InstallationError) {
+    static func check(_ content: JSONValue) throws(InstallationError) {
         let locales = try locales(content["locales"])
         if let link = content["link"]?.text { try check(link: link, at: "/link") }
         for (index, action) in (content["actions"]?.items ?? []).enumerated() {
@@ -27,7 +28,7 @@ enum CampaignContentValidator {
         }
     }
 
-    private static func locales(_ value: JSONTree?) throws(InstallationError) -> [JSONTree.Member] {
+    private static func locales(_ value: JSONValue?) throws(InstallationError) -> [JSONValue.Member] {
         guard let value, value != .null else { return [] }
         guard let members = value.members else { throw InstallationError("/locales", "this is to be an object") }
         guard members.count <= mostLocales else {
@@ -57,8 +58,8 @@ enum CampaignContentValidator {
     }
 
     /// Refuses texts of blanks in any language: a device would receive them, and present nothing.
-    private static func checkWords(_ content: JSONTree, _ locales: [JSONTree.Member]) throws(InstallationError) {
-        func isBlank(_ name: String, _ tree: JSONTree) -> Bool {
+    private static func checkWords(_ content: JSONValue, _ locales: [JSONValue.Member]) throws(InstallationError) {
+        func isBlank(_ name: String, _ tree: JSONValue) -> Bool {
             (tree[name]?.text ?? content[name]?.text ?? "").allSatisfy(\.isWhitespace)
         }
         for (path, tree) in [("", content)] + locales.map({ ("/locales/\($0.name)", $0.value) })

@@ -19,7 +19,7 @@ enum CampaignDocument {
     ///   - more: Members that the caller reads itself.
     ///   - key: The idempotency key of the request.
     static func read(
-        _ tree: JSONTree, more: Set<String> = [], key: String? = nil
+        _ tree: JSONValue, more: Set<String> = [], key: String? = nil
     ) throws(InstallationError) -> SendRequest {
         guard let given = tree.members else { throw InstallationError("", "a campaign is a JSON object") }
         let known = members.union(CampaignPlan.members).union(more)
@@ -48,7 +48,7 @@ enum CampaignDocument {
     }
 
     private static func content(
-        _ tree: JSONTree, _ plan: CampaignPlan
+        _ tree: JSONValue, _ plan: CampaignPlan
     ) throws(InstallationError) -> (SendFormat, [UInt8], isSilent: Bool?) {
         let variants = plan.experiment?.variants ?? []
         if let properties = tree["properties"], properties != .null {
@@ -85,7 +85,7 @@ enum CampaignDocument {
         return (.content, content.bytes, read.isSilent)
     }
 
-    private static func dueAt(_ tree: JSONTree, _ plan: CampaignPlan) throws(InstallationError) -> Timestamp? {
+    private static func dueAt(_ tree: JSONValue, _ plan: CampaignPlan) throws(InstallationError) -> Timestamp? {
         guard let at = tree["at"], at != .null else { return plan.local?.earliest }
         guard plan.local == nil else {
             throw InstallationError("/at", "a campaign has either an instant or the recipients' local time")
@@ -96,13 +96,13 @@ enum CampaignDocument {
         return instant
     }
 
-    private static func number(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
+    private static func number(_ tree: JSONValue, _ name: String) throws(InstallationError) -> String? {
         guard let value = tree[name], value != .null else { return nil }
         guard let number = value.integer else { throw InstallationError("/\(name)", "this is to be a whole number") }
         return String(number)
     }
 
-    private static func text(_ tree: JSONTree, _ name: String) throws(InstallationError) -> String? {
+    private static func text(_ tree: JSONValue, _ name: String) throws(InstallationError) -> String? {
         guard let value = tree[name], value != .null else { return nil }
         guard let text = value.text else { throw InstallationError("/\(name)", "this is to be a string") }
         return text

@@ -1,4 +1,5 @@
 import HubProtocol
+import PushCore
 
 /// The description of everything under `/v1` (OpenAPI 3.1), `GET /v1/openapi.json`; tests compare it with the routes.
 enum OpenAPIDocument {
@@ -127,8 +128,8 @@ enum OpenAPIDocument {
     }
 
     /// The whole document.
-    static let tree: JSONTree = {
-        var paths: [JSONTree.Member] = []
+    static let tree: JSONValue = {
+        var paths: [JSONValue.Member] = []
         for operation in operations + OpenAPIServer.operations {
             let path = operation.wholePath
             let value = described(operation)
@@ -138,36 +139,36 @@ enum OpenAPIDocument {
                 paths.append(.init(path, .object([.init(operation.method, value)])))
             }
         }
-        let problem = JSONTree.object([
+        let problem = JSONValue.object([
             .init("description", .string("What was wrong, and what would be right.")),
             .init("content", content("application/problem+json", "Problem")),
         ])
-        let google = JSONTree.object([
+        let google = JSONValue.object([
             .init("description", .string("What was wrong, as Google's interfaces say it.")),
             .init("content", content("application/json", "Object")),
         ])
-        let components = JSONTree.object([
+        let components = JSONValue.object([
             .init("securitySchemes", OpenAPISchemas.security),
             .init(
                 "schemas", .object((OpenAPISchemas.tree.members ?? []) + (OpenAPIServer.schemas.members ?? []))),
             .init("responses", .object([.init("Problem", problem), .init("GoogleError", google)])),
         ])
-        return JSONTree.object([
+        return JSONValue.object([
             .init("openapi", .string("3.1.0")), .init("info", OpenAPISchemas.about),
             .init("security", OpenAPISchemas.ways), .init("paths", .object(paths)),
             .init("components", components),
         ])
     }()
 
-    private static func reference(_ schema: String) -> JSONTree {
+    private static func reference(_ schema: String) -> JSONValue {
         .object([.init("$ref", .string("#/components/schemas/\(schema)"))])
     }
 
-    private static func content(_ type: String, _ schema: String) -> JSONTree {
+    private static func content(_ type: String, _ schema: String) -> JSONValue {
         .object([.init(type, .object([.init("schema", reference(schema))]))])
     }
 
-    private static func parameter(_ name: String, in place: String) -> JSONTree {
+    private static func parameter(_ name: String, in place: String) -> JSONValue {
         let schema =
             switch name {
             case "limit": OpenAPISchemas.limit
@@ -180,13 +181,13 @@ enum OpenAPIDocument {
         ])
     }
 
-    private static func described(_ operation: Operation) -> JSONTree {
+    private static func described(_ operation: Operation) -> JSONValue {
         var parameters = operation.wholePath.split(separator: "/").filter { $0.hasPrefix("{") }.map { part in
             parameter(String(part.dropFirst().prefix { $0 != "}" }), in: "path")
         }
         parameters += operation.query.map { parameter($0, in: "query") }
         parameters += operation.headers.map { parameter($0, in: "header") }
-        var members: [JSONTree.Member] = [
+        var members: [JSONValue.Member] = [
             .init("operationId", .string(operation.name)), .init("summary", .string(operation.summary)),
             .init(
                 "description", .string("Needs \(operation.isOfHub ? "the right " : "")\(operation.right).")),
@@ -200,9 +201,9 @@ enum OpenAPIDocument {
                         .init("required", .boolean(true)), .init("content", content(operation.bodyType, body)),
                     ])))
         }
-        var answer: [JSONTree.Member] = [.init("description", .string("Done."))]
+        var answer: [JSONValue.Member] = [.init("description", .string("Done."))]
         if let schema = operation.answer { answer.append(.init("content", content(operation.type, schema))) }
-        var responses: [JSONTree.Member] = [.init(operation.status, .object(answer))]
+        var responses: [JSONValue.Member] = [.init(operation.status, .object(answer))]
         if ["putInstallation", "putMedia"].contains(operation.name) { responses.append(.init("201", .object(answer))) }
         let refusal = operation.path.hasPrefix("/v1/projects/") ? "GoogleError" : "Problem"
         responses.append(.init("default", .object([.init("$ref", .string("#/components/responses/\(refusal)"))])))

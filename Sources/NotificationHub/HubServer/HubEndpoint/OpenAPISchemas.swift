@@ -1,4 +1,5 @@
 import HubProtocol
+import PushCore
 
 /// The JSON schemas of our own hub API's requests and responses (JSON Schema 2020-12).
 enum OpenAPISchemas {
@@ -130,5 +131,5 @@ enum OpenAPISchemas {
         """)
 
     /// Parses a constant text; one that could not be parsed would be empty, which a test would detect.
-    static func json(_ text: String) -> JSONTree { (try? JSONTree(text: text)) ?? .object([]) }
+    static func json(_ text: String) -> JSONValue { (try? JSONValue(text: text)) ?? .object([]) }
 }

@@ -1,4 +1,5 @@
 import HubProtocol
+import PushCore
 
 /// The members that documents of our own API may have. An unknown member is refused, since its setting would be ignored
 /// silently.
@@ -7,7 +8,7 @@ import HubProtocol
 enum OwnDocument {
     /// Refuses values that are no object, and unknown members.
     static func check(
-        _ tree: JSONTree, at path: String = "", members known: [String]
+        _ tree: JSONValue, at path: String = "", members known: [String]
     ) throws(InstallationError) {
         guard let members = tree.members else {
             throw InstallationError(path, "this is to be a JSON object with \(known.joined(separator: ", "))")
@@ -27,7 +28,7 @@ enum OwnDocument {
 
     /// Refuses unknown members of an installation, of its templates and of its channel. Faults in the known ones are
     /// reported by their parser.
-    static func check(installation tree: JSONTree) throws(InstallationError) {
+    static func check(installation tree: JSONValue) throws(InstallationError) {
         guard let members = tree.members else { throw InstallationError("", "an installation is a JSON object") }
         let known = InstallationJSON.members.sorted()
         if let unknown = members.first(where: { !known.contains($0.name) && !told.contains($0.name) }) {
@@ -46,7 +47,7 @@ enum OwnDocument {
     }
 
     /// Refuses a patch of a member that no installation has.
-    static func check(patch: JSONTree) throws(InstallationError) {
+    static func check(patch: JSONValue) throws(InstallationError) {
         if let members = patch.members {
             let known = InstallationJSON.members.sorted()
             guard let unknown = members.first(where: { !known.contains($0.name) && !told.contains($0.name) }) else {

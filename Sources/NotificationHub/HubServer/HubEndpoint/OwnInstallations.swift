@@ -54,7 +54,7 @@ extension OwnRoutes {
         let after = try call.cursor().map { UInt32(clamping: $0) } ?? 0
         let found = try await hubs.list(
             .init(expression: call.query.first("expression"), isDead: isDead, after: after, limit: limit), of: call.hub)
-        var members: [JSONTree.Member] = [.init("installations", .array(found.map(\.ownAnswer)))]
+        var members: [JSONValue.Member] = [.init("installations", .array(found.map(\.ownAnswer)))]
         if found.count == limit, let last = found.last { members.append(.init("next", .string("\(last.number)"))) }
         return .json(tree: .object(members))
     }
@@ -118,7 +118,7 @@ extension OwnRoutes {
             properties = try PushTemplate.checkedProperties(given.bytes)
         } catch { throw InstallationError("/properties\(error.path)", error.message) }
         for (name, value) in stored.installation.pushVariables { properties[name.lowercased()] = value }
-        var renderings: [JSONTree] = []
+        var renderings: [JSONValue] = []
         for template in stored.installation.templates {
             let rendering: PushTemplate.Rendering
             do {
@@ -145,7 +145,7 @@ extension OwnRoutes {
 
 extension StoredInstallation {
     /// The JSON of the installation for our own API, with the state of its channel.
-    var ownAnswer: JSONTree {
+    var ownAnswer: JSONValue {
         var tree = InstallationJSON.document(installation)
         tree.set("createdAt", .string(WireTime.write(createdAt)))
         tree.set("updatedAt", .string(WireTime.write(updatedAt)))

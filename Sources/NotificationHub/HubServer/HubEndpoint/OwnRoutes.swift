@@ -197,7 +197,7 @@ struct HubProblem {
 
     /// The response.
     var response: Response {
-        var members: [JSONTree.Member] = [
+        var members: [JSONValue.Member] = [
             .init("type", .string("about:blank")), .init("title", .string(status.reasonPhrase)),
             .init("status", .number(String(status.code))), .init("code", .string(code)),
             .init("detail", .string(detail)),

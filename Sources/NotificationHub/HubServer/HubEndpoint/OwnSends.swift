@@ -56,13 +56,13 @@ extension OwnRoutes {
         let found = try await hubs.store.sends(
             hub: call.hub.number, before: try call.cursor() ?? .max, states: states, campaigns: campaigns,
             limit: limit)
-        var members: [JSONTree.Member] = [.init(campaigns ? "campaigns" : "sends", .array(found.map(tree)))]
+        var members: [JSONValue.Member] = [.init(campaigns ? "campaigns" : "sends", .array(found.map(tree)))]
         if found.count == limit, let last = found.last { members.append(.init("next", .string("\(last.number)"))) }
         return .json(tree: .object(members))
     }
 
-    private func tree(_ record: SendRecord) -> JSONTree {
-        var members: [JSONTree.Member] = [
+    private func tree(_ record: SendRecord) -> JSONValue {
+        var members: [JSONValue.Member] = [
             .init("id", .string(record.id)), .init("state", .string(record.state.rawValue)),
             .init("format", .string(record.request.format.text)),
             .init("enqueuedAt", .string(WireTime.write(record.enqueuedAt))),
@@ -85,7 +85,7 @@ extension OwnRoutes {
         }
         let why: String
         do {
-            guard try JSONTree(record.request.body).members == nil else { return nil }
+            guard try JSONValue(record.request.body).members == nil else { return nil }
             why = "a JSON object is wanted"
         } catch { why = "\(error)" }
         return "the body is no payload for \(record.request.format.text), so that push services do not take it: \(why)"
@@ -127,7 +127,7 @@ extension OwnRoutes {
         let limit = try call.limit()
         let found = try await hubs.store.faults(
             of: record.number, after: try call.cursor() ?? 0, limit: limit)
-        var members: [JSONTree.Member] = [
+        var members: [JSONValue.Member] = [
             .init(
                 "faults",
                 .array(

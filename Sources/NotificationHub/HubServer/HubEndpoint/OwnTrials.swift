@@ -20,7 +20,7 @@ extension OwnRoutes {
         let request = try CampaignDocument.read(document, more: ["installationId"])
         try await hubs.checkInstant(of: request, call.hub, at: "/at")
         let preview = try await hubs.preview(request, for: id, of: call.hub)
-        var members: [JSONTree.Member] = [
+        var members: [JSONValue.Member] = [
             .init("renderings", .array(preview.renderings.map { tree($0, preview.platform) }))
         ]
         if let limit = preview.limit { members.append(.init("mostBytes", .number(String(limit)))) }
@@ -31,8 +31,8 @@ extension OwnRoutes {
         return .json(tree: .object(members))
     }
 
-    private func tree(_ rendering: NotificationHubs.Preview.Rendering, _ platform: HubPlatform) -> JSONTree {
-        var members: [JSONTree.Member] = []
+    private func tree(_ rendering: NotificationHubs.Preview.Rendering, _ platform: HubPlatform) -> JSONValue {
+        var members: [JSONValue.Member] = []
         if let name = rendering.name { members.append(.init("name", .string(name))) }
         if let fault = rendering.fault { return .object(members + [.init("fault", .string(fault))]) }
         members.append(.init("payload", .payload(rendering.body)))
@@ -64,7 +64,7 @@ extension OwnRoutes {
                     "trials",
                     .array(
                         trials.map { trial in
-                            var members: [JSONTree.Member] = [.init("send", .string(trial.send.id))]
+                            var members: [JSONValue.Member] = [.init("send", .string(trial.send.id))]
                             if let variant = trial.variant { members.append(.init("variant", .string(variant))) }
                             members.append(
                                 .init(
@@ -82,9 +82,9 @@ extension OwnRoutes {
     }
 }
 
-extension JSONTree {
+extension JSONValue {
     /// The payload: JSON as a tree, XML as text.
-    static func payload(_ body: [UInt8]) -> JSONTree {
-        do { return try JSONTree(body) } catch { return .string(String(decoding: body, as: UTF8.self)) }
+    static func payload(_ body: [UInt8]) -> JSONValue {
+        do { return try JSONValue(body) } catch { return .string(String(decoding: body, as: UTF8.self)) }
     }
 }

@@ -53,7 +53,7 @@ extension OwnRoutes {
         let limit = try call.limit()
         let page = try await hubs.recipients(
             of: record, hub: call.hub, after: try Self.place(call), limit: limit, by: timelines)
-        var members: [JSONTree.Member] = [
+        var members: [JSONValue.Member] = [
             .init("recipients", .array(page.map { $0.tree(hubs.notificationID(of: $0, in: record, hub: call.hub)) }))
         ]
         if page.count == limit, let last = page.last { members.append(.init("next", .string(Self.cursor(last)))) }
@@ -144,7 +144,7 @@ extension SendReport {
     var isOver: Bool { state.isFinal && ends.keys.allSatisfy(\.isFinal) }
 
     /// The state, the funnel and the ends for our own API and webhooks; each step names its source.
-    package var members: [JSONTree.Member] {
+    package var members: [JSONValue.Member] {
         [
             .init("state", .string(state.rawValue)),
             .init(
@@ -165,8 +165,8 @@ extension SendReport {
     }
 
     /// The JSON of the report for our own API.
-    var tree: JSONTree {
-        let parts = Dimension.allCases.compactMap { dimension -> JSONTree.Member? in
+    var tree: JSONValue {
+        let parts = Dimension.allCases.compactMap { dimension -> JSONValue.Member? in
             guard let values = self.parts[dimension] else { return nil }
             return .init(
                 dimension.rawValue,
@@ -193,12 +193,12 @@ extension SendRecipient {
     ///
     /// - Parameter id: The notification's id, under which there is a timeline on this server's own devices; `nil` where
     ///   none was made yet.
-    func tree(_ id: String?) -> JSONTree {
+    func tree(_ id: String?) -> JSONValue {
         let names: [(Reached, String)] = [
             (.delivered, "delivered"), (.presented, "presented"), (.opened, "opened"), (.action, "action"),
             (.dismissed, "dismissed"), (.expired, "expired"),
         ]
-        func text(_ value: String?) -> JSONTree { value.map { .string($0) } ?? .null }
+        func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
         return .object([
             .init("installationId", .string(name)), .init("platform", .string(platform.text)),
             .init("locale", text(locale)), .init("appVersion", text(appVersion)),
@@ -212,7 +212,7 @@ extension SendRecipient {
     }
 }
 
-extension JSONTree {
+extension JSONValue {
     /// The text of a string, a number as it is written, and nothing of `null`.
     fileprivate var plain: String {
         switch self {

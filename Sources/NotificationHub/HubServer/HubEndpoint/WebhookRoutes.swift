@@ -40,7 +40,7 @@ extension OwnRoutes {
             })
     }
 
-    private static func tree(_ webhook: HubWebhook) -> JSONTree {
+    private static func tree(_ webhook: HubWebhook) -> JSONValue {
         .object([.init("url", .string(webhook.url)), .init("since", .string(WireTime.write(webhook.setAt)))])
     }
 }

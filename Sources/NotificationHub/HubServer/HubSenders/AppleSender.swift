@@ -161,7 +161,7 @@ package struct AppleSender: PushSender {
 
     /// The push type of a payload without one.
     private static func implied(_ body: [UInt8]) -> PushType {
-        guard let aps = (try? JSONTree(body))?["aps"], aps["content-available"]?.integer == 1,
+        guard let aps = (try? JSONValue(body))?["aps"], aps["content-available"]?.integer == 1,
             aps["alert"] == nil, aps["badge"] == nil, aps["sound"] == nil
         else { return .alert }
         return .background

@@ -25,7 +25,7 @@ enum AppleVerdict {
 
     private static func plain(_ answer: OutboundAnswer, askedAt: Timestamp) -> PushVerdict {
         guard answer.status != 200 else { return PushVerdict(.success) }
-        let tree = try? JSONTree(answer.body)
+        let tree = try? JSONValue(answer.body)
         let word = tree?["reason"]?.text ?? "HTTP \(answer.status)"
         guard let reason = APNsReason(rawValue: word) else {
             let isLater = answer.status == 429 || answer.status >= 500

@@ -80,15 +80,15 @@ enum FCMBody {
     static func read(
         _ body: [UInt8], token: String, options: PushOptions, now: Timestamp
     ) throws(InstallationError) -> [UInt8] {
-        let tree: JSONTree
-        do { tree = try JSONTree(body) } catch { throw InstallationError("", "the body is no JSON: \(error)") }
+        let tree: JSONValue
+        do { tree = try JSONValue(body) } catch { throw InstallationError("", "the body is no JSON: \(error)") }
         guard tree.members != nil else { throw InstallationError("", "the body is a JSON object") }
         var message = tree["message"] ?? Self.message(old: tree)
         guard message.members != nil else { throw InstallationError("/message", "this is to be an object") }
         for other in ["topic", "condition", "fid"] { message.set(other, nil) }
         message.set("token", .string(token))
         var android = message["android"] ?? .object([])
-        func add(_ name: String, _ value: JSONTree?) { if android[name] == nil { android.set(name, value) } }
+        func add(_ name: String, _ value: JSONValue?) { if android[name] == nil { android.set(name, value) } }
         add("priority", options.priority == .immediate ? nil : .string("NORMAL"))
         add("collapse_key", options.collapseID.map { .string($0) })
         switch options.expiry {
@@ -99,12 +99,12 @@ enum FCMBody {
             add("ttl", .string("\(seconds)s"))
         }
         if android.members?.isEmpty == false { message.set("android", android) }
-        return JSONTree.object([.init("message", message)]).bytes
+        return JSONValue.object([.init("message", message)]).bytes
     }
 
     /// Converts the old interface's members to their present names; its data may contain values other than strings.
-    private static func message(old tree: JSONTree) -> JSONTree {
-        var message = JSONTree.object([])
+    private static func message(old tree: JSONValue) -> JSONValue {
+        var message = JSONValue.object([])
         if let notification = tree["notification"] {
             let names = ["title", "body", "image"]
             message.set("notification", .object((notification.members ?? []).filter { names.contains($0.name) }))
@@ -112,7 +112,7 @@ enum FCMBody {
         if let data = tree["data"]?.members {
             message.set("data", .object(data.map { .init($0.name, .string($0.value.text ?? $0.value.json)) }))
         }
-        var android = JSONTree.object([])
+        var android = JSONValue.object([])
         if let priority = tree["priority"]?.text { android.set("priority", .string(priority.uppercased())) }
         if let seconds = tree["time_to_live"]?.integer { android.set("ttl", .string("\(max(0, seconds))s")) }
         if let key = tree["collapse_key"]?.text { android.set("collapse_key", .string(key)) }
@@ -128,7 +128,7 @@ enum FCMVerdict {
     /// - Parameter askedAt: The time of the request: FCM does not report since when a token is dead.
     static func read(_ answer: OutboundAnswer, askedAt: Timestamp) -> PushVerdict {
         guard answer.status != 200 else { return PushVerdict(.success) }
-        let error = (try? JSONTree(answer.body))?["error"]
+        let error = (try? JSONValue(answer.body))?["error"]
         let details = error?["details"]?.items ?? []
         let code = details.compactMap { $0["errorCode"]?.text }.first
         let word = code ?? error?["status"]?.text ?? "HTTP \(answer.status)"

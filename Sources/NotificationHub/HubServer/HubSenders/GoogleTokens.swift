@@ -23,7 +23,7 @@ package struct ServiceAccountKey: Sendable {
 
     /// Parses the file's text.
     package init(_ text: String) throws {
-        guard let tree = try? JSONTree(text: text), tree["type"]?.text == "service_account",
+        guard let tree = try? JSONValue(text: text), tree["type"]?.text == "service_account",
             let email = tree["client_email"]?.text, let project = tree["project_id"]?.text,
             let tokenAddress = tree["token_uri"]?.text, let pem = tree["private_key"]?.text
         else {
@@ -47,16 +47,16 @@ package struct ServiceAccountKey: Sendable {
     /// The assertion that requests an access token (RFC 7523, section 3).
     func assertion(at now: Timestamp) throws -> String {
         let seconds = now.rawValue / 1000
-        var header: [JSONTree.Member] = [.init("alg", .string("RS256")), .init("typ", .string("JWT"))]
+        var header: [JSONValue.Member] = [.init("alg", .string("RS256")), .init("typ", .string("JWT"))]
         if let keyID { header.append(.init("kid", .string(keyID))) }
-        let claims: [JSONTree.Member] = [
+        let claims: [JSONValue.Member] = [
             .init("iss", .string(email)), .init("scope", .string(GoogleTokens.scope)),
             .init("aud", .string(tokenAddress)), .init("iat", .number(String(seconds))),
             .init("exp", .number(String(seconds + 3600))),
         ]
         let signed =
-            Base64URL.encode(JSONTree.object(header).bytes) + "."
-            + Base64URL.encode(JSONTree.object(claims).bytes)
+            Base64URL.encode(JSONValue.object(header).bytes) + "."
+            + Base64URL.encode(JSONValue.object(claims).bytes)
         let signature = try key.signature(for: Data(signed.utf8), padding: .insecurePKCS1v1_5)
         return signed + "." + Base64URL.encode(Array(signature.rawRepresentation))
     }
@@ -126,7 +126,7 @@ actor GoogleTokens {
                     body: Array(form.utf8)),
                 as: GuardedHTTP.Identity(id: credential.number, authority: credential.authority))
         } catch { throw Refused(verdict: AppleVerdict.failed(error)) }
-        let tree = try? JSONTree(answer.body)
+        let tree = try? JSONValue(answer.body)
         guard answer.status == 200, let token = tree?["access_token"]?.text else {
             let word = tree?["error"]?.text ?? "HTTP \(answer.status)"
             guard answer.status == 429 || answer.status >= 500 else {

@@ -7,10 +7,10 @@ import Synchronization
 /// A JSON Web Token signed by ES256 (RFC 7515, RFC 7518).
 enum ES256 {
     static func token(
-        header: [JSONTree.Member], claims: [JSONTree.Member], key: P256.Signing.PrivateKey
+        header: [JSONValue.Member], claims: [JSONValue.Member], key: P256.Signing.PrivateKey
     ) throws -> String {
-        let head = JSONTree.object([.init("alg", .string("ES256"))] + header).bytes
-        let signed = Base64URL.encode(head) + "." + Base64URL.encode(JSONTree.object(claims).bytes)
+        let head = JSONValue.object([.init("alg", .string("ES256"))] + header).bytes
+        let signed = Base64URL.encode(head) + "." + Base64URL.encode(JSONValue.object(claims).bytes)
         let signature = try key.signature(for: Data(signed.utf8))
         return signed + "." + Base64URL.encode(Array(signature.rawRepresentation))
     }

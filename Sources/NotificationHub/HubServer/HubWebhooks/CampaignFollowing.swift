@@ -11,7 +11,7 @@ struct CampaignFollowing {
     }
 
     private struct Told {
-        var report: [JSONTree.Member]?
+        var report: [JSONValue.Member]?
         /// The time at which its report was last read; `nil` before.
         var askedAt: Timestamp?
         /// The time at which it ended; `nil` while it runs.
@@ -43,7 +43,7 @@ struct CampaignFollowing {
 
     /// The campaign of a hub whose report is to be read now, with the last report sent. One at a time, the longest
     /// waiting first, so that reports delay no events.
-    mutating func next(of hub: Int64, at now: Timestamp) -> (id: String, report: [JSONTree.Member]?)? {
+    mutating func next(of hub: Int64, at now: Timestamp) -> (id: String, report: [JSONValue.Member]?)? {
         let due = campaigns.filter { campaign, told in
             campaign.hub == hub && told.askedAt.map { now.milliseconds(since: $0) >= Self.pause } ?? true
         }
@@ -59,7 +59,7 @@ struct CampaignFollowing {
     /// Records a report that was sent.
     ///
     /// - Parameter isEnd: Whether it was sent with the event of the campaign's end.
-    mutating func note(_ report: [JSONTree.Member], of campaign: Campaign, isEnd: Bool, at now: Timestamp) {
+    mutating func note(_ report: [JSONValue.Member], of campaign: Campaign, isEnd: Bool, at now: Timestamp) {
         var told = campaigns[campaign] ?? Told()
         (told.report, told.askedAt) = (report, now)
         if isEnd { told.endedAt = now }

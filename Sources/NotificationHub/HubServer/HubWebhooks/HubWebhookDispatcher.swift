@@ -12,14 +12,14 @@ package actor HubWebhookDispatcher {
     }
 
     /// Reads the members of a send's present report.
-    package typealias Reports = @Sendable (_ send: String, _ hub: HubRecord) async throws -> [JSONTree.Member]
+    package typealias Reports = @Sendable (_ send: String, _ hub: HubRecord) async throws -> [JSONValue.Member]
 
     /// A webhook whose events are to be sent now.
     private struct Call {
         var webhook: HubWebhook
         var hub: HubRecord
         /// The campaign whose numbers are to be told, with what was told of it.
-        var campaign: (id: String, report: [JSONTree.Member]?)?
+        var campaign: (id: String, report: [JSONValue.Member]?)?
     }
 
     /// The outcome of a call.
@@ -27,7 +27,7 @@ package actor HubWebhookDispatcher {
         /// Whether the receiver took everything.
         var tookEverything = true
         /// The reports that were sent, with their campaigns' ids.
-        var told: [(id: String, report: [JSONTree.Member], isEnd: Bool)] = []
+        var told: [(id: String, report: [JSONValue.Member], isEnd: Bool)] = []
     }
 
     private let store: any HubStore
@@ -137,7 +137,7 @@ package actor HubWebhookDispatcher {
 
     /// Sends a hub's events in their order, and then a campaign's report if it has changed.
     private nonisolated func serve(
-        _ webhook: HubWebhook, _ hub: HubRecord, _ campaign: (id: String, report: [JSONTree.Member]?)?
+        _ webhook: HubWebhook, _ hub: HubRecord, _ campaign: (id: String, report: [JSONValue.Member]?)?
     ) async -> Served {
         var served = Served()
         do {
@@ -156,7 +156,7 @@ package actor HubWebhookDispatcher {
             guard events.count < Self.pageLimit, let campaign, served.told.isEmpty,
                 let report = try await report(campaign.id, hub), report != campaign.report
             else { return served }
-            let data = JSONTree.object([.init("send", .string(campaign.id))] + report)
+            let data = JSONValue.object([.init("send", .string(campaign.id))] + report)
             try await tell(
                 HubEvent(number: 0, hub: hub.number, kind: .campaignReport, data: data, at: clock()), webhook: webhook,
                 hub: hub,
@@ -202,7 +202,8 @@ package actor HubWebhookDispatcher {
     }
 
     /// The report of the campaign whose end an event reports.
-    private nonisolated func report(of event: HubEvent, _ hub: HubRecord) async throws -> (String, [JSONTree.Member])? {
+    private nonisolated func report(of event: HubEvent, _ hub: HubRecord) async throws -> (String, [JSONValue.Member])?
+    {
         guard Self.isEndOfCampaign(event), let id = event.data["send"]?.text, let report = try await report(id, hub)
         else { return nil }
         return (id, report)
@@ -214,7 +215,7 @@ package actor HubWebhookDispatcher {
 
     /// The report of a campaign; `nil` where the campaign is gone, or cannot be read: its end is then reported without
     /// numbers.
-    private nonisolated func report(_ id: String, _ hub: HubRecord) async throws -> [JSONTree.Member]? {
+    private nonisolated func report(_ id: String, _ hub: HubRecord) async throws -> [JSONValue.Member]? {
         do { return try await reports(id, hub) } catch HubError.missing { return nil } catch {
             try Task.checkCancellation()
             logger.error("the webhook of the hub \(hub.name) is told nothing of the numbers of \(id): \(error)")

@@ -280,7 +280,8 @@ extension HubDatabase {
             locale = excluded.locale, country = excluded.country, app_version = excluded.app_version,
             time_zone = excluded.time_zone, version = version + 1, updated_at = excluded.updated_at,
             expires_at = excluded.expires_at, fault = NULL, fault_at = NULL, registered_at = NULL,
-            channel_InstallationRows.moment = CASE WHEN channel IS excluded.channel THEN channel_moment ELSE \(InstallationRows.moment) END
+            channel_moment = CASE WHEN channel IS excluded.channel THEN channel_moment ELSE
+                \(InstallationRows.moment) END
         """
 }
 
@@ -359,18 +360,18 @@ extension HubDatabase {
                 WHERE hub = ? AND ended_at IS NOT NULL AND channels IS NOT NULL
                 """, arguments: [hub])
         for row in rows {
-            let items = (try? JSONTree(text: row["channels"]))?.items?.map(\.text)
+            let items = (try? JSONValue(text: row["channels"]))?.items?.map(\.text)
             let isTheirs = items?.map { $0.map(installation.platform.spelling(ofChannel:)) == handle }
             guard isTheirs?.contains(true) ?? true else { continue }
-            let left = zip(items ?? [], isTheirs ?? []).map { JSONTree.string($1 ? "" : $0 ?? "") }
-            let headers = (try? JSONTree(text: row["headers"]))?.members?.filter {
+            let left = zip(items ?? [], isTheirs ?? []).map { JSONValue.string($1 ? "" : $0 ?? "") }
+            let headers = (try? JSONValue(text: row["headers"]))?.members?.filter {
                 $0.name != "p256dh" && $0.name != "auth"
             }
             let number: Int64 = row["number"]
             try database.execute(
                 sql: "UPDATE send SET channels = ?, headers = ? WHERE number = ?",
                 arguments: [
-                    JSONTree.array(left).json, JSONTree.object(headers ?? []).json, number,
+                    JSONValue.array(left).json, JSONValue.object(headers ?? []).json, number,
                 ])
             for table in ["send_recipient", "send_fault"] {
                 try database.execute(

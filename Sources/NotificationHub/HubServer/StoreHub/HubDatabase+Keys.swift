@@ -118,7 +118,7 @@ extension HubDatabase {
             try Row.fetchAll(
                 database, sql: "SELECT * FROM hub_event WHERE hub = ? ORDER BY number LIMIT ?", arguments: [hub, limit]
             ).compactMap { row -> HubEvent? in
-                guard let kind = HubEvent.Kind(rawValue: row["kind"]), let data = try? JSONTree(text: row["data"])
+                guard let kind = HubEvent.Kind(rawValue: row["kind"]), let data = try? JSONValue(text: row["data"])
                 else {
                     return nil
                 }

@@ -19,8 +19,8 @@ package struct ReadInstallation: Hashable, Sendable {
     ///
     /// - Throws: A fault with the wrong member and the values that are right.
     init(_ text: [UInt8]) throws(InstallationError) {
-        let tree: JSONTree
-        do { tree = try JSONTree(text) } catch { throw InstallationError("", "this is no JSON: \(error)") }
+        let tree: JSONValue
+        do { tree = try JSONValue(text) } catch { throw InstallationError("", "this is no JSON: \(error)") }
         installation = try InstallationJSON.read(tree, id: nil)
         let isPlain = tree.members?.allSatisfy { InstallationJSON.members.contains($0.name) } ?? false
         document =

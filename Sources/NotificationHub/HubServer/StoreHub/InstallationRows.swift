@@ -113,7 +113,7 @@ extension StoredInstallation {
     /// Creates the installation from a row; `nil` for one with an unreadable document, which no put has written.
     init?(_ row: Row) {
         guard let number = UInt32(exactly: row["number"] as Int64),
-            let tree = try? JSONTree(text: row["document"]),
+            let tree = try? JSONValue(text: row["document"]),
             let installation = try? InstallationJSON.read(tree, id: nil)
         else { return nil }
         let word: String? = row["fault"]

@@ -94,7 +94,7 @@ enum RecipientRows {
 
     /// Records an event in the transaction that causes it, if the hub has a webhook.
     static func tell(
-        _ kind: HubEvent.Kind, data: [JSONTree.Member], hub: Int64, at now: Timestamp, database: Database
+        _ kind: HubEvent.Kind, data: [JSONValue.Member], hub: Int64, at now: Timestamp, database: Database
     )
         throws
     {
@@ -102,6 +102,6 @@ enum RecipientRows {
             sql: """
                 INSERT INTO hub_event(hub, kind, data, at)
                 SELECT hub, ?, ?, ? FROM hub_webhook WHERE hub = ?
-                """, arguments: [kind.rawValue, JSONTree.object(data).json, now.rawValue, hub])
+                """, arguments: [kind.rawValue, JSONValue.object(data).json, now.rawValue, hub])
     }
 }

@@ -23,7 +23,7 @@ enum SendRows {
         var channels: String?
         switch request.target {
         case .audience(let text): expression = text
-        case .channels(let list): channels = JSONTree.array(list.map { .string($0) }).json
+        case .channels(let list): channels = JSONValue.array(list.map { .string($0) }).json
         }
         try database.execute(
             sql: """
@@ -42,7 +42,7 @@ enum SendRows {
     }
 
     static func headers(_ request: SendRequest) -> String {
-        JSONTree.object(request.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }).json
+        JSONValue.object(request.headers.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) }).json
     }
 
     /// A digest that distinguishes different requests with the same key.
@@ -58,7 +58,7 @@ enum SendRows {
                 case .channels(let list): ["channels"] + list
                 }
             }()
-        let text = JSONTree.array(parts.map { .string($0) }).bytes
+        let text = JSONValue.array(parts.map { .string($0) }).bytes
         return Array(SHA256.hash(data: text + request.body))
     }
 }
@@ -75,7 +75,7 @@ extension SendRecord {
             return value ?? placeholder
         }
         let channels: [String]? = (row["channels"] as String?).map {
-            read("channels", JSONTree(stored: $0)?.items?.allMapped(\.text), or: [])
+            read("channels", JSONValue(stored: $0)?.items?.allMapped(\.text), or: [])
         }
         let request = SendRequest(
             format: read("format", SendFormat(row["format"]), or: .content), body: Array(row["body"] as Data),
@@ -93,7 +93,7 @@ extension SendRecord {
     }
 
     private static func headers(_ text: String) -> [String: String]? {
-        guard let members = JSONTree(stored: text)?.members, let values = members.allMapped(\.value.text) else {
+        guard let members = JSONValue(stored: text)?.members, let values = members.allMapped(\.value.text) else {
             return nil
         }
         return Dictionary(zip(members.map(\.name), values), uniquingKeysWith: { $1 })
@@ -104,7 +104,7 @@ extension SendRecord {
     }
 }
 
-extension JSONTree {
+extension JSONValue {
     /// Parses a column; `nil` for a text that is no JSON.
     fileprivate init?(stored text: String) {
         do { try self.init(text: text) } catch { return nil }

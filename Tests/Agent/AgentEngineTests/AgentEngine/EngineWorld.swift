@@ -40,8 +40,7 @@ struct EngineWorld {
     }
 
     /// What the engine says to an event.
-    mutating func effects(_ event: (inout AgentEngine, AgentEngine.Context) throws -> Void) rethrows -> [AgentEffect]
-    {
+    mutating func effects(_ event: (inout AgentEngine, AgentEngine.Context) throws -> Void) rethrows -> [AgentEffect] {
         try event(&engine, context)
         return engine.takeEffects()
     }

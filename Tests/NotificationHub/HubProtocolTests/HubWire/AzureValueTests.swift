@@ -77,14 +77,14 @@ func `what is no instant is refused`(text: String) {
     (#"[{"op":"replace","path":"/tags/a","value":"x"}]"#, #"["b","x"]"#),
 ])
 func `tags are patched as Azure patches them`(patch: String, expected: String) throws {
-    let document = try JSONTree(text: #"{"installationId":"i","platform":"apns","pushChannel":"t","tags":["a","b"]}"#)
-    let patched = try InstallationPatch.apply(try JSONTree(text: patch), to: document)
+    let document = try JSONValue(text: #"{"installationId":"i","platform":"apns","pushChannel":"t","tags":["a","b"]}"#)
+    let patched = try InstallationPatch.apply(try JSONValue(text: patch), to: document)
     #expect((patched["tags"] ?? .null).json == expected)
 }
 
 @Test func `a template is patched by text, and its parts by themselves`() throws {
-    let document = try JSONTree(text: #"{"installationId":"i","platform":"apns","pushChannel":"t"}"#)
-    let patch = try JSONTree(
+    let document = try JSONValue(text: #"{"installationId":"i","platform":"apns","pushChannel":"t"}"#)
+    let patch = try JSONValue(
         text: """
             [{"op":"add","path":"/templates/one","value":"{\\"body\\":\\"{}\\",\\"tags\\":[\\"x\\"]}"},
              {"op":"replace","path":"/templates/one/body","value":"{\\"aps\\":{}}"},
@@ -101,31 +101,32 @@ func `tags are patched as Azure patches them`(patch: String, expected: String) t
     #"[{"op":"add","path":"/templates/none/body","value":"{}"}]"#, #"[{"op":"add","path":"/a/b/c/d","value":1}]"#,
 ])
 func `a patch that cannot be applied is refused`(patch: String) throws {
-    let tree = try JSONTree(text: patch)
+    let tree = try JSONValue(text: patch)
     #expect(throws: InstallationError.self) { try InstallationPatch.apply(tree, to: .object([])) }
 }
 
 @Test func `a merge patch sets, changes and takes away`() throws {
     let merged = InstallationPatch.merge(
-        try JSONTree(text: #"{"userId":null,"tags":["x"],"pushVariables":{"a":"1"}}"#),
-        into: try JSONTree(text: #"{"userId":"u","tags":["a"],"pushVariables":{"b":"2"},"locale":"de"}"#))
+        try JSONValue(text: #"{"userId":null,"tags":["x"],"pushVariables":{"a":"1"}}"#),
+        into: try JSONValue(text: #"{"userId":"u","tags":["a"],"pushVariables":{"b":"2"},"locale":"de"}"#))
     #expect(merged.json == #"{"tags":["x"],"pushVariables":{"b":"2","a":"1"},"locale":"de"}"#)
 }
 
 @Test func `a merge patch finds a template's language in any spelling`() throws {
-    let document = try JSONTree(
+    let document = try JSONValue(
         text:
             #"{"installationId":"i","platform":"apns","templates":{"L":{"body":"{}","locales":{"pt-br":{"body":"{\"a\":1}"},"de":{"body":"{}"}}}}}"#
     )
     let changed = InstallationPatch.merge(
-        try JSONTree(text: #"{"templates":{"L":{"locales":{"pt_BR":{"body":"{\"a\":2}"},"DE":null}}}}"#), into: document
+        try JSONValue(text: #"{"templates":{"L":{"locales":{"pt_BR":{"body":"{\"a\":2}"},"DE":null}}}}"#),
+        into: document
     )
     let installation = try InstallationJSON.read(changed, id: nil)
     #expect(installation.templates.first?.locales == [.init("pt-br", .string(#"{"a":2}"#))])
     let twice =
         #"{"installationId":"i","platform":"apns","templates":{"L":{"body":"{}","locales":{"pt-br":{"body":"{}"},"pt-BR":{"body":"{}"}}}}}"#
     #expect(throws: InstallationError("/templates/L/locales/pt-BR", "this language is there twice")) {
-        try InstallationJSON.read(try JSONTree(text: twice), id: nil)
+        try InstallationJSON.read(try JSONValue(text: twice), id: nil)
     }
 }
 
@@ -140,12 +141,12 @@ func `a patch that cannot be applied is refused`(patch: String) throws {
     (#"{"installationId":"i","platform":"apns","appVersion":"x"}"#, "/appVersion"),
 ])
 func `an installation that cannot be taken is told where`(text: String, path: String) throws {
-    let tree = try JSONTree(text: text)
+    let tree = try JSONValue(text: text)
     #expect { try InstallationJSON.read(tree, id: nil) } throws: { ($0 as? InstallationError)?.path == path }
 }
 
 @Test func `an installation is answered as Azure answers`() throws {
-    let tree = try JSONTree(
+    let tree = try JSONValue(
         text: """
             {"installationId":"i","platform":"fcmV1","pushChannel":"t","userId":null,"expirationTime":null,
              "tags":["a","A","b"],"templates":{"t":{"body":"{}"}}}

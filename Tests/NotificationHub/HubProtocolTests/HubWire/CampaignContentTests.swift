@@ -1,4 +1,5 @@
 import HubProtocol
+import PushCore
 import Testing
 
 private func content(_ text: String) throws -> CampaignContent { try CampaignContent.read(Array(text.utf8)) }
@@ -46,7 +47,7 @@ func `Apple's devices and this server's have everything in the payload`(platform
 }
 
 @Test func `actions speak the recipient's language, those without words the language of all`() throws {
-    let tree = try JSONTree(text: try payload(.aldaba, locale: "de-AT"))
+    let tree = try JSONValue(text: try payload(.aldaba, locale: "de-AT"))
     #expect(
         tree["aps"]?["alert"]?["actions"]?.json == #"[{"id":"buy","title":"Kaufen"},{"id":"later","title":"Later"}]"#)
     #expect(try payload(.fcmv1, locale: "de").contains(#"\"title\":\"Kaufen\""#))

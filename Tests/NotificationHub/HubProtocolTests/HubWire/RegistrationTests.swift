@@ -46,7 +46,7 @@ func `a campaign speaks the recipient's language`(locale: String?, alert: String
             {"title":"Hello","body":"Text","sound":"default","badge":3,"level":"active","image":"https://h/p.png",
              "data":{"k":1},"locales":{"de":{"title":"Hallo"},"de-AT":{"title":"Servus"}}}
             """.utf8))
-    let tree = try JSONTree(content.payload(locale: locale))
+    let tree = try JSONValue(content.payload(locale: locale))
     #expect(tree["aps"]?["alert"]?.json == alert)
     #expect(tree["aps"]?["mutable-content"] == .number("1"))
     #expect(tree["k"] == .number("1"))

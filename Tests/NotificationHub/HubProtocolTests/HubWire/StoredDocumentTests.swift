@@ -1,10 +1,11 @@
+import PushCore
 import Testing
 
 @testable import HubProtocol
 
 private func installation(_ more: String) throws -> Installation {
     try InstallationJSON.read(
-        try JSONTree(text: #"{"platform":"apns","pushChannel":"ab"\#(more)}"#), id: "i")
+        try JSONValue(text: #"{"platform":"apns","pushChannel":"ab"\#(more)}"#), id: "i")
 }
 
 @Test(arguments: [
@@ -13,14 +14,14 @@ private func installation(_ more: String) throws -> Installation {
 ])
 func `whatever an expiration is, the document that the store keeps is read again`(text: String) throws {
     let read = try installation(#","expirationTime":"\#(text)""#)
-    let stored = try JSONTree(text: InstallationJSON.document(read).json)
+    let stored = try JSONValue(text: InstallationJSON.document(read).json)
     #expect(try InstallationJSON.read(stored, id: nil) == read)
 }
 
 @Test(arguments: [62, 63, 64])
 func `tiles that a patch brings are as deep as the document can be read again`(depth: Int) throws {
     let tiles = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-    let patch = try JSONTree(text: #"[{"op":"add","path":"/secondaryTiles","value":"\#(tiles)"}]"#)
+    let patch = try JSONValue(text: #"[{"op":"add","path":"/secondaryTiles","value":"\#(tiles)"}]"#)
     let changed = try InstallationPatch.apply(patch, to: InstallationJSON.document(try installation("")))
     guard depth < 64 else {
         #expect {
@@ -29,5 +30,5 @@ func `tiles that a patch brings are as deep as the document can be read again`(d
         return
     }
     let read = try InstallationJSON.read(changed, id: nil)
-    #expect(try InstallationJSON.read(try JSONTree(text: InstallationJSON.document(read).json), id: nil) == read)
+    #expect(try InstallationJSON.read(try JSONValue(text: InstallationJSON.document(read).json), id: nil) == read)
 }

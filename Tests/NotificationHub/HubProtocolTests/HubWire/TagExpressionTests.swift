@@ -1,3 +1,4 @@
+import PushCore
 import Testing
 
 @testable import HubProtocol
@@ -101,8 +102,8 @@ func `an expression over the limit is told by the first term beyond it`(text: St
 @Test(arguments: ["not json", "nul", "tru", "folse", "x"])
 func `a text that is no JSON is told by what a value is`(text: String) {
     #expect {
-        try JSONTree(text: text)
-    } throws: { ($0 as? JSONTree.Fault)?.message.hasPrefix("expected a value: an object") ?? false }
+        try JSONValue(text: text)
+    } throws: { ($0 as? JSONScanner.Fault)?.message.hasPrefix("expected a value: an object") ?? false }
 }
 
 @Test(arguments: ["$AppVersion:{>=}", "$AppVersion:{a}", "$LastSeen:{7d}", "$LastSeen:{<7y}", "$LastSeen:{<d}"])

@@ -1,3 +1,4 @@
+import PushCore
 import Testing
 
 @testable import HubProtocol
@@ -76,7 +77,7 @@ func `a template of too many expressions, or too long ones, is told where`(
 
 @Test func `a send has so many properties, each of so many bytes`() throws {
     func body(_ count: Int, _ bytes: Int) -> [UInt8] {
-        JSONTree.object((0..<count).map { .init("p\($0)", .string(String(repeating: "x", count: bytes))) }).bytes
+        JSONValue.object((0..<count).map { .init("p\($0)", .string(String(repeating: "x", count: bytes))) }).bytes
     }
     #expect(try PushTemplate.checkedProperties(body(128, 1)).count == 128)
     #expect(try PushTemplate.checkedProperties(body(1, 16_384)).count == 1)

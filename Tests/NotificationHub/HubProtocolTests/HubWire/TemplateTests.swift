@@ -1,3 +1,4 @@
+import PushCore
 import Testing
 
 @testable import HubProtocol
@@ -38,7 +39,7 @@ func `a wrong expression is told where and why`(expression: String, message: Str
 func `no value breaks the payload`(value: String) throws {
     let template = try PushTemplate(
         InstallationTemplate(name: "t", body: #"{"aps":{"alert":"{'<' + $(v) + '>'}"},"list":["$(v)",1,null]}"#))
-    let tree = try JSONTree(template.rendered(["v": value]).body)
+    let tree = try JSONValue(template.rendered(["v": value]).body)
     #expect(tree["aps"]?["alert"] == .string("<\(value)>"))
     #expect(tree["list"] == .array([.string(value), .number("1"), .null]))
     #expect(tree.members?.map(\.name) == ["aps", "list"])
@@ -73,7 +74,7 @@ func `a template that cannot be read is refused when it is put`(body: String, me
     String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
 ])
 func `a text that is no JSON is told where`(text: String) {
-    #expect(throws: JSONTree.Fault.self) { try JSONTree(text: text) }
+    #expect(throws: JSONScanner.Fault.self) { try JSONValue(text: text) }
 }
 
 @Test(arguments: [
@@ -81,5 +82,5 @@ func `a text that is no JSON is told where`(text: String) {
     (#""\ud83d""#, "\"\u{FFFD}\""), (#""\ud83dx""#, "\"\u{FFFD}x\""), (#""\b\f\n\r\t""#, #""\u0008\u000c\n\r\t""#),
 ])
 func `JSON keeps its order and its numbers`(text: String, expected: String) throws {
-    #expect(try JSONTree(text: text).json == expected)
+    #expect(try JSONValue(text: text).json == expected)
 }

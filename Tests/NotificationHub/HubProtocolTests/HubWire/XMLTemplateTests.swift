@@ -122,7 +122,7 @@ func `a template of Windows comes back as its clients read it`(
     }
     #expect {
         try InstallationJSON.read(
-            try JSONTree(
+            try JSONValue(
                 text: #"{"platform":"fcmV1","pushChannel":"u","templates":{"a":{"body":"{}"},"b":{"body":"<t/>"}}}"#),
             id: "i")
     } throws: { ($0 as? InstallationError)?.path == "/templates/b/body" }

@@ -7,7 +7,7 @@ import Testing
 private func installations(_ count: Int) throws -> [Installation] {
     try (0..<count).map { number in
         try InstallationJSON.read(
-            try JSONTree(text: #"{"installationId":"i\#(number)","platform":"apns","pushChannel":"c\#(number)"}"#),
+            try JSONValue(text: #"{"installationId":"i\#(number)","platform":"apns","pushChannel":"c\#(number)"}"#),
             id: nil)
     }
 }

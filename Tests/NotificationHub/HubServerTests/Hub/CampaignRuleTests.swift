@@ -142,7 +142,7 @@ func `a wrong plan is told by its member`(text: String) {
 func `a plan is read back as it was`(text: String) throws {
     let plan = try CampaignPlan(text: text)
     #expect(try CampaignPlan(text: plan.tree.json) == plan)
-    #expect(try JSONTree(text: plan.tree.json) == JSONTree(text: text))
+    #expect(try JSONValue(text: plan.tree.json) == JSONValue(text: text))
 }
 
 @Test func `test devices get every variant, and are in no count`() async throws {

@@ -90,7 +90,7 @@ func `a change of clocks is done as was said`(time: String, gap: String, overlap
 
 @Test(arguments: ["past", "gap", "overlap", "unknownZone"])
 func `each of the choices is to be said`(name: String) throws {
-    var tree = try JSONTree(text: local("2026-06-02T09:00:00"))
+    var tree = try JSONValue(text: local("2026-06-02T09:00:00"))
     var part = try #require(tree["local"])
     part.set(name, nil)
     tree.set("local", part)

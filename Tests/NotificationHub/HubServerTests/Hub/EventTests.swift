@@ -10,13 +10,13 @@ import Testing
 
 /// A receiver that keeps what it is told and answers what the test says.
 private final class RecordingReceiver: WebhookSender {
-    private let state = Mutex<(told: [JSONTree], status: Int)>(([], 200))
+    private let state = Mutex<(told: [JSONValue], status: Int)>(([], 200))
 
-    var told: [JSONTree] { state.withLock { $0.told } }
+    var told: [JSONValue] { state.withLock { $0.told } }
     func answer(_ status: Int) { state.withLock { $0.status = status } }
 
     func send(_ body: [UInt8], signature: String, to address: WebhookAddress) async throws -> Int {
-        let tree = try JSONTree(body)
+        let tree = try JSONValue(body)
         return state.withLock { state in
             state.told.append(tree)
             return state.status
@@ -81,7 +81,7 @@ private func setWebhook(_ world: HubWorld) async throws {
 }
 
 /// The counts of an event's funnel by step.
-private func funnel(_ event: JSONTree?) -> [String: Int64] {
+private func funnel(_ event: JSONValue?) -> [String: Int64] {
     var counts: [String: Int64] = [:]
     for step in event?["data"]?["funnel"]?.items ?? [] {
         if let name = step["step"]?.text { counts[name] = step["count"]?.integer }

@@ -72,10 +72,10 @@ private func `a list has who was in, however the token is written, and what is k
     #expect(try list.members(1...3) == [1, 2, 3])
     let other = try HubDatabase(path: world.folder.path("hub.sqlite"))
     let moved = try InstallationJSON.read(
-        try JSONTree(text: #"{"installationId":"i1","platform":"aldaba","pushChannel":"elsewhere"}"#), id: "i1")
+        try JSONValue(text: #"{"installationId":"i1","platform":"aldaba","pushChannel":"elsewhere"}"#), id: "i1")
     let token = try #require(try await world.hubs.installation("i2", of: world.hub).installation.channel)
     let same = try InstallationJSON.read(
-        try JSONTree(text: #"{"installationId":"i2","platform":"aldaba","pushChannel":"\#(token.key)"}"#), id: "i2")
+        try JSONValue(text: #"{"installationId":"i2","platform":"aldaba","pushChannel":"\#(token.key)"}"#), id: "i2")
     let added = try await other.importAll(
         [moved, same].map(ReadInstallation.init), hub: world.hub.number, at: world.clock.now)
     #expect(added == 0)

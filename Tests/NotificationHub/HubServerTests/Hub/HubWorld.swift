@@ -91,7 +91,7 @@ final class HubWorld: Sendable {
         let text = """
             {"installationId":"\(id)","platform":"\(platform)","pushChannel":"\(channel ?? "token of \(id)")"\(more)}
             """
-        return try await hubs.put(try InstallationJSON.read(try JSONTree(text: text), id: id), of: hub).0
+        return try await hubs.put(try InstallationJSON.read(try JSONValue(text: text), id: id), of: hub).0
     }
 
     /// Accepts a native send for an expression.

@@ -8,7 +8,7 @@ private func installations(_ numbers: Range<Int>, tag: String) throws -> [ReadIn
     try numbers.map { number in
         ReadInstallation(
             try InstallationJSON.read(
-                try JSONTree(
+                try JSONValue(
                     text: """
                         {"installationId":"I\(number)","platform":"apns","pushChannel":"c\(number)","tags":["\(tag)"],
                          "userId":"User\(number)","timeZone":"Asia/Tokyo"}

@@ -2,6 +2,7 @@ import AldabaTestSupport
 import Foundation
 import HubProtocol
 import HubServer
+import PushCore
 import Testing
 
 private let now = ManualClock().now
@@ -54,7 +55,7 @@ func `a document is kept as it was written, but for members that nobody reads`(t
     let (read, faults) = InstallationLines.installations([(1, Array(text.utf8))], at: now)
     #expect(faults.isEmpty)
     #expect((read.first?.document == text) == isKept)
-    let again = try InstallationJSON.read(try JSONTree(text: try #require(read.first?.document)), id: nil)
+    let again = try InstallationJSON.read(try JSONValue(text: try #require(read.first?.document)), id: nil)
     #expect(again == read.first?.installation)
 }
 

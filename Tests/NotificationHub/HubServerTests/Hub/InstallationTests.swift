@@ -37,7 +37,7 @@ private func listed(_ world: HubWorld, _ expression: String? = nil, isDead: Bool
 @Test func `a change under a condition is made where that holds`() async throws {
     let world = try await HubWorld()
     let read = try InstallationJSON.read(
-        try JSONTree(text: #"{"installationId":"i","platform":"apns","pushChannel":"t"}"#), id: nil)
+        try JSONValue(text: #"{"installationId":"i","platform":"apns","pushChannel":"t"}"#), id: nil)
     func put(_ condition: EntityCondition) async throws -> Int64 {
         try await world.hubs.put(read, of: world.hub, condition: condition).0.version
     }

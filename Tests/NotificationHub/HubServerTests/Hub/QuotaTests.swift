@@ -24,7 +24,7 @@ private struct QuotaWorld {
         let text = """
             {"installationId":"\(id)","platform":"apns","pushChannel":"\(channel ?? "token of \(id)")"\(more)}
             """
-        var installation = try InstallationJSON.read(try JSONTree(text: text), id: id)
+        var installation = try InstallationJSON.read(try JSONValue(text: text), id: id)
         installation.isRegistration = isRegistration
         do { _ = try await world.hubs.put(installation, of: hub) } catch HubError.quota(let quota) { return quota }
         return nil
@@ -101,7 +101,7 @@ func `a hub holds as many installations or registrations as it may`(isRegistrati
     let read = try (0..<IndexedProperty.mostValues).map { number in
         ReadInstallation(
             try InstallationJSON.read(
-                try JSONTree(
+                try JSONValue(
                     text: """
                         {"installationId":"i\(number)","platform":"apns","pushChannel":"c\(number)","locale":"l\(number)",
                          "appVersion":"1.\(number)","country":"c\(number)"}
@@ -158,7 +158,7 @@ func `a hub holds as many installations or registrations as it may`(isRegistrati
     let read = try (0..<5).map { number in
         ReadInstallation(
             try InstallationJSON.read(
-                try JSONTree(
+                try JSONValue(
                     text: #"{"installationId":"i\#(number)","platform":"apns","pushChannel":"c\#(number)"}"#), id: nil))
     }
     for _ in 0..<2 {

@@ -65,7 +65,7 @@ struct RenderingTests {
             default: (#"{"k":""#, #""}"#)
             }
         let around = platform == .fcmv1 || platform == .gcm ? 1 : (head + tail).utf8.count
-        let body = JSONTree.string(head + String(repeating: "x", count: bytes - around) + tail).json
+        let body = JSONValue.string(head + String(repeating: "x", count: bytes - around) + tail).json
         let headers = type.map { #","headers":{"apns-push-type":"\#($0)"}"# } ?? ""
         return #","templates":{"t":{"body":\#(body)\#(headers)}}"#
     }
@@ -85,7 +85,7 @@ struct RenderingTests {
         for isMore in [false, true] {
             let more = template(of: limit + (isMore ? 1 : 0), for: platform, type: type)
             let text = #"{"platform":"\#(platform.text)","pushChannel":\#(channel)\#(more)}"#
-            _ = try await world.hubs.put(try InstallationJSON.read(try JSONTree(text: text), id: "i"), of: world.hub)
+            _ = try await world.hubs.put(try InstallationJSON.read(try JSONValue(text: text), id: "i"), of: world.hub)
             let record = try await world.campaign("{}", format: .template, body: "{}")
             _ = try await world.runner.runAll()
             #expect(try await world.now(record).state == .completed)
@@ -102,7 +102,7 @@ struct RenderingTests {
         let world = try await HubWorld()
         try await world.put("phone", channel: "phone")
         let text = #"{"platform":"browser","pushChannel":{"endpoint":"https://h/e","p256dh":"a","auth":"b"}}"#
-        _ = try await world.hubs.put(try InstallationJSON.read(try JSONTree(text: text), id: "b"), of: world.hub)
+        _ = try await world.hubs.put(try InstallationJSON.read(try JSONValue(text: text), id: "b"), of: world.hub)
         // Within what Apple takes, and not within what is left of encrypted bytes.
         let body = #"{"title":"x","locales":{"de":{"title":"\#(String(repeating: "x", count: 4030))"}}}"#
         let record = try await world.campaign("{}", body: body)

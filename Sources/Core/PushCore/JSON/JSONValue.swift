@@ -1,14 +1,14 @@
-/// A JSON value (RFC 8259) as a tree that keeps the order of members and the text of numbers.
-package enum JSONTree: Hashable, Sendable {
+/// A JSON value (RFC 8259). Members keep their order, numbers the digits in which they were written.
+package enum JSONValue: Hashable, Sendable {
     /// A member of an object.
     package struct Member: Hashable, Sendable {
         /// The member's name.
         package var name: String
         /// The member's value.
-        package var value: JSONTree
+        package var value: JSONValue
 
         /// Makes a member.
-        package init(_ name: String, _ value: JSONTree) {
+        package init(_ name: String, _ value: JSONValue) {
             self.name = name
             self.value = value
         }
@@ -23,18 +23,9 @@ package enum JSONTree: Hashable, Sendable {
     /// A string.
     case string(String)
     /// A list.
-    case array([JSONTree])
+    case array([JSONValue])
     /// An object; its members in the order of the text.
     case object([Member])
-
-    /// A fault in a text, and its position.
-    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The offset of the offending byte, from 0.
-        package var offset: Int
-        /// The input that was expected there.
-        package var message: String
-        package var description: String { "byte \(offset): \(message)" }
-    }
 
     /// Objects and lists that may stand inside one another; deeper ones are not read.
     package static let maximumDepth = 64
@@ -49,26 +40,49 @@ package enum JSONTree: Hashable, Sendable {
     }
 
     /// Reads a text; at most ``maximumDepth`` containers may stand inside one another.
-    package init(_ bytes: some Collection<UInt8>) throws(Fault) {
-        var reader = JSONReader(bytes: Array(bytes))
-        self = try reader.whole()
+    package init(_ bytes: some Collection<UInt8>) throws(JSONScanner.Fault) {
+        let bytes = Array(bytes)
+        if let fault = JSONScanner.fault(in: bytes, depthLimit: Self.maximumDepth) { throw fault }
+        var cursor = JSONCursor(bytes)
+        self.init(reading: &cursor)
     }
 
     /// Reads a text.
-    package init(text: String) throws(Fault) { try self.init(text.utf8) }
+    package init(text: String) throws(JSONScanner.Fault) { try self.init(text.utf8) }
 
-    /// The value of the first member of that name; `nil` where there is none, and where this is no object.
-    package subscript(name: String) -> JSONTree? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+    /// Reads a body that is one JSON object; at most ``JSONScanner/maximumDepth`` containers may be inside one another.
+    package init(object bytes: [UInt8]) throws(JSONScanner.Fault) {
+        if let fault = JSONScanner.fault(inObject: bytes) { throw fault }
+        var cursor = JSONCursor(bytes)
+        self.init(reading: &cursor)
+    }
+
+    /// The value of the last member of that name; `nil` where there is none, and where this is no object.
+    package subscript(name: String) -> JSONValue? { members?.last { $0.name == name }?.value }
+
+    /// The kind of the value, for messages.
+    package var kind: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
     }
 
     /// Replaces the value of a member, or adds it at the end; `nil` takes it away. No effect on what is no object.
-    package mutating func set(_ name: String, _ value: JSONTree?) {
+    package mutating func set(_ name: String, _ value: JSONValue?) {
         guard case .object(var members) = self else { return }
-        if let place = members.firstIndex(where: { $0.name == name }) {
-            if let value { members[place].value = value } else { members.remove(at: place) }
-        } else if let value {
+        guard let value else {
+            members.removeAll { $0.name == name }
+            self = .object(members)
+            return
+        }
+        if let place = members.lastIndex(where: { $0.name == name }) {
+            members[place].value = value
+        } else {
             members.append(Member(name, value))
         }
         self = .object(members)
@@ -78,7 +92,7 @@ package enum JSONTree: Hashable, Sendable {
     package var text: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The items of a list; `nil` for everything else.
-    package var items: [JSONTree]? { if case .array(let items) = self { items } else { nil } }
+    package var items: [JSONValue]? { if case .array(let items) = self { items } else { nil } }
 
     /// The members of an object; `nil` for everything else.
     package var members: [Member]? { if case .object(let members) = self { members } else { nil } }
@@ -100,7 +114,7 @@ package enum JSONTree: Hashable, Sendable {
     package var json: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Appends the tree as JSON, without blanks.
-    func write(into result: inout [UInt8]) {
+    package func write(into result: inout [UInt8]) {
         switch self {
         case .null: result += "null".utf8
         case .boolean(let value): result += (value ? "true" : "false").utf8
@@ -126,7 +140,7 @@ package enum JSONTree: Hashable, Sendable {
     }
 
     /// Appends a string of JSON, in its quotation marks.
-    static func write(_ text: String, into result: inout [UInt8]) {
+    package static func write(_ text: String, into result: inout [UInt8]) {
         let digits = Array("0123456789abcdef".utf8)
         result.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -146,8 +160,32 @@ package enum JSONTree: Hashable, Sendable {
 
     /// Whether a text is a number as JSON writes it (RFC 8259, section 6).
     package static func isNumber(_ text: String) -> Bool {
-        var reader = JSONReader(bytes: Array(text.utf8))
-        guard case .number(let read)? = try? reader.whole() else { return false }
+        guard case .number(let read)? = try? JSONValue(text: text) else { return false }
         return read == text
+    }
+}
+
+extension JSONValue {
+    /// Reads the value that comes next, of a text that was scanned: the limit of its depth bounds the recursion.
+    private init(reading cursor: inout JSONCursor) {
+        cursor.skipWhiteSpace()
+        switch cursor.peek {
+        case UInt8(ascii: "{"):
+            var members: [Member] = []
+            cursor.readMembers { cursor, name, _ in members.append(Member(name, JSONValue(reading: &cursor))) }
+            self = .object(members)
+        case UInt8(ascii: "["):
+            var elements: [JSONValue] = []
+            cursor.readElements { elements.append(JSONValue(reading: &$0)) }
+            self = .array(elements)
+        case UInt8(ascii: "\""): self = .string(cursor.readString())
+        default:
+            switch cursor.readBareWord() {
+            case "true": self = .boolean(true)
+            case "false": self = .boolean(false)
+            case "null": self = .null
+            case let digits: self = .number(digits)
+            }
+        }
     }
 }

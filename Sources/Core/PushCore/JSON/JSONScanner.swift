@@ -1,4 +1,4 @@
-/// Checks that bytes are one JSON object (RFC 8259), without building values.
+/// Checks that bytes are JSON (RFC 8259), without building values.
 ///
 /// It exists because a parser that builds them would cost most of a request: the payload is carried
 /// verbatim and only its validity is asked for. Strings must be well-formed UTF-8; nesting is bounded.
@@ -16,10 +16,18 @@ package struct JSONScanner {
     package static let maximumDepth = 128
 
     private let bytes: UnsafeBufferPointer<UInt8>
+    private let depthLimit: Int
+    private let refusesLoneSurrogates: Bool
     private var offset = 0
     private var namesAPS = false
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    private init(
+        _ bytes: UnsafeBufferPointer<UInt8>, depthLimit: Int = maximumDepth, refusesLoneSurrogates: Bool = true
+    ) {
+        self.bytes = bytes
+        self.depthLimit = depthLimit
+        self.refusesLoneSurrogates = refusesLoneSurrogates
+    }
 
     /// The result of a scan.
     package struct Survey: Hashable, Sendable {
@@ -69,6 +77,29 @@ package struct JSONScanner {
         bytes.withUnsafeBufferPointer { fault(inObject: $0) }
     }
 
+    /// Checks a text that may be a value of any kind. Half of a surrogate pair is allowed, as most readers do.
+    ///
+    /// - Parameter depthLimit: The number of objects and arrays that may be inside one another, at most ``maximumDepth``.
+    /// - Returns: `nil` when it is one value with nothing but white space around it.
+    package static func fault(in bytes: [UInt8], depthLimit: Int = maximumDepth) -> Fault? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(
+                bytes, depthLimit: min(depthLimit, maximumDepth), refusesLoneSurrogates: false)
+            scanner.skipWhiteSpace()
+            let start = scanner.offset
+            do throws(Fault) {
+                try scanner.scanContainers()
+                scanner.skipWhiteSpace()
+                return scanner.offset == bytes.count ? nil : scanner.fault("unexpected bytes after the value")
+            } catch {
+                guard error.offset == start, error.message.hasPrefix("expected") else { return error }
+                return Fault(
+                    offset: start,
+                    message: "expected a value: an object, a list, a string, a number, true, false or null")
+            }
+        }
+    }
+
     private var peek: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
     private func fault(_ message: String) -> Fault { Fault(offset: offset, message: message) }
@@ -97,9 +128,9 @@ package struct JSONScanner {
         }
         while true {
             skipWhiteSpace()
-            guard let byte = peek else { throw fault("the payload ends inside a value") }
+            guard let byte = peek else { throw fault("the text ends inside a value") }
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                guard depth < Self.maximumDepth else { throw fault("nested deeper than \(Self.maximumDepth) levels") }
+                guard depth < depthLimit else { throw fault("nested deeper than \(depthLimit) levels") }
                 let isObject = byte == UInt8(ascii: "{")
                 push(isObject)
                 depth += 1
@@ -127,7 +158,7 @@ package struct JSONScanner {
                     if isObject { try scanKey(depth) }
                     break closing
                 case nil:
-                    throw fault("the payload ends inside \(isObject ? "an object" : "an array")")
+                    throw fault("the text ends inside \(isObject ? "an object" : "an array")")
                 default:
                     throw fault("expected ',' or '\(isObject ? "}" : "]")'")
                 }
@@ -214,7 +245,7 @@ package struct JSONScanner {
                 try scanMultibyte(byte)
             }
         }
-        throw fault("the payload ends inside a string")
+        throw fault("the text ends inside a string")
     }
 
     private mutating func scanEscape() throws(Fault) {
@@ -227,7 +258,7 @@ package struct JSONScanner {
         case UInt8(ascii: "u"):
             offset += 1
             let unit = try scanHexadecimal(start)
-            guard (0xD800...0xDFFF).contains(unit) else { return }
+            guard refusesLoneSurrogates, (0xD800...0xDFFF).contains(unit) else { return }
             let pairStart = offset
             guard unit < 0xDC00, peek == UInt8(ascii: "\\"), offset + 1 < bytes.count,
                 bytes[offset + 1] == UInt8(ascii: "u")
@@ -267,39 +298,11 @@ package struct JSONScanner {
         case 0xF1...0xF3: length = 4
         default: throw fault("not UTF-8")
         }
-        guard offset + length <= bytes.count else { throw fault("the payload ends inside a character") }
+        guard offset + length <= bytes.count else { throw fault("the text ends inside a character") }
         for index in 1..<length {
             let allowed = index == 1 ? second : 0x80...0xBF
             guard allowed.contains(bytes[offset + index]) else { throw fault("not UTF-8") }
         }
         offset += length
-    }
-}
-
-/// Hexadecimal digits as bytes.
-enum Hexadecimal {
-    /// The value of a digit, either case.
-    @inline(__always)
-    static func value(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x61...0x66: byte - 0x57
-        case 0x41...0x46: byte - 0x37
-        default: nil
-        }
-    }
-
-    /// The value of every byte as a digit; 16 for a byte that is none.
-    static let table: [UInt8] = (0...255).map { value(UInt8($0)) ?? 16 }
-
-    /// The lower-case digits of bytes.
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -58,7 +58,17 @@ package struct JSONCursor {
     /// Reads a string from its opening quote on; without its escapes.
     package mutating func readString() -> String {
         offset += 1
-        var units: [UInt8] = []
+        // Most strings have no escape: their bytes are decoded as they are.
+        let end =
+            bytes.withUnsafeBufferPointer { bytes in
+                bytes[offset...].firstIndex { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+            } ?? bytes.count
+        var units = bytes[offset..<end]
+        offset = end
+        if peek == UInt8(ascii: "\"") {
+            offset += 1
+            return String(decoding: units, as: UTF8.self)
+        }
         while let byte = peek, byte != UInt8(ascii: "\"") {
             offset += 1
             guard byte == UInt8(ascii: "\\"), let escaped = peek else {
@@ -80,14 +90,21 @@ package struct JSONCursor {
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// The character of `\u`, whose second half is an escape of its own where it has one.
+    /// The character of `\u`, whose second half is an escape of its own where it has one. Half of a pair alone becomes
+    /// U+FFFD.
     private mutating func readEscapedScalar() -> Character {
-        var units = [readUnit()]
-        if UTF16.isLeadSurrogate(units[0]), offset + 2 <= bytes.count {
-            offset += 2
-            units.append(readUnit())
+        let first = readUnit()
+        guard UTF16.isLeadSurrogate(first), offset + 2 <= bytes.count, bytes[offset] == UInt8(ascii: "\\"),
+            bytes[offset + 1] == UInt8(ascii: "u")
+        else { return Unicode.Scalar(first).map { Character($0) } ?? "\u{FFFD}" }
+        let place = offset
+        offset += 2
+        let second = readUnit()
+        guard UTF16.isTrailSurrogate(second) else {
+            offset = place
+            return "\u{FFFD}"
         }
-        return String(decoding: units, as: UTF16.self).first ?? "\u{FFFD}"
+        return String(decoding: [first, second], as: UTF16.self).first ?? "\u{FFFD}"
     }
 
     private mutating func readUnit() -> UInt16 {

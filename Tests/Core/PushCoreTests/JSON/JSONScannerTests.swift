@@ -1,6 +1,6 @@
-import APNsProtocol
 import AldabaTestSupport
 import Foundation
+import PushCore
 import Testing
 
 @Suite struct JSONScannerTests {
