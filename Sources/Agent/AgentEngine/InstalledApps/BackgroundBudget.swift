@@ -6,32 +6,27 @@ import PushCore
 package struct BackgroundBudget: Hashable, Sendable {
     /// The most wakes that are left at once.
     package static let capacity = 10
-    private static let millisecondsPerWake: Int64 = 20 * 60_000
+    private static let secondsPerWake = 20.0 * 60
 
-    private var wakes = Self.capacity
-    private var countedAt: Timestamp?
+    private var wakes: TokenBucket?
 
     /// All wakes are left.
     package init() {}
 
+    private func bucket(at now: Timestamp) -> TokenBucket {
+        wakes ?? TokenBucket(capacity: Double(Self.capacity), perSecond: 1 / Self.secondsPerWake, now: now)
+    }
+
     /// The time until the next wake is earned, when the budget is spent.
     package func pause(at now: Timestamp) -> Duration {
-        let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
-        return .milliseconds(Self.millisecondsPerWake - min(since, Self.millisecondsPerWake - 1))
+        var bucket = bucket(at: now)
+        return .milliseconds((bucket.wait(at: now) ?? 0).rounded(.up))
     }
 
     /// Takes one wake; `false` when the budget is spent.
     package mutating func take(at now: Timestamp) -> Bool {
-        let since = countedAt.map { max(0, now.milliseconds(since: $0)) } ?? 0
-        let earned = since / Self.millisecondsPerWake
-        if countedAt == nil || wakes + Int(clamping: earned) >= Self.capacity {
-            (wakes, countedAt) = (Self.capacity, now)
-        } else {
-            wakes += Int(earned)
-            countedAt = countedAt?.adding(milliseconds: earned * Self.millisecondsPerWake)
-        }
-        guard wakes > 0 else { return false }
-        wakes -= 1
-        return true
+        var bucket = bucket(at: now)
+        defer { wakes = bucket }
+        return bucket.take(at: now) == nil
     }
 }

@@ -10,51 +10,33 @@ package struct DeviceThrottle: Hashable, Sendable {
     /// The time after which it may send one more, in milliseconds.
     package static let collapsiblePause: Int64 = 180_000
 
-    /// A bucket that fills steadily.
-    private struct Bucket: Hashable, Sendable {
-        var tokens: Double
-        var filledAt: Timestamp
-
-        /// - Returns: `nil` when there was one; otherwise the seconds after which there is.
-        mutating func wait(at now: Timestamp, capacity: Double, perMillisecond rate: Double) -> Int? {
-            let elapsed = Double(max(0, now.milliseconds(since: filledAt)))
-            tokens = min(capacity, tokens + elapsed * rate)
-            filledAt = now
-            return tokens >= 1 ? nil : max(1, Int(((1 - tokens) / rate / 1000).rounded(.up)))
-        }
-    }
-
-    private let perMinute: Double
-    private var minute: Bucket
-    private var hour: Bucket
-    private var collapsible: [AppID: Bucket] = [:]
+    private var minute: TokenBucket
+    private var hour: TokenBucket
+    private var collapsible: [AppID: TokenBucket] = [:]
 
     /// Creates the throttle of a device to which nothing was sent yet.
     package init(perMinute: Int, now: Timestamp) {
-        self.perMinute = Double(max(1, perMinute))
-        minute = Bucket(tokens: self.perMinute, filledAt: now)
-        hour = Bucket(tokens: self.perMinute * 125 / 6, filledAt: now)
+        let perMinute = Double(max(1, perMinute))
+        let perHour = perMinute * 125 / 6
+        minute = TokenBucket(capacity: perMinute, perSecond: perMinute / 60, now: now)
+        hour = TokenBucket(capacity: perHour, perSecond: perHour / 3600, now: now)
     }
 
     /// Counts a message in all limits, or in none.
     ///
     /// - Returns: `nil` when it may be sent; otherwise the seconds after which it may.
     package mutating func take(_ app: AppID, isCollapsible: Bool, at now: Timestamp) -> Int? {
-        var waits = [
-            minute.wait(at: now, capacity: perMinute, perMillisecond: perMinute / 60_000),
-            hour.wait(at: now, capacity: perMinute * 125 / 6, perMillisecond: perMinute * 125 / 6 / 3_600_000),
-        ]
-        var bucket = collapsible[app] ?? Bucket(tokens: Self.collapsibleBurst, filledAt: now)
+        var waits = [minute.wait(at: now), hour.wait(at: now)]
+        var bucket =
+            collapsible[app]
+            ?? TokenBucket(
+                capacity: Self.collapsibleBurst, perSecond: 1000 / Double(Self.collapsiblePause), now: now)
+        if isCollapsible { waits.append(bucket.wait(at: now)) }
+        if let wait = waits.compactMap({ $0 }).max() { return max(1, Int((wait / 1000).rounded(.up))) }
+        minute.spend()
+        hour.spend()
         if isCollapsible {
-            waits.append(
-                bucket.wait(
-                    at: now, capacity: Self.collapsibleBurst, perMillisecond: 1 / Double(Self.collapsiblePause)))
-        }
-        if let wait = waits.compactMap({ $0 }).max() { return wait }
-        minute.tokens -= 1
-        hour.tokens -= 1
-        if isCollapsible {
-            bucket.tokens -= 1
+            bucket.spend()
             collapsible[app] = bucket
         }
         return nil

@@ -1,5 +1,3 @@
-import PushCore
-
 /// Token buckets of many keys, such as the addresses of clients: a value of bounded size.
 ///
 /// A key whose bucket was forgotten has a full one. Buckets are forgotten, those that were not used lately first, where more than
