@@ -1,122 +1,143 @@
 import Foundation
 import RelayProtocol
 
-/// The content that other devices send to this one.
+/// The content that other devices send to this one, and the commands of theirs that are carried out here.
 extension RelayHost {
-    mutating func arrived(_ route: RelayRoute, _ now: Int64) {
+    /// Handles a content of another device.
+    mutating func arrived(_ route: RelayRoute, at now: Int64) {
         let content: RelayContent
         do { content = try RelayContent(route.body) } catch {
             // A device that cannot write a content may still read this response.
-            return send(
-                .outcome(command: route.id, RelayOutcome(.failed, detail: "what came cannot be read: \(error)")),
-                to: route.peer, deadline: nil)
+            let outcome = RelayOutcome(.failed, detail: "what came cannot be read: \(error)")
+            return send(.outcome(command: route.id, outcome), to: route.peer)
         }
-        if !content.isOfStream { streams.talkedAt = now }
+        if !content.isOfStream { streams.lastOtherMessageAt = now }
         switch content {
         case .executing(let id): ledger.executing(id, on: route.peer)
         case .outcome(let id, var outcome):
-            if outcome.status == .connectionClosed, isAskedAgain(id) {
+            if outcome.status == .connectionClosed, ledger.isRepeated(id) {
                 outcome = RelayOutcome(.outcomeUnknown, detail: "the connection was closed before it was asked again")
             }
             if ledger[id] == nil, queuedMessageEnded(id, outcome, from: route.peer) { break }
             // A file that the other device had asked for is of no command here.
-            if ledger[id] == nil, streams.outgoing[id]?.device == route.peer { outgoingEnded(id) }
-            end(id, outcome, from: route.peer, now)
-        case .close(let id, let reason):
-            if calls.lines[id]?.device == route.peer {
-                loseLine(id, reason: reason, detail: "the connection is closed", at: now)
+            if ledger[id] == nil, streams.outgoing[id]?.device == route.peer {
+                directives += streams.outgoing.discard(id)
             }
-        case .cancel(let id): commandCancelled(id, by: route.peer, now)
+            end(id, outcome, from: route.peer, at: now)
+        case .close(let id, let reason):
+            if connections[id]?.device == route.peer {
+                lose(id, reason: reason, detail: "the connection is closed", at: now)
+            }
+        case .cancel(let id): cancelled(id, by: route.peer, at: now)
         case .launch, .call, .open: carryOut(content, route: route, at: now)
         case .offer(let offer) where offer.app != nil: carryOut(content, route: route, at: now)
-        case .offer(let offer): take(offer, route, now)
+        case .offer(let offer): take(offer, route: route, at: now)
         case .pull(let stream, let offset, let length, let prefix):
-            let step = RelayStreamStep.pull(offset: offset, length: length, prefix: prefix)
-            guard !receive(step, of: stream, from: route.peer, now) else { break }
-            pulled(stream, offset: offset, length: length, prefix: prefix, device: route.peer)
+            receive(.pull(offset: offset, length: length, prefix: prefix), of: stream, from: route.peer, at: now)
         case .piece(let stream, let offset, let bytes):
-            guard !receive(.piece(offset: offset, bytes), of: stream, from: route.peer, now) else { break }
-            receiveChunk(stream, offset: offset, bytes: bytes, device: route.peer, at: now)
+            receive(.piece(offset: offset, bytes), of: stream, from: route.peer, at: now)
         case .piecesEnded(let stream, let digest):
-            guard !receive(.allGiven(digest: digest), of: stream, from: route.peer, now) else { break }
-            piecesEnded(stream, digest: digest, device: route.peer, at: now)
-        case .rekey(let text, let proof): rekeyed(text, proof, by: route.peer)
+            receive(.allGiven(digest: digest), of: stream, from: route.peer, at: now)
+        case .rekey(let text, let proof): rekeyed(text, proof: proof, by: route.peer)
         case .list(let list, let signature): receive(list, signature: signature, from: route.peer, at: now)
-        case .introduction(let device): peerJoined(device, as: route.peer, now)
-        case .resume(let connections): resumed(connections, by: route.peer, now)
+        case .introduction(let device): introduced(device, as: route.peer, at: now)
+        case .resume(let ids): perform(connections.resumed(ids, by: route.peer, at: now), at: now)
         case .pathBegins, .pathEnded: directives.append(.path(device: route.peer, content))
         case .unknown(let type):
-            reply(
-                route.id, device: route.peer,
-                outcome: RelayOutcome(.failed, detail: "the device does not know the command \(type)"))
+            let outcome = RelayOutcome(.failed, detail: "the device does not know the command \(type)")
+            reply(route.id, to: route.peer, outcome)
         }
     }
 
+    /// Handles a step of a file or an app's stream.
+    private mutating func receive(_ step: RelayStreamStep, of id: UUID, from device: String, at now: Int64) {
+        let isTalking = streams.isTalking(at: now)
+        if let effects = streams.apps.receive(step, of: id, from: device, isTalking: isTalking, at: now) {
+            return perform(effects, at: now)
+        }
+        let effects: [RelayEffect] =
+            switch step {
+            case .pull(let offset, let length, let prefix):
+                streams.outgoing.read(id, offset: offset, length: length, prefix: prefix, for: device)
+            case .piece(let offset, let bytes):
+                streams.incoming.receive(bytes, of: id, offset: offset, from: device, at: now)
+            case .allGiven(let digest):
+                streams.incoming.piecesEnded(id, digest: digest, from: device, isTalking: isTalking, at: now)
+            default: []
+            }
+        perform(effects, at: now)
+    }
+
     /// The caller does not want a command's outcome any more.
-    private mutating func commandCancelled(_ id: UUID, by device: String, _ now: Int64) {
+    private mutating func cancelled(_ id: UUID, by device: String, at now: Int64) {
         for (number, task) in work.tasks where task.id == id && task.device == device {
             if task.isAsked { directives.append(.withdraw(ticket: number)) }
-            forget(number, task)
-            keep(RelayOutcome(.cancelled), of: id, from: device)
-            appStreamEnded(id, isLost: true)
+            abandon(task, number)
         }
-        if streams.incoming[id]?.device == device {
+        if streams.incoming.files[id]?.device == device {
             keep(RelayOutcome(.cancelled), of: id, from: device)
-            incomingEnded(id)
+            discardIncoming(id)
         }
         // This device has just served the connection, and the app there does not know of it.
-        if calls.lines[id]?.device == device, calls.lines[id]?.isServed == true {
-            loseLine(id, reason: .cancelled, detail: "the connection was taken back", at: now)
+        if connections[id]?.device == device, connections[id]?.isServed == true {
+            lose(id, reason: .cancelled, detail: "the connection was taken back", at: now)
         }
     }
+
+    // MARK: Commands
 
     /// Carries a command out, once.
     mutating func carryOut(_ content: RelayContent, route: RelayRoute, at now: Int64) {
         if let deadline = route.deadline, deadline <= now {
-            return reply(
-                route.id, device: route.peer, outcome: RelayOutcome(.expired, detail: "it came after its deadline"))
+            return reply(route.id, to: route.peer, RelayOutcome(.expired, detail: "it came after its deadline"))
         }
         switch work.answered.arrive(route.id, from: route.peer, firstGivenAt: content.firstGivenAt, at: now) {
         case .new: break
         case .forgotten:
             let detail =
                 "it was given before the agent there began, or too long ago; nobody knows whether it was done"
-            return reply(route.id, device: route.peer, outcome: RelayOutcome(.outcomeUnknown, detail: detail))
+            return reply(route.id, to: route.peer, RelayOutcome(.outcomeUnknown, detail: detail))
         case .underWay: return send(.executing(command: route.id), to: route.peer, deadline: route.deadline)
-        case .answered(let body?):
-            return directives.append(
-                .send(.route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body))))
+        case .answered(let body?): return sendAgain(body, to: route.peer)
         case .answered(nil):
             let detail = "it was carried out before; its answer is not kept any more"
-            return reply(route.id, device: route.peer, outcome: RelayOutcome(.outcomeUnknown, detail: detail))
+            return reply(route.id, to: route.peer, RelayOutcome(.outcomeUnknown, detail: detail))
         }
-        guard work.tasks.count < Self.taskLimit else {
-            return reply(
-                route.id, device: route.peer,
-                outcome: RelayOutcome(.resourceLimits, detail: "too much is under way here"))
+        guard work.hasCapacity else {
+            let outcome = RelayOutcome(.resourceLimits, detail: "too much is under way here")
+            return reply(route.id, to: route.peer, outcome)
         }
         work.described[route.id] = content.summary
+        take(content, route: route, at: now)
+    }
+
+    /// Begins a command, unless it must be deferred or refused.
+    mutating func take(_ content: RelayContent, route: RelayRoute, at now: Int64) {
         switch content {
-        case .launch(let launch): take(launch, route, now)
-        case .call(let call): take(call, route, now)
+        case .launch(let launch): take(launch, route: route, at: now)
+        case .call(let call): take(call, route: route, at: now)
         case .open(let app, let service, let caller):
-            open(app, service: service, caller: caller, route: route, content: content, at: now)
-        case .offer(let offer): take(offer, app: offer.app ?? "", service: offer.service ?? "", route: route, at: now)
+            open(content, app: app, service: service, caller: caller, route: route, at: now)
+        case .offer(let offer): takeStream(offer, route: route, at: now)
         default: break
         }
     }
 
-    /// Removes a task that is no longer wanted, and notifies the client or service that carries it out.
-    mutating func forget(_ number: Int64, _ task: Task) {
-        work.tasks[number] = nil
-        if let client = task.client { directives.append(.tell(client, .cancelled(call: number))) }
-        if task.ownService != nil { directives.append(.endService(ticket: number)) }
+    /// Ends a task that is no longer wanted, and notifies the client or service that carries it out.
+    mutating func abandon(_ task: IncomingCommands.Task, _ number: Int64) {
+        directives += work.discard(number)
+        keep(RelayOutcome(.cancelled), of: task.id, from: task.device)
+        directives += streams.apps.discard(task.id, isLost: true)
+    }
+
+    private mutating func sendAgain(_ body: [UInt8], to device: String) {
+        directives.append(.send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: nil, body: body))))
     }
 
     /// Responds to a command that needs no task, or whose response need not be repeated.
-    mutating func reply(_ id: UUID, device: String, outcome: RelayOutcome) {
-        guard let body = keep(outcome, of: id, from: device), hasWay(to: device) else { return }
-        directives.append(.send(.route(RelayRoute(peer: device, id: UUID.random(), deadline: nil, body: body))))
+    mutating func reply(_ id: UUID, to device: String, _ outcome: RelayOutcome) {
+        guard let body = keep(outcome, of: id, from: device), devices.canReach(device) else { return }
+        sendAgain(body, to: device)
     }
 
     /// Keeps a response in case the other device repeats its command, and notes the outcome in the log.
@@ -127,29 +148,24 @@ extension RelayHost {
         if let what = work.described.removeValue(forKey: id) {
             log(RelayLogEntry(device: device, what: what, status: outcome.status, id: id))
         }
-        if queuedMessageSettled(QueuedMessageKey(sender: device, id: id), outcome) { return nil }
+        if let message = messages.received.settle(QueuedMessageKey(sender: device, id: id), outcome) {
+            directives.append(.keep(message))
+            return nil
+        }
         guard let body = try? RelayContent.outcome(command: id, outcome).encoded() else { return nil }
         work.answered.answered(id, from: device, body)
         return body
     }
 
-    mutating func add(_ route: RelayRoute, _ client: ClientNumber?, fallback: String? = nil, _ now: Int64) -> Int64 {
-        work.lastTask += 1
-        work.tasks[work.lastTask] = Task(
-            id: route.id, device: route.peer, deadline: route.deadline, client: client, fallback: fallback,
-            tellsAt: now + Self.silence)
-        return work.lastTask
-    }
-
     /// A task has ended: its caller is answered.
-    mutating func settle(_ number: Int64, outcome: RelayOutcome, at now: Int64) {
+    mutating func settle(_ number: Int64, _ outcome: RelayOutcome, at now: Int64) {
         guard let task = work.tasks.removeValue(forKey: number) else { return }
-        if let connection = task.connection { calls.lines[connection]?.usedAt = now }
-        reply(task.id, device: task.device, outcome: outcome)
+        if let connection = task.connection { connections.use(connection, at: now) }
+        reply(task.id, to: task.device, outcome)
     }
 
     /// A client answers a task of its own.
-    mutating func finish(_ call: Int64, outcome: RelayOutcome, by client: ClientNumber, at now: Int64) {
+    mutating func finish(_ call: Int64, _ outcome: RelayOutcome, by client: ClientNumber, at now: Int64) {
         guard let task = work.tasks[call], task.client == client else { return }
         var outcome = outcome
         if let message = outcome.message {
@@ -157,162 +173,105 @@ extension RelayHost {
                 outcome = RelayOutcome(.tooLarge, detail: "the answer: \(error)")
             }
         }
-        if outcome.status != .success, task.fallback != nil { return openFallback(call, outcome: outcome, at: now) }
-        settle(call, outcome: outcome, at: now)
+        if outcome.status != .success, task.fallback != nil { return openFallback(call, outcome, at: now) }
+        settle(call, outcome, at: now)
     }
 
     // MARK: App services
 
-    /// Why a device may not use a service of an app here; `nil` when it may.
-    func refusal(of service: String, _ app: String, to device: String) -> RelayOutcome? {
-        if let guest = directory.guests[device] { return refusal(of: service, app, toGuest: guest) }
-        if isDenied(device, app: app, service: service) { return Self.denied }
-        if app == Self.ownApp, service == Self.pingService { return nil }
-        if app == Self.ownApp {
-            guard offeredOwnServices.contains(service) else {
-                return RelayOutcome(.serviceUnavailable, detail: "the device does not offer \(service)")
-            }
-            return obstacleToGrant(device, app: app, service: service)
-        }
-        guard members.values.contains(where: { $0.app == app && $0.isPublished }) else {
-            return RelayOutcome(.appNotInstalled, detail: "no app \(app) offers anything there")
-        }
-        guard let offered = provider(of: service, app: app), offered.service.access != .off else {
-            return RelayOutcome(.serviceUnavailable, detail: "\(app) does not offer the service \(service)")
-        }
-        return offered.service.access == .granted ? obstacleToGrant(device, app: app, service: service) : nil
-    }
-
-    /// Why a device may not use what it must be granted; `nil` where it may.
-    ///
-    /// - Parameter device: The device, or the grantee, that needs the grant.
-    func obstacleToGrant(_ device: String, app: String, service: String, isGuests: Bool = false) -> RelayOutcome? {
-        let isGranted =
-            isGuests
-            ? settings.isGrantedAlone(device, app: app, service: service)
-            : settings.isGranted(device, app: app, service: service)
-        guard isGranted else { return notGranted(device, app: app, service: service) }
-        guard !isScreenUnlocked, settings.needsUnlocked(device, app: app, service: service, isGuests: isGuests) else {
-            return nil
-        }
-        return RelayOutcome(
-            .denied, detail: "the owner has granted this while the screen there is unlocked, which it is not now")
-    }
-
-    static var denied: RelayOutcome {
-        RelayOutcome(.notAuthorized, detail: "the owner of the device has refused this")
-    }
-
-    /// Whether the person has denied a device a service; another person's device under its id alone, or with its key.
-    func isDenied(_ device: String, app: String, service: String) -> Bool {
-        settings.isDenied(grantee(device), app: app, service: service)
-            || settings.isDeniedAlone(device, app: app, service: service)
-    }
-
-    func notGranted(_ device: String, app: String, service: String) -> RelayOutcome {
-        RelayOutcome(
-            .notAuthorized,
-            detail:
-                "the owner of the device has not granted this; there: `aldaba relay grant \(device) \(app) \(service)`")
-    }
-
-    mutating func take(_ call: RelayCall, _ route: RelayRoute, _ now: Int64) {
+    private mutating func take(_ call: RelayCall, route: RelayRoute, at now: Int64) {
         let client: ClientNumber
-        if let connection = call.connection {
-            guard let line = calls.lines[connection], line.device == route.peer else {
-                return reply(route.id, device: route.peer, outcome: RelayOutcome(.connectionClosed))
+        if let id = call.connection {
+            guard let connection = connections[id], connection.device == route.peer else {
+                return reply(route.id, to: route.peer, RelayOutcome(.connectionClosed))
             }
             // Any other obstacle closes the connection when it occurs.
-            if !isScreenUnlocked, settings.unlockedGrants != nil, line.isServed,
-                let refusal = refusal(of: line.service, line.app, to: line.device), refusal.status == .denied
+            if !isScreenUnlocked, settings.unlockedGrants != nil, connection.isServed,
+                let refusal = rights.refusal(of: connection.service, app: connection.app, to: connection.device),
+                refusal.status == .denied
             {
-                return reply(route.id, device: route.peer, outcome: refusal)
+                return reply(route.id, to: route.peer, refusal)
             }
-            client = line.client
+            client = connection.client
         } else {
-            if let refusal = refusal(of: call.service, call.app, to: route.peer) {
-                return park(.call(call), app: call.app, service: call.service, route: route, refusal: refusal, at: now)
+            if let refusal = rights.refusal(of: call.service, app: call.app, to: route.peer) {
+                return postpone(.call(call), app: call.app, service: call.service, route: route, refusal, at: now)
             }
             if call.app == Self.ownApp, call.service == Self.pingService {
-                return reply(
-                    route.id, device: route.peer, outcome: RelayOutcome(.success, message: Self.pong(call.message)))
+                // The answer to a ping: the same, of the type `pong`.
+                let pong = call.message.merging(["Type": "pong"]) { $1 }
+                return reply(route.id, to: route.peer, RelayOutcome(.success, message: pong))
             }
-            if call.app == Self.ownApp { return serve(call, route, now) }
-            guard let offered = provider(of: call.service, app: call.app) else { return }
+            if call.app == Self.ownApp { return serve(call, route: route, at: now) }
+            guard let offered = clients.provider(of: call.service, app: call.app) else { return }
             client = offered.client
         }
-        let number = add(route, client, now)
+        let number = work.add(route, for: client, at: now)
         if let connection = call.connection {
             work.tasks[number]?.connection = connection
-            calls.lines[connection]?.usedAt = now
+            connections.use(connection, at: now)
         }
-        directives.append(
-            .tell(
-                client,
-                .asked(call: number, id: route.id, device: route.peer, deadline: route.deadline, call)))
+        let notice = RelayNotice.asked(
+            call: number, id: route.id, device: route.peer, deadline: route.deadline, call)
+        directives.append(.tell(client, notice))
     }
 
-    mutating func open(
-        _ app: String, service: String, caller: String, route: RelayRoute, content: RelayContent, at now: Int64
+    private mutating func open(
+        _ content: RelayContent, app: String, service: String, caller: String, route: RelayRoute, at now: Int64
     ) {
-        if let refusal = refusal(of: service, app, to: route.peer) {
-            return park(content, app: app, service: service, route: route, refusal: refusal, at: now)
+        if let refusal = rights.refusal(of: service, app: app, to: route.peer) {
+            return postpone(content, app: app, service: service, route: route, refusal, at: now)
         }
-        guard calls.lines[route.id] == nil else {
-            return reply(
-                route.id, device: route.peer, outcome: RelayOutcome(.failed, detail: "a connection of this id is open"))
+        guard connections[route.id] == nil else {
+            let outcome = RelayOutcome(.failed, detail: "a connection of this id is open")
+            return reply(route.id, to: route.peer, outcome)
         }
-        guard calls.lines.count < Self.taskLimit else {
-            return reply(
-                route.id, device: route.peer,
-                outcome: RelayOutcome(.resourceLimits, detail: "too many connections are open here"))
+        guard connections.open.count < IncomingCommands.limit else {
+            let outcome = RelayOutcome(.resourceLimits, detail: "too many connections are open here")
+            return reply(route.id, to: route.peer, outcome)
         }
-        if let offered = provider(of: service, app: app) {
-            addLine(
-                route.id,
-                line: Line(client: offered.client, device: route.peer, app: app, service: service, isServed: true),
-                at: now)
-            directives.append(
-                .tell(
-                    offered.client,
-                    .opened(connection: route.id, device: route.peer, app: app, service: service, caller: caller)))
+        if let client = clients.provider(of: service, app: app)?.client {
+            let connection = CallConnections.Connection(
+                client: client, device: route.peer, app: app, service: service, isServed: true)
+            open(connection, id: route.id, at: now)
+            let notice = RelayNotice.opened(
+                connection: route.id, device: route.peer, app: app, service: service, caller: caller)
+            directives.append(.tell(client, notice))
         }
-        reply(route.id, device: route.peer, outcome: RelayOutcome(.success))
+        reply(route.id, to: route.peer, RelayOutcome(.success))
     }
-
-    /// The answer to a ping: the same, of the type `pong`.
-    static func pong(_ ping: RelayMap) -> RelayMap { ping.merging(["Type": "pong"]) { $1 } }
 
     // MARK: Addresses
 
-    mutating func take(_ launch: RelayLaunch, _ route: RelayRoute, _ now: Int64) {
+    private mutating func take(_ launch: RelayLaunch, route: RelayRoute, at now: Int64) {
         let named = launch.app.map { [$0] } ?? launch.preferredApps
         let fallback = launch.fallback.flatMap(Self.usableFallback)
+        let (clients, offers) = (clients, settings.offers)
         let verdict = AddressRule.verdict(on: launch.uri) { scheme in
             // An app that opens everything opens it where it is named; it allows nothing to the system.
-            settings.schemes.contains(scheme) || anyOpener(of: scheme) != nil
-                || named.contains { opener(of: scheme, app: $0) != nil }
+            settings.schemes.contains(scheme) || clients.anyOpener(of: scheme, remembered: offers) != nil
+                || named.contains { clients.opener(of: scheme, app: $0, remembered: offers) != nil }
         }
         guard case .allowed(let scheme) = verdict else {
             guard case .denied(let why) = verdict else { return }
-            return openFallback(
-                add(route, nil, fallback: fallback, now), outcome: RelayOutcome(.denied, detail: why), at: now)
+            let number = work.add(route, for: nil, fallback: fallback, at: now)
+            return openFallback(number, RelayOutcome(.denied, detail: why), at: now)
         }
-        var chosen = named.compactMap { opener(of: scheme, app: $0) }.first
+        var chosen = named.compactMap { clients.opener(of: scheme, app: $0, remembered: offers) }.first
         // No app was named: an app here that opens the scheme has precedence over the system's choice. For a scheme
         // that the system always opens, only a running app has.
-        if chosen == nil, launch.app == nil { chosen = anyOpener(of: scheme) }
+        if chosen == nil, launch.app == nil { chosen = clients.anyOpener(of: scheme, remembered: offers) }
         if case .remembered(let app)? = chosen, AddressRule.always.contains(scheme), !named.contains(app) {
             chosen = nil
         }
         switch chosen {
         case .running(let client):
-            let number = add(route, client, fallback: fallback, now)
+            let number = work.add(route, for: client, fallback: fallback, at: now)
             directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
-        case .remembered(let app): wait(for: app, content: .launch(launch), fallback: fallback, route: route, at: now)
+        case .remembered(let app): wait(for: app, .launch(launch), fallback: fallback, route: route, at: now)
         case nil:
             // One that is named may be one that the session bus starts.
-            let number = add(route, nil, fallback: fallback, now)
+            let number = work.add(route, for: nil, fallback: fallback, at: now)
             directives.append(.open(ticket: number, uri: launch.uri, app: launch.app))
         }
     }
@@ -323,23 +282,132 @@ extension RelayHost {
     }
 
     /// Opens the page that the caller named, after the address could not be opened for certain.
-    mutating func openFallback(_ number: Int64, outcome: RelayOutcome, at now: Int64) {
-        guard let uri = work.tasks[number]?.fallback else { return settle(number, outcome: outcome, at: now) }
+    mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, at now: Int64) {
+        guard let uri = work.tasks[number]?.fallback else { return settle(number, outcome, at: now) }
         work.tasks[number]?.client = nil
         work.tasks[number]?.fallback = nil
         work.tasks[number]?.isFallback = true
         directives.append(.open(ticket: number, uri: uri, app: nil))
     }
 
-    /// The outcome of ``Directive/open(ticket:uri:)``.
+    /// The outcome of ``Directive/open(ticket:uri:app:)``.
     package mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
         guard let task = work.tasks[ticket] else { return [] }
         if outcome.status != .success {
-            openFallback(ticket, outcome: outcome, at: now)
+            openFallback(ticket, outcome, at: now)
         } else {
             let detail = task.isFallback ? "the address could not be opened; its fallback was" : nil
-            settle(ticket, outcome: RelayOutcome(.success, detail: detail), at: now)
+            settle(ticket, RelayOutcome(.success, detail: detail), at: now)
         }
         return take(now)
+    }
+
+    // MARK: Files and streams
+
+    /// A device offers a stream to an app here.
+    private mutating func takeStream(_ offer: RelayOffer, route: RelayRoute, at now: Int64) {
+        let (app, service) = (offer.app ?? "", offer.service ?? "")
+        if let refusal = rights.refusal(of: service, app: app, to: route.peer) {
+            return postpone(.offer(offer), app: app, service: service, route: route, refusal, at: now)
+        }
+        guard streams.apps.hasCapacity, streams.apps[route.id] == nil,
+            let client = clients.provider(of: service, app: app)?.client
+        else {
+            let outcome = RelayOutcome(.resourceLimits, detail: "other streams are coming")
+            return reply(route.id, to: route.peer, outcome)
+        }
+        let number = work.add(route, for: client, at: now)
+        streams.apps.add(route.id, of: client, with: route.peer, size: offer.size, task: number, at: now)
+        directives.append(.tell(client, .offered(stream: route.id, device: route.peer, offer)))
+    }
+
+    /// A device offers a file; the same again where it had been interrupted.
+    private mutating func take(_ offer: RelayOffer, route: RelayRoute, at now: Int64) {
+        if streams.incoming.files[route.id]?.device == route.peer {
+            let isTalking = streams.isTalking(at: now)
+            return perform(streams.incoming.requestAgain(route.id, isTalking: isTalking, at: now), at: now)
+        }
+        switch work.answered.arrive(route.id, from: route.peer, at: now) {
+        case .new, .underWay: break
+        case .answered(let body?): return sendAgain(body, to: route.peer)
+        case .answered(nil), .forgotten:
+            return reply(route.id, to: route.peer, RelayOutcome(.outcomeUnknown, detail: "it came before"))
+        }
+        work.described[route.id] = "file \(offer.name)"
+        if rights.isDenied(route.peer, app: Self.ownApp, service: Self.filesService) {
+            let outcome = RelayOutcome(.notAuthorized, detail: "the owner takes no files from you")
+            return reply(route.id, to: route.peer, outcome)
+        }
+        guard streams.incoming.hasCapacity, streams.incoming.files[route.id] == nil else {
+            let outcome = RelayOutcome(.resourceLimits, detail: "other files are coming; try again later")
+            return reply(route.id, to: route.peer, outcome)
+        }
+        // A folder that the person named is not made anew where it is missing: its disk may only be away.
+        let named = settings.filesFolder
+        let effects = streams.incoming.begin(
+            offer, id: route.id, from: route.peer, folder: named ?? machine.filesFolder, isMade: named == nil, at: now)
+        perform(effects, at: now)
+    }
+
+    /// Discards a file that comes; what came of it stays on the disk.
+    mutating func discardIncoming(_ id: UUID) {
+        guard streams.incoming.files[id] != nil else { return }
+        work.described[id] = nil
+        directives += streams.incoming.discard(id)
+    }
+
+    /// The outcome of ``Directive/file(stream:_:)``.
+    package mutating func filed(_ id: UUID, _ event: RelayFileEvent, at now: Int64) -> [Directive] {
+        let isTalking = streams.isTalking(at: now)
+        switch event {
+        case .prepared(let length, let digest):
+            let effects = streams.incoming.prepared(
+                id, length: length, digest: digest, isTalking: isTalking, at: now)
+            perform(effects, at: now)
+        case .written(let offset):
+            perform(streams.incoming.wrote(id, upTo: offset, isTalking: isTalking, at: now), at: now)
+        case .finished(let path):
+            guard let device = streams.incoming.remove(id) else { break }
+            reply(id, to: device, RelayOutcome(.success, detail: path.split(separator: "/").last.map(String.init)))
+            for client in clients.watchers { directives.append(.tell(client, .received(device: device, path: path))) }
+            perform(streams.incoming.requestAll(isTalking: isTalking, at: now), at: now)
+        case .piece(let offset, let bytes): perform(streams.outgoing.send(bytes, of: id, offset: offset), at: now)
+        case .ended(let digest): perform(streams.outgoing.sendEnd(of: id, digest: digest), at: now)
+        case .failed(let why):
+            let outcome = RelayOutcome(.failed, detail: why)
+            if let device = streams.incoming.remove(id) { reply(id, to: device, outcome) }
+            guard let file = streams.outgoing[id] else { break }
+            send(.cancel(command: id), to: file.device)
+            if ledger[id] != nil { end(id, outcome, at: now) } else { directives += streams.outgoing.discard(id) }
+        }
+        return take(now)
+    }
+
+    /// Offers files again whose transfer was interrupted by a loss of connectivity.
+    mutating func offerAgain(to device: String? = nil) {
+        for (id, file) in streams.outgoing.away(from: device)
+        where !ledger.isWaiting(id) && devices.isOnline(file.device) {
+            streams.outgoing.resume(id)
+            offer(file, id: id)
+        }
+    }
+
+    private mutating func offer(_ file: OutgoingFiles.File, id: UUID) {
+        guard let body = try? RelayContent.offer(file.offer).encoded() else { return }
+        let route = RelayRoute(peer: file.device, id: id, deadline: ledger[id]?.deadline, body: body)
+        directives.append(.send(.route(route)))
+        ledger.sent(id)
+    }
+
+    /// Sends a file that another device has asked for.
+    ///
+    /// - Returns: Whether it is sent; otherwise too many files are.
+    mutating func give(_ path: String, _ offer: RelayOffer, to device: String) -> Bool {
+        guard streams.outgoing.hasCapacity else { return false }
+        let id = UUID.random()
+        let file = OutgoingFiles.File(client: nil, request: 0, device: device, path: path, offer: offer)
+        streams.outgoing.add(file, id: id)
+        self.offer(file, id: id)
+        return true
     }
 }

@@ -43,97 +43,59 @@ package struct RelayHost {
         case wake(after: Int64)
     }
 
-    /// A client of the host: an app, or a terminal.
-    struct Member {
-        /// The app's bundle id, or the terminal's name.
-        var app: String
-        var name: String
-        var isTerminal: Bool
-        var services: [RelayService] = []
-        var schemes: [String] = []
-        var attributes: [String: String] = [:]
-        var isPublished = false
-        var watches = false
-        /// The filters of the watched devices: those that match any of them, or all devices where there is none.
-        var filters: [RelayDeviceFilter] = []
-        /// The devices last reported to this watcher, by id.
-        var seen: [String: RelayDevice] = [:]
-        var isEnumerated = false
-    }
-
-    /// A command of another device that a client or a service carries out here.
-    struct Task {
-        var id: UUID
-        var device: String
-        var deadline: Int64?
-        /// The client that carries it out; `nil` for the system.
-        var client: ClientNumber?
-        /// A page to be opened where the address cannot be.
-        var fallback: String?
-        var isFallback = false
-        /// When the caller is notified that the command has arrived, unless it is answered before.
-        var tellsAt: Int64?
-        /// The command to be carried out once the user has allowed it, or its app runs.
-        var call: RelayContent?
-        /// The app that is being started for it.
-        var awaits: String?
-        /// Whether the person is being asked.
-        var isAsked = false
-        /// Whether the user has allowed it, once or permanently.
-        var isAllowed = false
-        /// The timeout for the app, or for the user's answer; `nil` where neither is waited for.
-        var timeout: Int64?
-        /// The service of the agent's own that answers it.
-        var ownService: String?
-        /// The connection over which it is asked.
-        var connection: UUID?
-
-        /// Whether the client or service that carries it out is notified of its end.
-        var isEndedHere: Bool { client != nil || ownService != nil }
+    /// The machine that the host runs on.
+    struct Machine {
+        /// The agent's own services, beside the ping.
+        let services: Set<String>
+        /// The folder for files of other devices, unless the settings name another.
+        let filesFolder: String
+        /// The manufacturer and the model.
+        let manufacturer: String, model: String
     }
 
     /// The device's account, its names, and the access rights of other devices.
     package internal(set) var settings: RelaySettings
-    var members: [ClientNumber: Member] = [:]
+    let machine: Machine
+    /// Whether the screen is known to be unlocked.
+    var isScreenUnlocked = false
+    /// The apps and terminals.
+    var clients = RelayClients()
     var ledger = CommandLedger()
     /// The frames of commands that are queued, by command id.
     var departures: [UUID: Departure] = [:]
-    var directives: [Directive] = []
-    /// The log entries to be written after all directives, since no client waits for the log.
-    var notes: [RelayLogEntry] = []
-    /// Whether the screen is known to be unlocked.
-    var isScreenUnlocked = false
     /// The devices that this one knows, and its session with the server.
-    var directory = RelayNeighbours()
+    var devices = KnownDevices()
+    /// Other persons' devices.
+    var others = OthersDevices()
     /// The connections over which apps call services of other devices.
-    var calls = CallConnections()
+    var connections = CallConnections()
     /// Messages to devices that are away, in both directions.
-    var mail = MessageQueues()
+    var messages = MessageQueues()
     /// The commands of other devices that are carried out here.
-    var work = IncomingCommands()
+    var work: IncomingCommands
     /// The files and streams that go to other devices and come from them.
     var streams = RelayStreams()
-    var refusal: String?
-    var pairing: Pairing?
     var documents = RelayedDocuments()
-    /// The agent's own services, beside the ping.
-    let ownServices: Set<String>
-    /// The folder for files of other devices, unless the settings name another.
-    let ownFilesFolder: String
-    /// The manufacturer and the model of this machine.
-    let manufacturer: String, model: String
+    var pairing = DevicePairing()
+    /// Why the server has refused this device; `nil` where it has not.
+    var refusal: String?
+    var directives: [Directive] = []
+    /// The log entries to be written after all directives, since no client waits for the log.
+    private var notes: [RelayLogEntry] = []
     private var wakesAt: Int64?
 
-    /// How many commands of other devices may be carried out at a time.
-    static var taskLimit: Int { 256 }
-    /// How long a command may take before its caller is notified that it has arrived, in milliseconds.
-    static var silence: Int64 { 100 }
     /// Until when a command without a deadline is waited for, in milliseconds.
     static var timeout: Int64 { 30_000 }
-    /// How long after a deadline the server's response is waited for, in milliseconds.
-    static var wordTimeout: Int64 { 500 }
     /// How long a command may be waited for at most, in milliseconds: less than ids are remembered.
     static var longestTimeout: Int64 { AnsweredCommands.age - 60_000 }
+    /// How long the server keeps something for a device that is away, in milliseconds.
+    static var waitingTimeout: Int64 { 299_000 }
+    /// The app that comes with every agent; it has the service ``pingService``.
+    package static var ownApp: String { "aldaba.relay" }
+    /// Answers a message of the type `ping` with one of the type `pong` and what else was in it.
+    package static var pingService: String { "ping" }
+    /// The service that takes files.
+    package static var filesService: String { "files" }
 
     /// A host without clients and without a session.
     ///
@@ -147,237 +109,75 @@ package struct RelayHost {
         settings: RelaySettings, ownServices: Set<String> = [], filesFolder: String = "/tmp",
         manufacturer: String = "", model: String = "", firstTask: Int64 = 0
     ) {
-        self.manufacturer = manufacturer
-        self.model = model
-        work.lastTask = firstTask
+        machine = Machine(
+            services: ownServices, filesFolder: filesFolder, manufacturer: manufacturer, model: model)
+        work = IncomingCommands(lastTask: firstTask)
         self.settings = settings
-        self.ownServices = ownServices
-        ownFilesFolder = filesFolder
     }
 
-    // MARK: The session
+    // MARK: Effects
 
-    /// The session with the server is open.
-    package mutating func sessionOpened(at now: Int64) -> [Directive] {
-        directory.isOpen = true
-        work.answered.begin(at: now)
-        sayHello()
-        return take(now)
-    }
-
-    /// The session with the server ended. The outcome of everything in transit through the server is unknown.
-    package mutating func sessionClosed(at now: Int64) -> [Directive] {
-        directory.isOpen = false
-        directory.devices = nil
-        directory.undescribed = []
-        forgetOthers()
-        failPairing("the way to the server was lost")
-        queuedMessagesLost(now)
-        withDocuments { $0.lost() }
-        for device in devicesUnderWay.subtracting(directory.direct) {
-            lost(device, detail: "the way to the server was lost", at: now)
-        }
-        for client in members.keys { tellWatcher(client) }
-        return take(now)
-    }
-
-    /// A frame came from the server, or directly.
-    ///
-    /// - Parameter isGuests: Whether it is from a device of another user.
-    package mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
-        // After a suspension a frame may come before what fell due.
-        endGrants(now)
-        switch frame {
-        case .welcome(let device, _, let all, let undescribed):
-            welcomed(device, all: all, undescribed: undescribed, at: now)
-        case .changed(_, let device):
-            directory.undescribed.remove(device.id)
-            let wasHere = known(device.id)?.presence == .online
-            directory.devices?[device.id] = device
-            if !wasHere { tellList(to: device.id) }
-            offerAgain(to: device.id)
-            tellQueuedMessageEnds(to: device.id)
-            resumeLines(with: device.id, now)
-            for client in members.keys { tellWatcher(client) }
-        case .removed(_, let device) where device == directory.ownID: dismissed(now)
-        case .removed(_, let device):
-            gone(device, now)
-            for client in members.keys { tellWatcher(client) }
-        case .interrupted(let device) where directory.direct.contains(device):
-            // The connection of the two devices' own is there still.
-            break
-        case .interrupted(let device): lost(device, detail: "the device went away before it answered", at: now)
-        case .route(let route) where isGuests: arrivedFromGuest(route, now)
-        case .route(let route): arrived(route, now)
-        case .found(let device): found(device)
-        case .notFound(let device): notFound(device)
-        case .visited(let device): visited(device)
-        case .queuedMessage(let queuedMessage): arrived(queuedMessage, now)
-        case .queuedMessageKept(let id): queuedMessageKept(id, now)
-        case .recalled(let id, let didWait): recalled(id, didWait)
-        case .documentAnswer(let id, let told): withDocuments { $0.answered(id, told, at: now) }
-        case .documentsChanged: withDocuments { $0.changed(at: now) }
-        case .undelivered(let id, let reason): undelivered(id, reason: reason, at: now)
-        case .refused(let why):
-            refusal = why
-            pairingRefused(why)
-            for (client, member) in members where member.watches {
-                directives.append(.tell(client, .watchFailed(.refused, why)))
+    /// Performs the effects that a part of the host has.
+    mutating func perform(_ effects: [RelayEffect], at now: Int64) {
+        for effect in effects {
+            switch effect {
+            case .directive(let directive): directives.append(directive)
+            case .command(let route):
+                ledger.sent(route.id)
+                directives.append(.send(.route(route)))
+            case .send(let content, let device, let isBulk): send(content, to: device, isBulk: isBulk)
+            case .reply(let id, let device, let outcome): reply(id, to: device, outcome)
+            case .end(let id, let outcome): end(id, outcome, at: now)
+            case .settle(let task, let outcome): settle(task, outcome, at: now)
+            case .executing(let id, let device): ledger.executing(id, on: device)
+            case .join(let account):
+                var changed = settings
+                changed.change(account: account)
+                apply(changed)
             }
-        case .peerJoined(let device): pairingPeerJoined(device)
-        // Changes come as what follows from them.
-        case .changes: break
-        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .queuedMessageTaken, .recall, .documentAsk,
-            .unknown:
-            break
-        }
-        return take(now)
-    }
-
-    /// Sends the server this device's account and offers; nothing where it belongs to no account.
-    mutating func sayHello() {
-        introduce()
-        guard directory.isOpen, let account = settings.account else { return }
-        directives.append(.send(.hello(token: account.accessToken, describedDevice, wake: settings.wake)))
-    }
-
-    /// A device is none of the user's any more, or another user's device has gone.
-    mutating func gone(_ device: String, _ now: Int64) {
-        directory.devices?[device] = nil
-        directory.undescribed.remove(device)
-        directory.met[device] = nil
-        directory.guests[device] = nil
-        directory.hosts[device] = nil
-        for (id, file) in streams.outgoing where file.device == device {
-            end(id, RelayOutcome(.unknownDevice, detail: "the device is none of yours any more"), now)
-            outgoingEnded(id)
-        }
-        lost(device, detail: "the device went away before it answered", isForGood: true, at: now)
-        // No caller waits for the requests of its apps.
-        for (number, task) in work.tasks where task.device == device && task.client != nil { giveUp(number, task) }
-        forgetParked(of: device)
-    }
-
-    /// Discards the deferred commands of a device that has gone: a device that comes back under its id may be another.
-    mutating func forgetParked(of device: String) {
-        for (number, task) in work.tasks where task.device == device && task.call != nil {
-            if task.isAsked { directives.append(.withdraw(ticket: number)) }
-            giveUp(number, task)
         }
     }
 
-    private mutating func giveUp(_ number: Int64, _ task: Task) {
-        forget(number, task)
-        _ = keep(RelayOutcome(.cancelled), of: task.id, from: task.device)
-        appStreamEnded(task.id, isLost: true)
-    }
-
-    /// The devices with which a command, stream, connection or task is in progress.
-    private var devicesUnderWay: Set<String> {
-        let files = streams.outgoing.values.map(\.device) + streams.incoming.values.map(\.device)
-        let others =
-            streams.appStreams.values.map(\.device) + calls.lines.values.map(\.device) + work.tasks.values.map(\.device)
-        return Set(files + others + ledger.underWay().compactMap { ledger[$0]?.device })
-    }
-
-    /// Ends everything when this device belongs to its account no more: no device answers it.
-    mutating func endAll(_ detail: String, _ now: Int64) {
-        for device in devicesUnderWay {
-            lost(device, detail: detail, isForGood: true, at: now)
-            forgetParked(of: device)
-            for (id, file) in streams.outgoing where file.device == device && ledger[id] == nil { outgoingEnded(id) }
-        }
-        for id in ledger.underWay() {
-            let hasLeft = ledger[id].map { $0.life != .requesting } ?? false
-            end(id, RelayOutcome(hasLeft ? .outcomeUnknown : .notDelivered, detail: detail), now)
-        }
-    }
-
-    /// Handles the loss of a device. Whatever was in transit to it may have arrived or not.
-    ///
-    /// - Parameter isForGood: Whether it does not come back; connections between apps wait for it otherwise.
-    mutating func lost(_ device: String, detail: String, isForGood: Bool = false, at now: Int64) {
-        suspendLines(with: device, detail, isForGood: isForGood, now)
-        for (id, file) in streams.outgoing where file.device == device { streams.outgoing[id]?.isAway = true }
-        for (id, file) in streams.incoming where file.device == device { incomingEnded(id) }
-        appStreamsLost(with: device)
-        for id in ledger.underWay(to: device)
-        where streams.outgoing[id] == nil && !isKept(id) && ledger[id]?.isQueuedMessage != true {
-            let isWaiting = ledger.isWaiting(id)
-            if isWaiting, !isForGood, ledger[id]?.waits == true { continue }
-            end(id, RelayOutcome(isWaiting ? .notDelivered : .outcomeUnknown, detail: detail), now)
-        }
-        // Tasks here continue, and their responses are kept for a repeated command.
-        for (number, task) in work.tasks where task.device == device {
-            work.tasks[number]?.deadline = min(task.deadline ?? .max, now + Self.longestTimeout)
-        }
-    }
-
-    private mutating func undelivered(_ id: UUID, reason: RelayUndelivered, at now: Int64) {
-        let outcome = reason.outcome
-        if streams.outgoing[id] != nil, [.unavailable, .notJoined, .notWoken].contains(reason) {
-            // It is offered again when the device is back.
-            streams.outgoing[id]?.isAway = true
-            return
-        }
-        if endNotTold(id, reason) || ledger[id] == nil && queuedMessageEnded(id, outcome) { return }
-        if ledger[id] == nil { outgoingEnded(id) }
-        if !askAgain(id, reason: reason, at: now) {
-            end(id, isAskedAgain(id) ? RelayOutcome(.outcomeUnknown) : outcome, now)
-        }
-    }
-
-    // MARK: Time
-
-    /// The deadline that was asked for has come.
-    package mutating func due(at now: Int64) -> [Directive] {
-        wakesAt = nil
-        for id in ledger.due(at: now) {
-            if let command = ledger[id], command.life != .requesting, command.opens != nil {
-                // Opened late, it would stay open there.
-                send(.cancel(command: id), to: command.device, deadline: nil)
+    /// Passes an event to the documents, and carries out the resulting directives.
+    mutating func withDocuments(_ change: (inout RelayedDocuments) -> Void) {
+        documents.account = settings.account
+        documents.isConnected = devices.listed != nil
+        change(&documents)
+        for directive in documents.takeDirectives() {
+            switch directive {
+            case .ask(let id, let ask): directives.append(.send(.documentAsk(id: id, ask)))
+            case .answer(let client, let request, let outcome): answer(client, request: request, outcome)
+            case .tell(let client, let request, let news):
+                directives.append(.tell(client, .told(request: request, news)))
+            case .note(let what, let status): log(RelayLogEntry(device: "", what: what, status: status))
             }
-            end(id, ledger.outcomeAtDeadline(of: id), now)
         }
-        lookForSilentFiles(now)
-        endSilentStreams(now)
-        withDocuments { $0.due(at: now) }
-        endGrants(now)
-        endLines(now)
-        for (number, task) in work.tasks {
-            if let timeout = task.timeout, timeout <= now {
-                gaveUp(number, task: task, at: now)
-                continue
-            }
-            if let deadline = task.deadline, deadline <= now, task.isEndedHere {
-                forget(number, task)
-                let detail =
-                    task.client == nil
-                    ? "it took longer than to its deadline, and was ended"
-                    : "the app did not answer before the deadline"
-                keep(RelayOutcome(.outcomeUnknown, detail: detail), of: task.id, from: task.device)
-                appStreamEnded(task.id, isLost: true)
-            }
-            guard let moment = task.tellsAt, moment <= now, work.tasks[number] != nil else { continue }
-            work.tasks[number]?.tellsAt = nil
-            send(.executing(command: task.id), to: task.device, deadline: task.deadline)
-        }
-        return take(now)
+    }
+
+    /// Answers a client's request.
+    mutating func answer(_ client: ClientNumber, request: Int64, _ outcome: RelayOutcome, id: UUID? = nil) {
+        directives.append(.tell(client, .answered(request: request, id: id, outcome)))
+    }
+
+    /// Notes what happened, behind all that is to be done.
+    mutating func log(_ entry: RelayLogEntry) { notes.append(entry) }
+
+    /// Sends something to another device, without a command of its own.
+    mutating func send(_ content: RelayContent, to device: String, deadline: Int64? = nil, isBulk: Bool = false) {
+        guard devices.canReach(device), let body = try? content.encoded() else { return }
+        let route = RelayRoute(peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk)
+        directives.append(.send(.route(route)))
     }
 
     /// Takes the directives, together with the next moment at which something is due.
     mutating func take(_ now: Int64) -> [Directive] {
         askNext(now)
-        nextQueuedMessages(now)
-        sendWaiting(now)
-        var next = min(ledger.deadline ?? .max, calls.linesDue ?? .max)
-        for moment in [nextFileMoment, nextStreamMoment, documents.nextMoment] { next = min(next, moment ?? .max) }
-        if let moment = settings.grantEnds?.values.min() { next = min(next, moment) }
-        for task in work.tasks.values {
-            // A task of the system ends with the system's response.
-            let end = task.isEndedHere ? task.deadline : task.timeout
-            next = min(next, end ?? .max, task.tellsAt ?? .max)
-        }
+        deliverNext(at: now)
+        sendWaiting(at: now)
+        var next = min(ledger.deadline ?? .max, work.nextMoment)
+        for moment in [
+            connections.nextMoment, streams.nextMoment, documents.nextMoment, settings.grantEnds?.values.min(),
+        ] { next = min(next, moment ?? .max) }
         if next < wakesAt ?? .max {
             wakesAt = next
             directives.append(.wake(after: max(1, next - now)))
@@ -390,45 +190,179 @@ package struct RelayHost {
         return directives
     }
 
+    // MARK: Time
+
+    /// The deadline that was asked for has come.
+    package mutating func due(at now: Int64) -> [Directive] {
+        wakesAt = nil
+        for id in ledger.due(at: now) {
+            if let command = ledger[id], command.life != .requesting, command.opens != nil {
+                // Opened late, it would stay open there.
+                send(.cancel(command: id), to: command.device)
+            }
+            end(id, ledger.outcomeAtDeadline(of: id), at: now)
+        }
+        perform(streams.incoming.due(isTalking: streams.isTalking(at: now), at: now), at: now)
+        perform(streams.apps.due(at: now), at: now)
+        withDocuments { $0.due(at: now) }
+        endGrants(at: now)
+        endConnections(at: now)
+        for (number, task) in work.tasks {
+            if let timeout = task.timeout, timeout <= now {
+                giveUp(number, task, at: now)
+                continue
+            }
+            if let deadline = task.deadline, deadline <= now, task.isEndedHere {
+                directives += work.discard(number)
+                let detail =
+                    task.client == nil
+                    ? "it took longer than to its deadline, and was ended"
+                    : "the app did not answer before the deadline"
+                keep(RelayOutcome(.outcomeUnknown, detail: detail), of: task.id, from: task.device)
+                directives += streams.apps.discard(task.id, isLost: true)
+            }
+            guard let moment = task.tellsAt, moment <= now, work.tasks[number] != nil else { continue }
+            work.tasks[number]?.tellsAt = nil
+            send(.executing(command: task.id), to: task.device, deadline: task.deadline)
+        }
+        return take(now)
+    }
+
+    /// Ends connections over which nothing has passed, and those whose device did not come back.
+    private mutating func endConnections(at now: Int64) {
+        let times = CallConnections.Times(settings)
+        let (lost, idle) = connections.due(at: now, times: times) { id in
+            work.tasks.values.contains { $0.connection == id }
+        }
+        for id in lost { lose(id, reason: .unknown, detail: "the device did not come back in time", at: now) }
+        for id in idle {
+            guard let connection = connections[id] else { continue }
+            close(id, reason: .idle)
+            directives.append(.tell(connection.client, .closed(connection: id, .idle)))
+        }
+    }
+
+    // MARK: The end of a command or a connection
+
     /// Ends a command and answers its client.
-    mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, _ now: Int64) {
+    mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, at now: Int64) {
         guard let command = ledger.end(id, outcome.status, detail: outcome.detail, from: device, at: now) else {
             return
         }
-        mail.sentQueuedMessages[id] = nil
+        messages.sent.remove(id)
         departures[id] = nil
         if let opens = command.opens, outcome.status == .success {
-            addLine(
-                id, line: Line(client: command.client, device: command.device, app: opens.app, service: opens.service),
-                at: now)
+            open(
+                CallConnections.Connection(
+                    client: command.client, device: command.device, app: opens.app, service: opens.service),
+                id: id, at: now)
         }
-        if let connection = command.connection { answeredOver(connection, id: id, at: now) }
-        outgoingEnded(id)
-        appStreamEnded(id)
-        directives.append(.tell(command.client, .answered(request: command.request, id: id, outcome)))
-        note(id, command: command, status: outcome.status)
+        if let connection = command.connection { connections.answered(id, over: connection, at: now) }
+        directives += streams.outgoing.discard(id)
+        directives += streams.apps.discard(id)
+        answer(command.client, request: command.request, outcome, id: id)
+        note(command, id: id, status: outcome.status)
     }
 
-    /// Notes what happened, behind all that is to be done.
-    mutating func log(_ entry: RelayLogEntry) { notes.append(entry) }
-
     /// Notes what was asked of another device.
-    mutating func note(_ id: UUID, command: CommandLedger.Command, status: RelayStatus) {
+    mutating func note(_ command: CommandLedger.Command, id: UUID, status: RelayStatus) {
         log(
             RelayLogEntry(
                 device: command.device, what: command.what, status: status, id: id, asker: command.asker))
     }
 
-    /// Sends something to another device, without a command of its own.
-    mutating func send(
-        _ content: RelayContent, to device: String, deadline: Int64?, isBulk: Bool = false
-    ) {
-        guard hasWay(to: device), let body = try? content.encoded() else { return }
-        directives.append(
-            .send(
-                .route(
-                    RelayRoute(
-                        peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk)))
-        )
+    /// Opens a connection between apps, at either end.
+    mutating func open(_ connection: CallConnections.Connection, id: UUID, at now: Int64) {
+        var connection = connection
+        connection.isOthers = others.guests[connection.device] != nil || devices[connection.device] == nil
+        connections.add(connection, id: id, times: CallConnections.Times(settings), at: now)
+    }
+
+    /// Closes a connection, and notifies the other device at once or when it is back. Its requests that the app has not
+    /// answered end.
+    mutating func close(_ id: UUID, reason: RelayCloseReason) {
+        guard let connection = connections[id] else { return }
+        connections.remove(id, ledger: ledger)
+        for (number, task) in work.tasks where task.connection == id && task.client == connection.client {
+            work.tasks[number] = nil
+            let detail = "the connection was closed before it was answered"
+            reply(task.id, to: task.device, RelayOutcome(.outcomeUnknown, detail: detail))
+        }
+        if let content = connections.closing(id, of: connection, reason: reason) {
+            send(content, to: connection.device)
+        }
+    }
+
+    /// Ends a connection without notifying the other device.
+    mutating func lose(_ id: UUID, reason: RelayCloseReason, detail: String, at now: Int64) {
+        perform(connections.lose(id, reason: reason, detail: detail, ledger: ledger), at: now)
+    }
+
+    // MARK: Queued messages of this device
+
+    /// The server has queued a message of this device.
+    mutating func queuedMessageKept(_ id: UUID, at now: Int64) {
+        guard let deadline = messages.sent.remove(id), let command = ledger.kept(id, until: deadline, at: now) else {
+            return
+        }
+        answer(command.client, request: command.request, RelayOutcome(.success), id: id)
+    }
+
+    /// A message of this device has ended, after the server had queued it.
+    ///
+    /// - Returns: Whether the id names such a message.
+    @discardableResult
+    mutating func queuedMessageEnded(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil) -> Bool {
+        let status = outcome.status
+        guard let ended = ledger.queuedMessageEnded(id, status, detail: outcome.detail, from: device) else {
+            return false
+        }
+        log(RelayLogEntry(device: ended.device, what: ended.what, status: status, id: id, asker: ended.asker))
+        return true
+    }
+
+    /// Cancels a message that is queued at the server.
+    ///
+    /// - Returns: Whether this client may cancel it; the server's response follows.
+    mutating func recall(_ id: UUID, by client: ClientNumber, request: Int64) -> Bool {
+        guard let queuedMessage = ledger.keptQueuedMessage(id), let member = clients[client],
+            member.isTerminal || member.app == queuedMessage.asker
+        else { return false }
+        guard devices.isOpen else {
+            let outcome = RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
+            answer(client, request: request, outcome)
+            return true
+        }
+        guard messages.sent.canRecall else {
+            let outcome = RelayOutcome(.resourceLimits, detail: "too many queued messages are being taken back")
+            answer(client, request: request, outcome)
+            return true
+        }
+        messages.sent.recall(id, for: (client, request))
+        directives.append(.send(.recall(device: queuedMessage.device, id: id)))
+        return true
+    }
+
+    /// The server reports whether a cancelled message was queued.
+    mutating func recalled(_ id: UUID, didWait: Bool) {
+        let requests = messages.sent.takeRecalls(of: id)
+        if didWait { queuedMessageEnded(id, RelayOutcome(.cancelled)) }
+        let outcome =
+            didWait
+            ? RelayOutcome(.success)
+            : RelayOutcome(.failed, detail: "it waits no more: the device has it, or it has ended")
+        for (client, request) in requests { answer(client, request: request, outcome) }
+    }
+
+    /// The session with the server is lost, and with it the responses about queued messages.
+    mutating func queuedMessagesLost(at now: Int64) {
+        for id in ledger.underWay() where ledger[id]?.isQueuedMessage == true {
+            let detail = "the way to the server was lost; tell it again under the same id"
+            end(id, RelayOutcome(ledger.isWaiting(id) ? .networkUnavailable : .outcomeUnknown, detail: detail), at: now)
+        }
+        for (client, request) in messages.sent.takeRecalls() {
+            let outcome = RelayOutcome(.outcomeUnknown, detail: "the way to the server was lost")
+            answer(client, request: request, outcome)
+        }
     }
 }

@@ -69,7 +69,7 @@ import Testing
         #expect(outcome == nil)
         say(.stream(id, .taken(RelayOutcome(.success))), 1)
         #expect(outcome == .success)
-        #expect(hosts[0].streams.appStreams.isEmpty && hosts[1].streams.appStreams.isEmpty)
+        #expect(hosts[0].streams.apps.isEmpty && hosts[1].streams.apps.isEmpty)
     }
 
     @Test("A stream ends whose pieces stop coming, and one that nobody takes any further", arguments: [true, false])
@@ -77,14 +77,14 @@ import Testing
         begin(size: 3, deadline: 3_600_000)
         say(.stream(id, .pull(offset: 0, length: 3, prefix: [])), 1)
         say(.stream(id, .piece(offset: 0, isAsked ? [1, 2] : [1, 2, 3])), 0)
-        let timeout = isAsked ? Host.giverTimeout : Host.takerTimeout
-        #expect(hosts[1].nextStreamMoment == timeout)
+        let timeout = isAsked ? AppStreams.giverTimeout : AppStreams.takerTimeout
+        #expect(hosts[1].streams.apps.nextMoment == timeout)
         follow(hosts[1].due(at: timeout - 1), 1)
         #expect(!steps(1).contains(.lost) && outcome == nil)
         follow(hosts[1].due(at: timeout), 1)
         #expect(steps(1).last == .lost)
         #expect(outcome == .failed)
-        #expect(hosts[0].streams.appStreams.isEmpty && hosts[1].streams.appStreams.isEmpty)
+        #expect(hosts[0].streams.apps.isEmpty && hosts[1].streams.apps.isEmpty)
     }
 
     @Test("The agent makes the digest of what begins at 0, also where it begins anew")
@@ -173,7 +173,7 @@ import Testing
         other.begin()
         other.follow(other.hosts[1].ended(1, at: 0), 1)
         #expect(other.outcome == .outcomeUnknown)
-        #expect(other.hosts[0].streams.appStreams.isEmpty)
+        #expect(other.hosts[0].streams.apps.isEmpty)
     }
 
     @Test("When the way is lost both hear of it")

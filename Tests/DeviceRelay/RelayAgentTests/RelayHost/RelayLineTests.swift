@@ -190,7 +190,7 @@ import Testing
             route.peer = "1"
             _ = hosts[1].received(.route(route), at: now)
         }
-        #expect(hosts[1].calls.lines[second] != nil && hosts[0].calls.lines[second] == nil)
+        #expect(hosts[1].connections[second] != nil && hosts[0].connections[second] == nil)
         switch way {
         case 0: say(.cancel(request: 8, id: second), 0)
         case 1: follow(hosts[0].ended(1, at: now), 0)
@@ -198,7 +198,7 @@ import Testing
             now = 5_000
             follow(hosts[0].due(at: now), 0)
         }
-        #expect(hosts[1].calls.lines[second] == nil)
+        #expect(hosts[1].connections[second] == nil)
         #expect(told[1].contains(.closed(connection: second, .cancelled)))
     }
 
