@@ -184,12 +184,10 @@ private final class AvahiWork {
                 opened.subscribe("type='signal',sender='\(Self.service)',interface='\(Self.group)'")
                 connection = opened
             }
-            call(
-                .browser, "/", Self.server, "ServiceBrowserNew",
-                [
-                    .int32(Self.anyInterface), .int32(Self.anyVersion), .string(NearbyText.type), .string(""),
-                    .uint32(0),
-                ])
+            let values: [BusValue] = [
+                .int32(Self.anyInterface), .int32(Self.anyVersion), .string(NearbyText.type), .string(""), .uint32(0),
+            ]
+            call("ServiceBrowserNew", of: Self.server, at: "/", values, for: .browser)
         } catch { tryAgain("there is no system bus (\(error))") }
     }
 
@@ -203,37 +201,36 @@ private final class AvahiWork {
         groupPath = nil
         guard wanted != nil, !isGroupAwaited else { return }
         isGroupAwaited = true
-        call(.group, "/", Self.server, "EntryGroupNew")
+        call("EntryGroupNew", of: Self.server, at: "/", for: .group)
     }
 
-    private func free(_ path: String) { call(.publish, path, Self.group, "Free") }
+    private func free(_ path: String) { call("Free", of: Self.group, at: path, for: .publish) }
 
     private func publish(_ announcement: NearbyAnnouncement, _ path: String) {
         let host = announcement.name + ".local"
         let text = NearbyText.write(salt: announcement.salt, tag: announcement.tag)
         let addresses = LocalAddress.all()
         for address in addresses {
-            call(
-                .publish, path, Self.group, "AddAddress",
-                [
-                    .int32(address.interface), .int32(Self.anyVersion), .uint32(Self.withoutReverse), .string(host),
-                    .string(address.address.text),
-                ])
+            let values: [BusValue] = [
+                .int32(address.interface), .int32(Self.anyVersion), .uint32(Self.withoutReverse), .string(host),
+                .string(address.address.text),
+            ]
+            call("AddAddress", of: Self.group, at: path, values, for: .publish)
         }
         for interface in Set(addresses.map(\.interface)).sorted() {
-            let place: [BusValue] = [.int32(interface), .int32(Self.anyVersion)]
-            call(
-                .publish, path, Self.group, "AddService",
-                place + [
-                    .uint32(0), .string(announcement.name), .string(NearbyText.type), .string(""), .string(host),
-                    .uint16(announcement.port), .data(text),
-                ])
+            let values: [BusValue] = [
+                .int32(interface), .int32(Self.anyVersion), .uint32(0), .string(announcement.name),
+                .string(NearbyText.type), .string(""), .string(host), .uint16(announcement.port), .data(text),
+            ]
+            call("AddService", of: Self.group, at: path, values, for: .publish)
         }
-        call(.publish, path, Self.group, "Commit")
+        call("Commit", of: Self.group, at: path, for: .publish)
         groupStays = .now + Self.shortestStay
     }
 
-    private func call(_ call: Call, _ path: String, _ interface: String, _ method: String, _ values: [BusValue] = []) {
+    private func call(
+        _ method: String, of interface: String, at path: String, _ values: [BusValue] = [], for call: Call
+    ) {
         guard
             let message = BusMessage(
                 destination: owner ?? Self.service, path: path, interface: interface, method: method),
@@ -311,12 +308,11 @@ private final class AvahiWork {
     private func look(at item: Item) {
         guard resolving < Self.resolvingLimit else { return waiting.append(item) }
         resolving += 1
-        call(
-            .resolve(item), "/", Self.server, "ResolveService",
-            [
-                .int32(item.interface), .int32(item.version), .string(item.name), .string(NearbyText.type),
-                .string(item.domain), .int32(item.version), .uint32(0),
-            ])
+        let values: [BusValue] = [
+            .int32(item.interface), .int32(item.version), .string(item.name), .string(NearbyText.type),
+            .string(item.domain), .int32(item.version), .uint32(0),
+        ]
+        call("ResolveService", of: Self.server, at: "/", values, for: .resolve(item))
     }
 
     /// Handles Avahi's response, or its absence. An announcement whose text did not arrive is resolved again, as long

@@ -67,7 +67,7 @@ final class DirectChannel: Sendable {
         events: @escaping @Sendable (DirectChannelEvent) -> Void
     ) -> EventLoopFuture<DirectChannel> {
         let place: SocketAddress
-        do { place = try Self.place(address, port, interface) } catch {
+        do { place = try Self.place(of: address, port: port, interface: interface) } catch {
             return group.next().makeFailedFuture(error)
         }
         return ClientBootstrap(group: group)
@@ -82,7 +82,7 @@ final class DirectChannel: Sendable {
             .connect(to: place).map { DirectChannel($0) }
     }
 
-    private static func place(_ address: String, _ port: UInt16, _ interface: Int32) throws -> SocketAddress {
+    private static func place(of address: String, port: UInt16, interface: Int32) throws -> SocketAddress {
         let plain = try SocketAddress(ipAddress: address, port: Int(port))
         guard case .v6(let six) = plain, NetworkAddress(address)?.isLinkLocal == true else { return plain }
         var raw = six.address

@@ -26,9 +26,11 @@ final class DBusClient {
 
     /// Calls a method and waits for the answer.
     ///
-    /// - Parameter starts: Whether the bus may start the owner of the name.
+    /// - Parameters:
+    ///   - name: The bus name of the program that has the object at the path.
+    ///   - starts: Whether the bus may start the owner of the name.
     func call(
-        _ name: String, _ path: String, _ interface: String, _ method: String, _ values: [BusValue] = [],
+        _ method: String, of interface: String, at path: String, in name: String, _ values: [BusValue] = [],
         starts: Bool = false, timeout: Duration = .seconds(3)
     ) throws(Fault) -> [BusValue] {
         guard let message = BusMessage(destination: name, path: path, interface: interface, method: method),

@@ -50,7 +50,7 @@ package final class DesktopOpener: AddressOpener {
             let bus = try DBusClient(environment: environment)
             let path = "/" + app.replacing(".", with: "/").replacing("-", with: "_")
             _ = try bus.call(
-                app, path, Self.application, "Open", [.strings([uri]), .dictionary([:])], starts: true,
+                "Open", of: Self.application, at: path, in: app, [.strings([uri]), .dictionary([:])], starts: true,
                 timeout: .seconds(25))
             return RelayOutcome(.success)
         } catch {
@@ -99,8 +99,9 @@ package final class DesktopOpener: AddressOpener {
             let bus = try DBusClient(environment: environment)
             bus.watch(Self.portal + "Request", "Response")
             let answer = try bus.call(
-                Self.portal + "Desktop", "/org/freedesktop/portal/desktop", Self.portal + "OpenURI", "OpenURI",
-                [.string(""), .string(uri), .dictionary([:])], starts: true, timeout: .seconds(25))
+                "OpenURI", of: Self.portal + "OpenURI", at: "/org/freedesktop/portal/desktop",
+                in: Self.portal + "Desktop", [.string(""), .string(uri), .dictionary([:])], starts: true,
+                timeout: .seconds(25))
             guard case .path(let request)? = answer.first else {
                 return RelayOutcome(.failed, detail: "the desktop portal answers otherwise than its interface says")
             }

@@ -49,10 +49,10 @@ package final class MediaPlayers {
     }
 
     private func call(
-        _ name: String, _ interface: String, _ method: String, _ values: [BusValue] = []
+        _ method: String, of interface: String, in name: String, _ values: [BusValue] = []
     ) throws(Fault) -> [BusValue] {
         do throws(DBusClient.Fault) {
-            return try bus.call(Self.prefix + name, Self.path, interface, method, values)
+            return try bus.call(method, of: interface, at: Self.path, in: Self.prefix + name, values)
         } catch {
             // The bus' own names of errors are no messages for people.
             switch error.name {
@@ -69,7 +69,7 @@ package final class MediaPlayers {
         let names: [BusValue]
         do throws(DBusClient.Fault) {
             names = try bus.call(
-                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames")
+                "ListNames", of: "org.freedesktop.DBus", at: "/org/freedesktop/DBus", in: "org.freedesktop.DBus")
         } catch { throw Fault(description: error.words) }
         guard case .strings(let all)? = names.first else { return [] }
         var players: [Player] = []
@@ -86,9 +86,10 @@ package final class MediaPlayers {
         else {
             throw Fault(description: "that is no name of a player")
         }
-        guard case .dictionary(let own)? = try call(name, Self.properties, "GetAll", [.string(Self.player)]).first,
+        guard
+            case .dictionary(let own)? = try call("GetAll", of: Self.properties, in: name, [.string(Self.player)]).first,
             case .dictionary(let root)? = try call(
-                name, Self.properties, "GetAll", [.string("org.mpris.MediaPlayer2")]
+                "GetAll", of: Self.properties, in: name, [.string("org.mpris.MediaPlayer2")]
             ).first
         else { throw Fault(description: "\(name) does not tell what it plays") }
         var player = Player(
@@ -104,7 +105,7 @@ package final class MediaPlayers {
             player.position = max(-Self.longest, min(position, Self.longest))
             player.tellsPosition = true
         } else if case .int64(let position)? = try? call(
-            name, Self.properties, "Get", [.string(Self.player), .string("Position")]
+            "Get", of: Self.properties, in: name, [.string(Self.player), .string("Position")]
         ).first {
             player.position = max(-Self.longest, min(position, Self.longest))
             player.tellsPosition = true
@@ -147,7 +148,9 @@ package final class MediaPlayers {
     }
 
     /// Calls a method without arguments: `Play`, `Pause`, `Stop`.
-    package func order(_ method: String, _ name: String) throws(Fault) { _ = try call(name, Self.player, method) }
+    package func order(_ method: String, _ name: String) throws(Fault) {
+        _ = try call(method, of: Self.player, in: name)
+    }
 
     /// Plays an address from a position on, and returns when it plays.
     ///
@@ -169,9 +172,9 @@ package final class MediaPlayers {
         let deadline = ContinuousClock.now + timeout
         do {
             // A player that does not answer may still open the address later, and is stopped then.
-            _ = try call(chosen.name, Self.player, "OpenUri", [.string(uri)])
+            _ = try call("OpenUri", of: Self.player, in: chosen.name, [.string(uri)])
             var playing = try wait(for: chosen.name, until: deadline) { $0.uri == uri }
-            _ = try call(chosen.name, Self.player, "Play")
+            _ = try call("Play", of: Self.player, in: chosen.name)
             let began = playing.position
             // The position is decisive, not the status: mpv reports `Playing` before its site has sent anything, and
             // still reports `Stopped` of an address that it opened while it was idle.
@@ -189,7 +192,7 @@ package final class MediaPlayers {
             guard target() > 2_000_000 || playing.position > 2_000_000 else { return playing }
             // A player that has just begun may not be able to seek yet: the request is repeated.
             repeat {
-                _ = try call(chosen.name, Self.player, "SetPosition", [.path(playing.track), .int64(target())])
+                _ = try call("SetPosition", of: Self.player, in: chosen.name, [.path(playing.track), .int64(target())])
                 playing = try wait(for: chosen.name, until: min(deadline, .now + .milliseconds(500)), orGiveUp: true) {
                     abs($0.position - target()) < 1_500_000
                 }

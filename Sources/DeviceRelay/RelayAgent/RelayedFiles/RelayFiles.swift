@@ -80,7 +80,7 @@ package final class RelayFiles: Sendable {
         _ stream: UUID, _ order: RelayFileOrder, tell: @escaping @Sendable (RelayFileEvent) -> Void
     ) {
         let begins = state.withLock { state in
-            state.work.append { [self] in take(stream, order, tell) }
+            state.work.append { [self] in take(order, of: stream, tell: tell) }
             defer { state.isWorking = true }
             return !state.isWorking
         }
@@ -99,7 +99,7 @@ package final class RelayFiles: Sendable {
         }
     }
 
-    private func take(_ stream: UUID, _ order: RelayFileOrder, _ tell: (RelayFileEvent) -> Void) {
+    private func take(_ order: RelayFileOrder, of stream: UUID, tell: (RelayFileEvent) -> Void) {
         do throws(FileError) {
             switch order {
             case .prepare(let folder, let part, let isMade):

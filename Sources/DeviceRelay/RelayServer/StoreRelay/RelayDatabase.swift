@@ -154,7 +154,7 @@ package final class RelayDatabase: RelayRegister {
         do {
             try queue.unsafeReentrantWrite { database in
                 try database.inTransaction(.immediate) {
-                    for (device, change) in changes { try Self.write(change, device, database) }
+                    for (device, change) in changes { try Self.write(change, of: device, to: database) }
                     return .commit
                 }
             }
@@ -178,7 +178,7 @@ package final class RelayDatabase: RelayRegister {
         }
     }
 
-    private static func write(_ change: Change, _ device: String, _ database: Database) throws {
+    private static func write(_ change: Change, of device: String, to database: Database) throws {
         switch change {
         case .keep(let kept, let account):
             try database.execute(
