@@ -3,6 +3,7 @@ import Foundation
 import FuzzDriver
 import RelayAgent
 import RelayProtocol
+import Timestamps
 
 /// Messages of handshakes, sealed content and queued messages from other devices: none may trap, none that was not sealed for this device is
 /// opened, and what is refused changes nothing.
@@ -58,7 +59,10 @@ enum NoiseFuzz {
     private static func post(_ input: [UInt8]) {
         var (sender, receiver) = devices
         var queuedMessage = QueuedMessage(peer: "2", id: UUID(), deadline: 5, body: input)
-        guard case .send(.queuedMessage(let sealed)) = sender.outgoing(.queuedMessage(queuedMessage), at: 0) else {
+        guard
+            case .send(.queuedMessage(let sealed)) = sender.outgoing(
+                .queuedMessage(queuedMessage), at: Timestamp(rawValue: 0))
+        else {
             preconditionFailure("a queued message cannot be sealed")
         }
         queuedMessage.peer = "1"
@@ -70,7 +74,9 @@ enum NoiseFuzz {
     }
 
     private static func body(_ queuedMessage: QueuedMessage, _ seals: inout RelaySeals) -> [UInt8]? {
-        if case .queuedMessage(let opened)? = seals.incoming(.queuedMessage(queuedMessage), at: 0).frame {
+        if case .queuedMessage(let opened)? = seals.incoming(.queuedMessage(queuedMessage), at: Timestamp(rawValue: 0))
+            .frame
+        {
             opened.body
         } else {
             nil

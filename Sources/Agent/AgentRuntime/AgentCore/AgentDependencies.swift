@@ -106,7 +106,7 @@ struct AgentDependencies: Sendable {
         DeviceRelayParts(
             opener: relayPorts.opener, services: relayPorts.services, presenter: presenter, nearby: relayPorts.nearby,
             machine: .read(),
-            now: { [now] in now().rawValue })
+            now: now)
     }
 
     /// Whether there is a server.

@@ -36,12 +36,12 @@ package struct DeviceRelayParts: Sendable {
     /// The manufacturer and model of this machine, which other devices show.
     package var machine: DeviceModelInfo
     /// The time in milliseconds since 1970.
-    package var now: @Sendable () -> Int64
+    package var now: @Sendable () -> Timestamp
 
     /// Names the ports.
     package init(
         opener: any AddressOpener, services: any NativeServices, presenter: any Presenter,
-        nearby: AvahiDirectory?, machine: DeviceModelInfo, now: @escaping @Sendable () -> Int64
+        nearby: AvahiDirectory?, machine: DeviceModelInfo, now: @escaping @Sendable () -> Timestamp
     ) {
         self.machine = machine
         self.opener = opener

@@ -2,6 +2,7 @@ import Foundation
 import Platform
 import RelayProtocol
 import Synchronization
+import Timestamps
 
 /// The record on the disk of the queued messages that this device has taken, one line each. Thread-safe.
 ///
@@ -30,7 +31,7 @@ final class ReceivedMessageLogFile: Sendable {
     /// Reads what is remembered at a moment, the oldest first, and writes the file anew where there is more in it.
     ///
     /// - Throws: ``Unusable``.
-    func read(at now: Int64) throws(Unusable) -> [ReceivedMessage] {
+    func read(at now: Timestamp) throws(Unusable) -> [ReceivedMessage] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         guard let text = FileManager.default.contents(atPath: path) else {
             throw Unusable(description: "\(path) cannot be read")
@@ -38,7 +39,7 @@ final class ReceivedMessageLogFile: Sendable {
         let all = text.split(separator: UInt8(ascii: "\n")).map {
             Self.queuedMessage(String(decoding: $0, as: UTF8.self))
         }
-        let rest = all.compactMap { $0 }.filter { $0.until >= now }.suffix(ReceivedMessageLog.limit)
+        let rest = all.compactMap { $0 }.filter { $0.until >= now.rawValue }.suffix(ReceivedMessageLog.limit)
         if rest.count != all.count || text.last != UInt8(ascii: "\n") { try write(Array(rest), anew: true) }
         lines.withLock { $0 = rest.count }
         return Array(rest)
@@ -85,7 +86,7 @@ final class ReceivedMessageLogFile: Sendable {
             return count
         }
         guard count > 2 * ReceivedMessageLog.limit else { return }
-        _ = try read(at: Int64(Date().timeIntervalSince1970 * 1000))
+        _ = try read(at: Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)))
     }
 
     private func write(_ queuedMessages: [ReceivedMessage], anew: Bool) throws(Unusable) {

@@ -18,7 +18,7 @@ struct RelayLog {
     private struct Waiting {
         var entry: RelayLogEntry
         var name: String?
-        var moment: Int64
+        var moment: Timestamp
     }
 
     /// The log in an agent's data folder.
@@ -28,9 +28,9 @@ struct RelayLog {
     ///
     /// - Parameters:
     ///   - name: The device's name.
-    ///   - now: In milliseconds since 1970.
+    ///   - now: The present time.
     /// - Returns: Whether it is the first line that waits, and ``write()`` is to be called within a second.
-    mutating func note(_ entry: RelayLogEntry, name: String?, at now: Int64) -> Bool {
+    mutating func note(_ entry: RelayLogEntry, name: String?, at now: Timestamp) -> Bool {
         waiting.append(Waiting(entry: entry, name: name, moment: now))
         if waiting.count == Self.waitingLimit { write() }
         return waiting.count == 1
@@ -60,7 +60,7 @@ struct RelayLog {
     private static func append(_ line: Waiting, to lines: inout [UInt8]) {
         let entry = line.entry
         let fields: [(name: StaticString, value: String?)] = [
-            ("asker", entry.asker), ("at", Timestamp(rawValue: line.moment).description), ("device", entry.device),
+            ("asker", entry.asker), ("at", line.moment.description), ("device", entry.device),
             ("id", entry.id?.uuidString.lowercased()), ("name", line.name), ("status", entry.status.rawValue),
             ("what", entry.what),
         ]

@@ -1,4 +1,5 @@
 import Platform
+import Timestamps
 
 /// Decides which of the user's devices to connect to, at which address, and when to retry. A value.
 ///
@@ -19,7 +20,7 @@ struct DirectDialling {
 
     private var sightings: [String: NearbySighting] = [:]
     private var order: [String] = []
-    private var pauses: [String: (until: Int64, backOff: BackOff)] = [:]
+    private var pauses: [String: (until: Timestamp, backOff: BackOff)] = [:]
     private var dialled: Set<String> = []
     /// The salts of each device's earlier announcements: repeating one of them does not end a pause.
     private var salts: [String: [[UInt8]]] = [:]
@@ -57,12 +58,12 @@ struct DirectDialling {
     }
 
     /// A connection could not be made, or is over.
-    mutating func ended(_ peer: String, at now: Int64) {
+    mutating func ended(_ peer: String, at now: Timestamp) {
         dialled.remove(peer)
         if tried[peer]?.isLast == false { return }
         tried[peer] = nil
         var backOff = pauses[peer]?.backOff ?? BackOff(base: 2000, cap: 60_000)
-        pauses[peer] = (now + backOff.next(), backOff)
+        pauses[peer] = (now.adding(milliseconds: backOff.next()), backOff)
     }
 
     /// A connection was of use: the next pause is a first one.
@@ -77,13 +78,13 @@ struct DirectDialling {
     ///   - match: The device of an announcement; `nil` where it is none that this one begins with.
     ///   - isConnected: Whether there is a connection to it.
     mutating func dials(
-        at now: Int64, match: (NearbySighting) -> String?, isConnected: (String) -> Bool
+        at now: Timestamp, match: (NearbySighting) -> String?, isConnected: (String) -> Bool
     ) -> [Dial] {
         var places: [String: [NearbySighting]] = [:]
         var peers: [String] = []
         for sighting in order.reversed().compactMap({ sightings[$0] }) {
             guard let peer = match(sighting), !dialled.contains(peer), !isConnected(peer),
-                (pauses[peer]?.until ?? 0) <= now
+                (pauses[peer]?.until ?? .distantPast) <= now
             else { continue }
             if places[peer] == nil { peers.append(peer) }
             places[peer, default: []].append(sighting)
@@ -99,7 +100,7 @@ struct DirectDialling {
     }
 
     /// When a pause ends next.
-    func deadline(after now: Int64) -> Int64? {
+    func deadline(after now: Timestamp) -> Timestamp? {
         pauses.values.map(\.until).filter { $0 > now }.min()
     }
 }

@@ -5,6 +5,7 @@ import Networking
 import Platform
 import PushCore
 import RelayProtocol
+import Timestamps
 
 /// Direct connections of the user's devices with each other, in the networks that they share, beside the path through
 /// the server.
@@ -42,7 +43,7 @@ package actor DirectRelay {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.executor.asUnownedSerialExecutor() }
 
     private nonisolated let directory: AvahiDirectory
-    private nonisolated let now: @Sendable () -> Int64
+    private nonisolated let now: @Sendable () -> Timestamp
     private nonisolated let logger: Logger
     private weak var delegate: DeviceRelay?
     private var listener: (any Channel)?
@@ -59,9 +60,9 @@ package actor DirectRelay {
     ///
     /// - Parameters:
     ///   - loop: The delegate's.
-    ///   - now: The time in milliseconds since 1970.
+    ///   - now: The present time.
     package init(
-        loop: any EventLoop, directory: AvahiDirectory, now: @escaping @Sendable () -> Int64, logger: Logger
+        loop: any EventLoop, directory: AvahiDirectory, now: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
         self.loop = loop
         self.directory = directory
@@ -105,22 +106,22 @@ package actor DirectRelay {
     // MARK: What the agent says
 
     /// Something is to be sent to another device.
-    package func send(_ route: RelayRoute) { follow(paths.send(route, at: now())) }
+    package func send(_ route: RelayRoute) { follow(paths.send(route, at: now().rawValue)) }
 
     /// Handles a frame of the server that concerns the user's devices.
     package func receive(_ frame: RelayFrame, keys: DirectKeys?) {
         switch frame {
         case .welcome(let own, _, let devices, _):
             let absent = devices.filter { $0.presence != .online && $0.id != own }.map(\.id)
-            follow(paths.sessionOpened(without: Set(absent), at: now()))
+            follow(paths.sessionOpened(without: Set(absent), at: now().rawValue))
         case .changed(_, let device):
             if device.presence == .online {
                 paths.isThere(device.id)
             } else {
-                follow(paths.isAway(device.id, at: now()))
+                follow(paths.isAway(device.id, at: now().rawValue))
             }
         case .removed(_, let device): follow(paths.drop(device))
-        case .interrupted(let device): follow(paths.isAway(device, at: now()))
+        case .interrupted(let device): follow(paths.isAway(device, at: now().rawValue))
         default: break
         }
         know(keys)
@@ -128,7 +129,7 @@ package actor DirectRelay {
 
     /// The session with the server is over; connections stay.
     package func sessionClosed(keys: DirectKeys?) {
-        follow(paths.sessionClosed(at: now()))
+        follow(paths.sessionClosed(at: now().rawValue))
         know(keys)
     }
 
@@ -157,7 +158,7 @@ package actor DirectRelay {
 
     /// Another device reports, through the server, that a connection is over.
     package func counted(_ connection: UUID, received: Int64, isAnswer: Bool, by peer: String) {
-        follow(paths.counted(connection, received: received, isAnswer: isAnswer, by: peer, at: now()))
+        follow(paths.counted(connection, received: received, isAnswer: isAnswer, by: peer, at: now().rawValue))
     }
 
     private func announce() {
@@ -224,7 +225,7 @@ package actor DirectRelay {
     private func wakeForDialling() {
         let moment = now()
         guard let next = dialling.deadline(after: moment) else { return }
-        loop.scheduleTask(in: .milliseconds(max(1, next - moment))) { [weak self] in
+        loop.scheduleTask(in: .milliseconds(max(1, next.milliseconds(since: moment)))) { [weak self] in
             self?.assumeIsolated { $0.dial() }
         }
     }
@@ -274,7 +275,7 @@ package actor DirectRelay {
             guard let connection = connections.removeValue(forKey: id) else { return }
             if case .live(let number) = connection.stage {
                 channels[number] = nil
-                follow(paths.closed(number, at: now()))
+                follow(paths.closed(number, at: now().rawValue))
             }
             if let peer = connection.dialled { dialEnded(peer) }
         }
@@ -302,7 +303,7 @@ package actor DirectRelay {
             return true
         case .live(let number):
             guard let message = read(frame, id) else { return false }
-            follow(paths.receive(message, over: number, at: now()))
+            follow(paths.receive(message, over: number, at: now().rawValue))
             return true
         case nil: return false
         }
@@ -311,7 +312,7 @@ package actor DirectRelay {
     private func goLive(_ number: UUID, peer: String, id: ObjectIdentifier) {
         connections[id]?.stage = .live(number)
         channels[number] = id
-        follow(paths.opened(number, with: peer, at: now()))
+        follow(paths.opened(number, with: peer, at: now().rawValue))
     }
 
     private func read(_ frame: [UInt8], _ id: ObjectIdentifier) -> DirectMessage? {
@@ -339,7 +340,7 @@ package actor DirectRelay {
             case .lost(let peer): delegate?.lost(peer)
             case .wake(let milliseconds):
                 loop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
-                    self?.assumeIsolated { $0.follow($0.paths.due(at: $0.now())) }
+                    self?.assumeIsolated { $0.follow($0.paths.due(at: $0.now().rawValue)) }
                 }
             }
         }

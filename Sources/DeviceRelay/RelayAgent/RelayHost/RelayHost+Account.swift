@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The account of this device and the settings that a user at a terminal changes: devices that are added to the account
 /// and removed from it, and the list by which the devices tell each other of that.
@@ -8,7 +9,7 @@ extension RelayHost {
 
     /// Carries out a command of a user at a terminal.
     mutating func manage(
-        _ management: RelayManagement, for client: ClientNumber, request: Int64, at now: Int64
+        _ management: RelayManagement, for client: ClientNumber, request: Int64, at now: Timestamp
     ) {
         guard clients[client]?.isTerminal == true else {
             let detail = "only a person at a terminal manages the account"
@@ -58,8 +59,8 @@ extension RelayHost {
         if devices.listed != nil { answer["missing"] = .integer(missingCount) }
         if case .connections = management {
             let times = CallConnections.Times(settings)
-            answer["idle"] = .integer(times.idle.map { $0 / 1000 } ?? 0)
-            answer["grace"] = .integer(times.grace / 1000)
+            answer["idle"] = .integer(times.idle?.components.seconds ?? 0)
+            answer["grace"] = .integer(times.grace.components.seconds)
         }
         if case .showAccount = management, let account = settings.account { answer["key"] = .string(account.text) }
         return answer
@@ -84,7 +85,7 @@ extension RelayHost {
     // MARK: Settings
 
     /// Takes back the grants whose time is over.
-    mutating func endGrants(at now: Int64) {
+    mutating func endGrants(at now: Timestamp) {
         let ended = settings.endedGrants(at: now)
         guard !ended.isEmpty else { return }
         var changed = settings
@@ -95,7 +96,7 @@ extension RelayHost {
     /// Takes settings into use, and does what follows from them.
     ///
     /// - Parameter now: The time, where connections between apps may follow from it.
-    mutating func apply(_ changed: RelaySettings, at now: Int64? = nil) {
+    mutating func apply(_ changed: RelaySettings, at now: Timestamp? = nil) {
         guard changed != settings else { return }
         let old = settings
         settings = changed
@@ -132,7 +133,7 @@ extension RelayHost {
 
     // MARK: Pairing
 
-    private mutating func pair(_ word: String?, for client: ClientNumber, request: Int64, at now: Int64) {
+    private mutating func pair(_ word: String?, for client: ClientNumber, request: Int64, at now: Timestamp) {
         guard devices.isOpen else {
             let outcome = RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
             return answer(client, request: request, outcome)
@@ -156,7 +157,8 @@ extension RelayHost {
     }
 
     /// A device says something to be paired.
-    package mutating func receivePairingMessage(_ device: String, _ message: [UInt8], at now: Int64) -> [Directive] {
+    package mutating func receivePairingMessage(_ device: String, _ message: [UInt8], at now: Timestamp) -> [Directive]
+    {
         guard pairing.isPairing(with: device) else { return [] }
         perform(pairing.receive(message), at: now)
         return take(now)
@@ -207,7 +209,7 @@ extension RelayHost {
     }
 
     /// This device was removed from its account.
-    mutating func dismissed(at now: Int64) {
+    mutating func dismissed(at now: Timestamp) {
         devices.forgetListed()
         refusal = "this device was taken from its account; `aldaba relay pair` joins one"
         endAll("this device was taken from its account", at: now)
@@ -241,7 +243,7 @@ extension RelayHost {
 
     /// Handles the list of another device. It is signed as a whole by the account's key; the server neither keeps nor
     /// reads it. A device that it marks as removed is not accepted from the server.
-    mutating func receive(_ list: RelayDeviceList, signature: [UInt8], from device: String, at now: Int64) {
+    mutating func receive(_ list: RelayDeviceList, signature: [UInt8], from device: String, at now: Timestamp) {
         guard settings.account?.hasSigned(list, signature) == true else {
             return log(RelayLogEntry(device: device, what: "a device list that is not the account's", status: .denied))
         }

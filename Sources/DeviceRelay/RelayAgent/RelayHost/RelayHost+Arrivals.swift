@@ -1,10 +1,11 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The content that other devices send to this one, and the commands of theirs that are carried out here.
 extension RelayHost {
     /// Handles a content of another device.
-    mutating func arrived(_ route: RelayRoute, at now: Int64) {
+    mutating func arrived(_ route: RelayRoute, at now: Timestamp) {
         let content: RelayContent
         do { content = try RelayContent(route.body) } catch {
             // A device that cannot write a content may still read this response.
@@ -50,7 +51,7 @@ extension RelayHost {
     }
 
     /// Handles a step of a file or an app's stream.
-    private mutating func receive(_ step: RelayStreamStep, of id: UUID, from device: String, at now: Int64) {
+    private mutating func receive(_ step: RelayStreamStep, of id: UUID, from device: String, at now: Timestamp) {
         let isTalking = streams.isTalking(at: now)
         if let effects = streams.apps.receive(step, of: id, from: device, isTalking: isTalking, at: now) {
             return perform(effects, at: now)
@@ -69,7 +70,7 @@ extension RelayHost {
     }
 
     /// The caller does not want a command's outcome any more.
-    private mutating func cancelled(_ id: UUID, by device: String, at now: Int64) {
+    private mutating func cancelled(_ id: UUID, by device: String, at now: Timestamp) {
         for (number, task) in work.tasks where task.id == id && task.device == device {
             if task.isAsked { directives.append(.withdraw(ticket: number)) }
             abandon(task, number)
@@ -87,17 +88,19 @@ extension RelayHost {
     // MARK: Commands
 
     /// Carries a command out, once.
-    mutating func carryOut(_ content: RelayContent, route: RelayRoute, at now: Int64) {
-        if let deadline = route.deadline, deadline <= now {
+    mutating func carryOut(_ content: RelayContent, route: RelayRoute, at now: Timestamp) {
+        if let deadline = route.deadline, deadline <= now.rawValue {
             return reply(route.id, to: route.peer, RelayOutcome(.expired, detail: "it came after its deadline"))
         }
-        switch work.answered.arrive(route.id, from: route.peer, firstGivenAt: content.firstGivenAt, at: now) {
+        switch work.answered.arrive(route.id, from: route.peer, firstGivenAt: content.firstGivenAt, at: now.rawValue) {
         case .new: break
         case .forgotten:
             let detail =
                 "it was given before the agent there began, or too long ago; nobody knows whether it was done"
             return reply(route.id, to: route.peer, RelayOutcome(.outcomeUnknown, detail: detail))
-        case .underWay: return send(.executing(command: route.id), to: route.peer, deadline: route.deadline)
+        case .underWay:
+            return send(
+                .executing(command: route.id), to: route.peer, deadline: route.deadline.map { Timestamp(rawValue: $0) })
         case .answered(let body?): return sendAgain(body, to: route.peer)
         case .answered(nil):
             let detail = "it was carried out before; its answer is not kept any more"
@@ -112,7 +115,7 @@ extension RelayHost {
     }
 
     /// Begins a command, unless it must be deferred or refused.
-    mutating func take(_ content: RelayContent, route: RelayRoute, at now: Int64) {
+    mutating func take(_ content: RelayContent, route: RelayRoute, at now: Timestamp) {
         switch content {
         case .launch(let launch): take(launch, route: route, at: now)
         case .call(let call): take(call, route: route, at: now)
@@ -158,14 +161,14 @@ extension RelayHost {
     }
 
     /// A task has ended: its caller is answered.
-    mutating func settle(_ number: Int64, _ outcome: RelayOutcome, at now: Int64) {
+    mutating func settle(_ number: Int64, _ outcome: RelayOutcome, at now: Timestamp) {
         guard let task = work.tasks.removeValue(forKey: number) else { return }
         if let connection = task.connection { connections.use(connection, at: now) }
         reply(task.id, to: task.device, outcome)
     }
 
     /// A client answers a task of its own.
-    mutating func finish(_ call: Int64, _ outcome: RelayOutcome, by client: ClientNumber, at now: Int64) {
+    mutating func finish(_ call: Int64, _ outcome: RelayOutcome, by client: ClientNumber, at now: Timestamp) {
         guard let task = work.tasks[call], task.client == client else { return }
         var outcome = outcome
         if let message = outcome.message {
@@ -179,7 +182,7 @@ extension RelayHost {
 
     // MARK: App services
 
-    private mutating func take(_ call: RelayCall, route: RelayRoute, at now: Int64) {
+    private mutating func take(_ call: RelayCall, route: RelayRoute, at now: Timestamp) {
         let client: ClientNumber
         if let id = call.connection {
             guard let connection = connections[id], connection.device == route.peer else {
@@ -217,7 +220,7 @@ extension RelayHost {
     }
 
     private mutating func open(
-        _ content: RelayContent, app: String, service: String, caller: String, route: RelayRoute, at now: Int64
+        _ content: RelayContent, app: String, service: String, caller: String, route: RelayRoute, at now: Timestamp
     ) {
         if let refusal = rights.refusal(of: service, app: app, to: route.peer) {
             return postpone(content, app: app, service: service, route: route, refusal, at: now)
@@ -243,7 +246,7 @@ extension RelayHost {
 
     // MARK: Addresses
 
-    private mutating func take(_ launch: RelayLaunch, route: RelayRoute, at now: Int64) {
+    private mutating func take(_ launch: RelayLaunch, route: RelayRoute, at now: Timestamp) {
         let named = launch.app.map { [$0] } ?? launch.preferredApps
         let fallback = launch.fallback.flatMap(Self.usableFallback)
         let (clients, offers) = (clients, settings.offers)
@@ -282,7 +285,7 @@ extension RelayHost {
     }
 
     /// Opens the page that the caller named, after the address could not be opened for certain.
-    mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, at now: Int64) {
+    mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, at now: Timestamp) {
         guard let uri = work.tasks[number]?.fallback else { return settle(number, outcome, at: now) }
         work.tasks[number]?.client = nil
         work.tasks[number]?.fallback = nil
@@ -291,7 +294,7 @@ extension RelayHost {
     }
 
     /// The outcome of ``Directive/open(ticket:uri:app:)``.
-    package mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
+    package mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Timestamp) -> [Directive] {
         guard let task = work.tasks[ticket] else { return [] }
         if outcome.status != .success {
             openFallback(ticket, outcome, at: now)
@@ -305,7 +308,7 @@ extension RelayHost {
     // MARK: Files and streams
 
     /// A device offers a stream to an app here.
-    private mutating func takeStream(_ offer: RelayOffer, route: RelayRoute, at now: Int64) {
+    private mutating func takeStream(_ offer: RelayOffer, route: RelayRoute, at now: Timestamp) {
         let (app, service) = (offer.app ?? "", offer.service ?? "")
         if let refusal = rights.refusal(of: service, app: app, to: route.peer) {
             return postpone(.offer(offer), app: app, service: service, route: route, refusal, at: now)
@@ -322,12 +325,12 @@ extension RelayHost {
     }
 
     /// A device offers a file; the same again where it had been interrupted.
-    private mutating func take(_ offer: RelayOffer, route: RelayRoute, at now: Int64) {
+    private mutating func take(_ offer: RelayOffer, route: RelayRoute, at now: Timestamp) {
         if streams.incoming.files[route.id]?.device == route.peer {
             let isTalking = streams.isTalking(at: now)
             return perform(streams.incoming.requestAgain(route.id, isTalking: isTalking, at: now), at: now)
         }
-        switch work.answered.arrive(route.id, from: route.peer, at: now) {
+        switch work.answered.arrive(route.id, from: route.peer, at: now.rawValue) {
         case .new, .underWay: break
         case .answered(let body?): return sendAgain(body, to: route.peer)
         case .answered(nil), .forgotten:
@@ -357,7 +360,7 @@ extension RelayHost {
     }
 
     /// The outcome of ``Directive/file(stream:_:)``.
-    package mutating func filed(_ id: UUID, _ event: RelayFileEvent, at now: Int64) -> [Directive] {
+    package mutating func filed(_ id: UUID, _ event: RelayFileEvent, at now: Timestamp) -> [Directive] {
         let isTalking = streams.isTalking(at: now)
         switch event {
         case .prepared(let length, let digest):

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The requests of apps and terminals, and the commands that leave this device for them.
 extension RelayHost {
@@ -10,8 +11,8 @@ extension RelayHost {
         case queuedMessage(QueuedMessage)
     }
 
-    /// How long after a deadline the server's response is waited for, in milliseconds.
-    private static var responseTimeout: Int64 { 500 }
+    /// How long after a deadline the server's response is waited for.
+    private static var responseTimeout: Duration { .milliseconds(500) }
 
     /// Takes a request of a client.
     ///
@@ -19,7 +20,8 @@ extension RelayHost {
     ///   - app: The client's bundle id, and `name` its name for people.
     ///   - isTerminal: Whether it is a person's terminal, which may manage the account and offers nothing.
     package mutating func take(
-        _ request: RelayRequest, from client: ClientNumber, app: String, name: String, isTerminal: Bool, at now: Int64
+        _ request: RelayRequest, from client: ClientNumber, app: String, name: String, isTerminal: Bool,
+        at now: Timestamp
     ) -> [Directive] {
         if clients[client] == nil {
             clients[client] = RelayClients.Member(app: app, name: name, isTerminal: isTerminal)
@@ -33,8 +35,8 @@ extension RelayHost {
             answer(client, request: number, RelayOutcome(.success))
         case .command(let number, let id, let device, let deadline, let waits, let order):
             begin(
-                order, id: id ?? UUID.random(), device: device, deadline: deadline, waits: waits, by: client,
-                request: number, at: now)
+                order, id: id ?? UUID.random(), device: device, deadline: deadline.map { Timestamp(rawValue: $0) },
+                waits: waits, by: client, request: number, at: now)
         case .stream(let stream, let step):
             let isTalking = streams.isTalking(at: now)
             perform(streams.apps.take(step, of: stream, by: client, isTalking: isTalking, at: now), at: now)
@@ -44,7 +46,7 @@ extension RelayHost {
             close(connection, reason: reason, by: client, request: number, at: now)
         case .cancel(let number, let id): cancel(id, by: client, request: number, at: now)
         case .life(let number, let id):
-            let known = ledger.life(of: id, at: now)
+            let known = ledger.life(of: id, at: now.rawValue)
             directives.append(.tell(client, .life(request: number, known?.life, known?.status, known?.detail)))
         case .document(let number, let order): document(order, of: client, request: number, at: now)
         case .manage(let number, let management): manage(management, for: client, request: number, at: now)
@@ -54,7 +56,7 @@ extension RelayHost {
     }
 
     /// A client's connection to the agent is over.
-    package mutating func ended(_ client: ClientNumber, at now: Int64) -> [Directive] {
+    package mutating func ended(_ client: ClientNumber, at now: Timestamp) -> [Directive] {
         guard let member = clients[client] else { return [] }
         clients[client] = nil
         for id in ledger.underWay(of: client) {
@@ -62,7 +64,7 @@ extension RelayHost {
             departures[id] = nil
             directives += streams.outgoing.discard(id)
             directives += streams.apps.discard(id)
-            if let command = ledger.end(id, .cancelled, at: now) { note(command, id: id, status: .cancelled) }
+            if let command = ledger.end(id, .cancelled, at: now.rawValue) { note(command, id: id, status: .cancelled) }
         }
         others.forget(client)
         messages.sent.forget(client)
@@ -80,7 +82,7 @@ extension RelayHost {
 
     private mutating func publish(
         _ services: [RelayService], schemes: [String], attributes: [String: String], by client: ClientNumber,
-        request: Int64, at now: Int64
+        request: Int64, at now: Timestamp
     ) {
         guard var member = clients[client], !member.isTerminal else {
             return answer(client, request: request, RelayOutcome(.notAuthorized, detail: "a terminal offers nothing"))
@@ -125,7 +127,7 @@ extension RelayHost {
 
     /// Takes what an app or a terminal asks about the documents that the person's devices share.
     private mutating func document(
-        _ order: RelayDocumentOrder, of client: ClientNumber, request: Int64, at now: Int64
+        _ order: RelayDocumentOrder, of client: ClientNumber, request: Int64, at now: Timestamp
     ) {
         guard settings.account != nil, devices.listed != nil else {
             let why = obstacle?.why ?? "there is no way to the server now"
@@ -138,20 +140,21 @@ extension RelayHost {
     // MARK: Commands
 
     private mutating func begin(
-        _ order: RelayOrder, id: UUID, device: String, deadline: Int64?, waits: Bool, by client: ClientNumber,
-        request: Int64, at now: Int64
+        _ order: RelayOrder, id: UUID, device: String, deadline: Timestamp?, waits: Bool, by client: ClientNumber,
+        request: Int64, at now: Timestamp
     ) {
         var device = device
         let mark = order.mark(for: device)
         let caller = clients[client]?.app ?? ""
         func refuse(_ status: RelayStatus, _ detail: String? = nil) {
-            var command = CommandLedger.Command(client: client, request: request, device: device, deadline: now)
+            var command = CommandLedger.Command(
+                client: client, request: request, device: device, deadline: now.rawValue)
             command.asker = caller
             command.what = self.content(of: order, from: caller, firstGivenAt: nil).summary
-            command.givenAt = now
+            command.givenAt = now.rawValue
             command.mark = mark
             let outcome = RelayOutcome(status, detail: detail)
-            ledger.refused(id, command: command, outcome: outcome, at: now)
+            ledger.refused(id, command: command, outcome: outcome, at: now.rawValue)
             answer(client, request: request, outcome, id: id)
         }
         if let refusal = ledger.refusal(of: id, mark) { return answer(client, request: request, refusal, id: id) }
@@ -172,7 +175,7 @@ extension RelayHost {
         if let refusal = excess(of: order, by: client) { return refuse(refusal.status, refusal.detail) }
         let isWakeable = devices[device]?.presence == .wakeable
         var end = order.end(deadline: deadline, waits: waits, isWakeable: isWakeable, at: now)
-        var queuedUntil: Int64?
+        var queuedUntil: Timestamp?
         if case .tell = order {
             queuedUntil = SentMessages.end(deadline: deadline, at: now)
             guard let queuedUntil else { return refuse(.failed, "a message is kept for 28 days at most") }
@@ -185,15 +188,15 @@ extension RelayHost {
             return refuse(.tooLarge, error.description)
         }
         if let fault = order.fault { return refuse(.tooLarge, fault) }
-        var command = CommandLedger.Command(client: client, request: request, device: device, deadline: end)
+        var command = CommandLedger.Command(client: client, request: request, device: device, deadline: end.rawValue)
         if case .open(let app, let service) = order { command.opens = (app, service) }
         command.asker = caller
         command.what = content.summary
-        command.givenAt = now
+        command.givenAt = now.rawValue
         command.mark = mark
         command.waits = waits
         // The server itself reports the expiry of messages in its queue.
-        if waits || isWakeable { command.deadline += Self.responseTimeout }
+        if waits || isWakeable { command.deadline = (end + Self.responseTimeout).rawValue }
         command.connection = over
         command.isQueuedMessage = queuedUntil != nil
         if queuedUntil != nil { command.what = "tell" + command.what.dropFirst(4) }
@@ -209,9 +212,9 @@ extension RelayHost {
         }
         let departure =
             queuedUntil.map {
-                Departure.queuedMessage(QueuedMessage(peer: device, id: id, deadline: $0, body: body))
+                Departure.queuedMessage(QueuedMessage(peer: device, id: id, deadline: $0.rawValue, body: body))
             }
-            ?? .route(RelayRoute(peer: device, id: id, deadline: end, body: body, waits: waits))
+            ?? .route(RelayRoute(peer: device, id: id, deadline: end.rawValue, body: body, waits: waits))
         if ledger.isWaiting(id) { departures[id] = departure } else { send(departure, at: now) }
     }
 
@@ -265,7 +268,7 @@ extension RelayHost {
     }
 
     private mutating func close(
-        _ id: UUID, reason: RelayCloseReason, by client: ClientNumber, request: Int64, at now: Int64
+        _ id: UUID, reason: RelayCloseReason, by client: ClientNumber, request: Int64, at now: Timestamp
     ) {
         guard let connection = connections[id], connection.client == client else {
             return answer(client, request: request, RelayOutcome(.connectionClosed))
@@ -276,7 +279,7 @@ extension RelayHost {
         answer(client, request: request, RelayOutcome(.success))
     }
 
-    private mutating func cancel(_ id: UUID, by client: ClientNumber, request: Int64, at now: Int64) {
+    private mutating func cancel(_ id: UUID, by client: ClientNumber, request: Int64, at now: Timestamp) {
         if recall(id, by: client, request: request) { return }
         guard let command = ledger[id], command.client == client || clients[client]?.isTerminal == true else {
             let outcome = RelayOutcome(.failed, detail: "no command of this id is under way")
@@ -302,7 +305,7 @@ extension RelayHost {
 
     // MARK: Departures
 
-    private mutating func send(_ departure: Departure, at now: Int64) {
+    private mutating func send(_ departure: Departure, at now: Timestamp) {
         switch departure {
         case .queuedMessage(let queuedMessage):
             messages.sent.add(queuedMessage)
@@ -327,7 +330,7 @@ extension RelayHost {
     }
 
     /// Sends queued commands as far as the limits allow.
-    mutating func sendWaiting(at now: Int64) {
+    mutating func sendWaiting(at now: Timestamp) {
         for id in connections.takeUnaskable() {
             let detail = "the connection was closed before it was asked"
             end(id, RelayOutcome(.connectionClosed, detail: detail), at: now)

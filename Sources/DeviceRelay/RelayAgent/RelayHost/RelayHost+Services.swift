@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// Services here that cannot be called at once: the agent's own, those that need the user's consent on first use, apps
 /// that are started on demand, and apps that receive queued messages in order.
@@ -25,7 +26,7 @@ extension RelayHost {
     // MARK: Own services
 
     /// Has one of the agent's own services carry out a call.
-    mutating func serve(_ call: RelayCall, route: RelayRoute, at now: Int64) {
+    mutating func serve(_ call: RelayCall, route: RelayRoute, at now: Timestamp) {
         let number = work.add(route, for: nil, at: now)
         work.tasks[number]?.ownService = call.service
         directives.append(.serve(ticket: number, service: call.service, call.message))
@@ -33,7 +34,7 @@ extension RelayHost {
 
     /// Delivers the response of one of the agent's own services. A `path` in it names a file that is sent to the
     /// caller.
-    package mutating func served(_ ticket: Int64, _ outcome: RelayOutcome, at now: Int64) -> [Directive] {
+    package mutating func served(_ ticket: Int64, _ outcome: RelayOutcome, at now: Timestamp) -> [Directive] {
         guard let task = work.tasks[ticket], task.ownService != nil else { return [] }
         var outcome = outcome
         if case .string(let path)? = outcome.message?.removeValue(forKey: "path") {
@@ -51,7 +52,7 @@ extension RelayHost {
     /// Defers a command that cannot be carried out yet until the user allows it, or until its app runs.
     mutating func postpone(
         _ content: RelayContent, app: String, service: String, route: RelayRoute, _ refusal: RelayOutcome,
-        at now: Int64
+        at now: Timestamp
     ) {
         switch refusal.status {
         case .notAuthorized: ask(content, app: app, service: service, route: route, refusal, at: now)
@@ -72,7 +73,7 @@ extension RelayHost {
     /// Asks the user one question about a device at a time; further ones are queued.
     private mutating func ask(
         _ content: RelayContent, app: String, service: String, route: RelayRoute, _ refusal: RelayOutcome,
-        at now: Int64
+        at now: Timestamp
     ) {
         let isGuests = others.guests[route.peer] != nil
         let canAsk = work.canAsk(about: route.peer)
@@ -90,7 +91,7 @@ extension RelayHost {
     }
 
     /// Carries out, refuses or asks what waited for the end of another question.
-    mutating func askNext(_ now: Int64) {
+    mutating func askNext(_ now: Timestamp) {
         guard !work.unasked.isEmpty else { return }
         let waiting = work.unasked
         work.unasked = []
@@ -101,7 +102,7 @@ extension RelayHost {
     }
 
     /// The user did not allow something: commands queued for the same answer are refused too.
-    private mutating func refuse(_ number: Int64, _ outcome: RelayOutcome, at now: Int64) {
+    private mutating func refuse(_ number: Int64, _ outcome: RelayOutcome, at now: Timestamp) {
         guard let task = work.tasks[number], task.call?.target != nil else { return }
         settle(number, outcome, at: now)
         for other in work.unasked(like: task) { settle(other, outcome, at: now) }
@@ -109,7 +110,7 @@ extension RelayHost {
 
     /// Applies the user's answer to ``Directive/ask(ticket:_:)``; `nil` where the user could not be asked, or did not
     /// answer.
-    package mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Int64) -> [Directive] {
+    package mutating func decided(_ ticket: Int64, _ answer: RelayQuestion.Answer?, at now: Timestamp) -> [Directive] {
         guard let task = work.tasks[ticket], task.isAsked, let content = task.call else { return [] }
         let (app, service) = content.target ?? ("", "")
         let grantee = others.grantee(task.device)
@@ -131,7 +132,7 @@ extension RelayHost {
     }
 
     /// Carries out a deferred command.
-    private mutating func resume(_ number: Int64, at now: Int64) {
+    private mutating func resume(_ number: Int64, at now: Timestamp) {
         guard let task = work.tasks[number], let content = task.call else { return }
         // Timers do not advance while the machine is suspended.
         guard task.deadline.map({ $0 > now }) ?? true else {
@@ -150,11 +151,13 @@ extension RelayHost {
             settings.grants = kept
             work.isAllowing = false
         }
-        take(content, route: RelayRoute(peer: task.device, id: task.id, deadline: task.deadline, body: []), at: now)
+        take(
+            content, route: RelayRoute(peer: task.device, id: task.id, deadline: task.deadline?.rawValue, body: []),
+            at: now)
     }
 
     /// Settles a command whose user did not answer, or whose app did not start, before the timeout.
-    mutating func giveUp(_ number: Int64, _ task: IncomingCommands.Task, at now: Int64) {
+    mutating func giveUp(_ number: Int64, _ task: IncomingCommands.Task, at now: Timestamp) {
         guard task.awaits == nil else {
             let detail = "the app was started, and did not offer the service in time"
             return stopWaiting(number, detail: detail, at: now)
@@ -170,14 +173,14 @@ extension RelayHost {
 
     /// Has an app started that had offered something, and carries a command out when it offers that again.
     mutating func wait(
-        for app: String, _ content: RelayContent, fallback: String? = nil, route: RelayRoute, at now: Int64
+        for app: String, _ content: RelayContent, fallback: String? = nil, route: RelayRoute, at now: Timestamp
     ) {
         let number = work.add(route, for: nil, fallback: fallback, at: now)
         if work.postpone(number, content, until: app, at: now) { directives.append(.start(app: app)) }
     }
 
     /// Carries out the commands that waited for an app, once it offers what they need.
-    mutating func resume(app: String, at now: Int64) {
+    mutating func resume(app: String, at now: Timestamp) {
         for (number, task) in work.tasks where task.awaits == app {
             guard let content = task.call, isOffered(content, by: app) else { continue }
             resume(number, at: now)
@@ -195,7 +198,7 @@ extension RelayHost {
 
     /// The program of an app has ended, or could not be started: commands that waited for it are settled. Queued
     /// messages, for which no caller waits, keep their timeout.
-    package mutating func notRunning(app: String, at now: Int64) -> [Directive] {
+    package mutating func notRunning(app: String, at now: Timestamp) -> [Directive] {
         for (number, task) in work.tasks
         where task.awaits == app && !messages.received.contains(QueuedMessageKey(sender: task.device, id: task.id)) {
             stopWaiting(number, detail: "the app was started, and ended before it offered the service", at: now)
@@ -203,14 +206,14 @@ extension RelayHost {
         return take(now)
     }
 
-    private mutating func stopWaiting(_ number: Int64, detail: String, at now: Int64) {
+    private mutating func stopWaiting(_ number: Int64, detail: String, at now: Timestamp) {
         work.tasks[number]?.awaits = nil
         work.tasks[number]?.timeout = nil
         openFallback(number, RelayOutcome(.appUnavailable, detail: detail), at: now)
     }
 
     /// An app is not on this device any more.
-    package mutating func removed(app: String, at now: Int64) -> [Directive] {
+    package mutating func removed(app: String, at now: Timestamp) -> [Directive] {
         guard settings.offers?.removeValue(forKey: app) != nil else { return [] }
         directives.append(.save(settings))
         sayHello()
@@ -220,12 +223,12 @@ extension RelayHost {
     // MARK: Queued messages
 
     /// Restores the messages that this device took before its agent started.
-    package mutating func restoreReceived(_ queuedMessages: [ReceivedMessage], at now: Int64) {
+    package mutating func restoreReceived(_ queuedMessages: [ReceivedMessage], at now: Timestamp) {
         for queuedMessage in queuedMessages { messages.received.remember(queuedMessage, at: now) }
     }
 
     /// A queued message of another device has arrived.
-    mutating func arrived(_ queuedMessage: QueuedMessage, at now: Int64) {
+    mutating func arrived(_ queuedMessage: QueuedMessage, at now: Timestamp) {
         let key = QueuedMessageKey(sender: queuedMessage.peer, id: queuedMessage.id)
         if let status = messages.received.statusOfEnded(key) { return confirm(key, RelayOutcome(status)) }
         guard messages.received.hasCapacity(for: key) else { return }
@@ -239,7 +242,7 @@ extension RelayHost {
     }
 
     /// Delivers a message to its app, starts the app, or asks the user: as with a call.
-    private mutating func deliver(_ key: QueuedMessageKey, at now: Int64) {
+    private mutating func deliver(_ key: QueuedMessageKey, at now: Timestamp) {
         guard let (call, deadline) = messages.received.call(of: key) else { return }
         guard work.hasCapacity else { return messages.received.postpone(key) }
         work.described[key.id] = "tell \(call.app)/\(call.service)"
@@ -248,11 +251,11 @@ extension RelayHost {
         }
         messages.received.begin(key)
         let end = min(deadline, now + ReceivedMessages.timeout)
-        take(.call(call), route: RelayRoute(peer: key.sender, id: key.id, deadline: end, body: []), at: now)
+        take(.call(call), route: RelayRoute(peer: key.sender, id: key.id, deadline: end.rawValue, body: []), at: now)
     }
 
     /// Begins the messages that are due now, since the previous one of their lane has ended.
-    mutating func deliverNext(at now: Int64) {
+    mutating func deliverNext(at now: Timestamp) {
         if work.hasCapacity { messages.received.resumePostponed() }
         while let next = messages.received.next() { deliver(next, at: now) }
     }
@@ -260,7 +263,7 @@ extension RelayHost {
     /// Delivers a message again to an app that ended before it had confirmed it; the app is started for that.
     ///
     /// - Returns: Whether it is delivered again.
-    mutating func deliverAgain(_ number: Int64, _ task: IncomingCommands.Task, at now: Int64) -> Bool {
+    mutating func deliverAgain(_ number: Int64, _ task: IncomingCommands.Task, at now: Timestamp) -> Bool {
         let key = QueuedMessageKey(sender: task.device, id: task.id)
         guard messages.received.isRepeated(key) else { return false }
         work.tasks[number] = nil
@@ -270,7 +273,7 @@ extension RelayHost {
 
     /// The outcomes of messages are on the disk, or could not be written: the latter messages are delivered again when
     /// the agent restarts.
-    package mutating func kept(_ all: [ReceivedMessage], isWritten: Bool, at now: Int64) -> [Directive] {
+    package mutating func kept(_ all: [ReceivedMessage], isWritten: Bool, at now: Timestamp) -> [Directive] {
         for queuedMessage in all {
             let outcome = messages.received.remove(queuedMessage, at: now)
             if isWritten { confirm(queuedMessage.key, outcome) }

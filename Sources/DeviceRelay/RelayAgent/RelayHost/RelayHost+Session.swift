@@ -1,18 +1,19 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The session with the server, and the presence of other devices: the user's, and other persons'.
 extension RelayHost {
     /// The session with the server is open.
-    package mutating func sessionOpened(at now: Int64) -> [Directive] {
+    package mutating func sessionOpened(at now: Timestamp) -> [Directive] {
         devices.isOpen = true
-        work.answered.begin(at: now)
+        work.answered.begin(at: now.rawValue)
         sayHello()
         return take(now)
     }
 
     /// The session with the server ended. The outcome of everything in transit through the server is unknown.
-    package mutating func sessionClosed(at now: Int64) -> [Directive] {
+    package mutating func sessionClosed(at now: Timestamp) -> [Directive] {
         devices.isOpen = false
         devices.forgetListed()
         forgetOthers()
@@ -29,7 +30,7 @@ extension RelayHost {
     /// A frame came from the server, or directly.
     ///
     /// - Parameter isGuests: Whether it is from a device of another user.
-    package mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Int64) -> [Directive] {
+    package mutating func received(_ frame: RelayFrame, isGuests: Bool = false, at now: Timestamp) -> [Directive] {
         // After a suspension a frame may come before what fell due.
         endGrants(at: now)
         switch frame {
@@ -104,7 +105,7 @@ extension RelayHost {
     package mutating func isCalled(_ device: String) { devices.ownID = device }
 
     /// Handles the server's list of devices; sent when a session begins, and after the server could not send changes.
-    private mutating func welcomed(as own: String, all: [RelayDevice], undescribed: [String], at now: Int64) {
+    private mutating func welcomed(as own: String, all: [RelayDevice], undescribed: [String], at now: Timestamp) {
         devices.ownID = own
         refusal = nil
         let told = Dictionary(all.map { ($0.id, $0) }) { $1 }
@@ -159,10 +160,10 @@ extension RelayHost {
     // MARK: Direct connections
 
     /// A device is reached without the server from now on, or not any more.
-    package mutating func reached(_ device: String, isDirect: Bool, at now: Int64) -> [Directive] {
+    package mutating func reached(_ device: String, isDirect: Bool, at now: Timestamp) -> [Directive] {
         if isDirect {
             devices.direct.insert(device)
-            work.answered.begin(at: now)
+            work.answered.begin(at: now.rawValue)
             introduce(to: device)
             tellList(to: device)
             if !devices.isListedOnline(device) { offerAgain(to: device) }
@@ -176,7 +177,7 @@ extension RelayHost {
     }
 
     /// A device is unreachable: messages in transit to it may have arrived or not.
-    package mutating func lost(_ device: String, at now: Int64) -> [Directive] {
+    package mutating func lost(_ device: String, at now: Timestamp) -> [Directive] {
         devices.introduced[device] = nil
         lost(device, detail: "the device went away before it answered", at: now)
         // It may be back by the server already.
@@ -195,7 +196,7 @@ extension RelayHost {
     }
 
     /// Handles a device's description of itself.
-    mutating func introduced(_ device: RelayDevice, as id: String, at now: Int64) {
+    mutating func introduced(_ device: RelayDevice, as id: String, at now: Timestamp) {
         guard id != devices.ownID else { return }
         var seen = device
         seen.id = id
@@ -215,7 +216,7 @@ extension RelayHost {
     // MARK: Losses
 
     /// A device is none of the user's any more, or another user's device has gone.
-    mutating func gone(_ device: String, at now: Int64) {
+    mutating func gone(_ device: String, at now: Timestamp) {
         devices.forget(device)
         others.forget(device)
         for id in streams.outgoing.ids(to: device) {
@@ -243,7 +244,7 @@ extension RelayHost {
     }
 
     /// Ends everything when this device belongs to its account no more: no device answers it.
-    mutating func endAll(_ detail: String, at now: Int64) {
+    mutating func endAll(_ detail: String, at now: Timestamp) {
         for device in devicesInProgress {
             lost(device, detail: detail, isForGood: true, at: now)
             forgetDeferred(of: device)
@@ -260,7 +261,7 @@ extension RelayHost {
     /// Handles the loss of a device. Whatever was in transit to it may have arrived or not.
     ///
     /// - Parameter isForGood: Whether it does not come back; connections between apps wait for it otherwise.
-    private mutating func lost(_ device: String, detail: String, isForGood: Bool = false, at now: Int64) {
+    private mutating func lost(_ device: String, detail: String, isForGood: Bool = false, at now: Timestamp) {
         let times = CallConnections.Times(settings)
         for id in connections.suspend(with: device, isForGood: isForGood, times: times, at: now) {
             lose(id, reason: .unknown, detail: detail, at: now)
@@ -280,7 +281,7 @@ extension RelayHost {
         work.limitDeadlines(of: device, to: now + Self.longestTimeout)
     }
 
-    private mutating func undelivered(_ id: UUID, reason: RelayUndelivered, at now: Int64) {
+    private mutating func undelivered(_ id: UUID, reason: RelayUndelivered, at now: Timestamp) {
         let outcome = reason.outcome
         if streams.outgoing[id] != nil, [.unavailable, .notJoined, .notWoken].contains(reason) {
             // It is offered again when the device is back.
@@ -299,7 +300,7 @@ extension RelayHost {
     }
 
     /// A device is back, or some are: connections with them go on.
-    private mutating func resumeConnections(with device: String? = nil, at now: Int64) {
+    private mutating func resumeConnections(with device: String? = nil, at now: Timestamp) {
         let times = CallConnections.Times(settings)
         for (device, ids) in connections.lost(with: device)
         where devices.isOnline(device) && devices.canReach(device) {
@@ -349,7 +350,7 @@ extension RelayHost {
 
     /// Handles a frame from another user's device, which may call services open to anyone and answer requests sent to
     /// it.
-    private mutating func arrivedFromGuest(_ route: RelayRoute, at now: Int64) {
+    private mutating func arrivedFromGuest(_ route: RelayRoute, at now: Timestamp) {
         guard others.contains(route.peer), devices.listed?[route.peer] == nil,
             let content = try? RelayContent(route.body)
         else { return }

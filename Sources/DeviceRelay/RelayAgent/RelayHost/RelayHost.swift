@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The device's end of relaying: it handles requests of apps and terminals and messages of other devices. A value;
 /// events in, directives out.
@@ -82,14 +83,14 @@ package struct RelayHost {
     var directives: [Directive] = []
     /// The log entries to be written after all directives, since no client waits for the log.
     private var notes: [RelayLogEntry] = []
-    private var wakesAt: Int64?
+    private var wakesAt: Timestamp?
 
-    /// Until when a command without a deadline is waited for, in milliseconds.
-    static var timeout: Int64 { 30_000 }
-    /// How long a command may be waited for at most, in milliseconds: less than ids are remembered.
-    static var longestTimeout: Int64 { AnsweredCommands.age - 60_000 }
-    /// How long the server keeps something for a device that is away, in milliseconds.
-    static var waitingTimeout: Int64 { 299_000 }
+    /// Until when a command without a deadline is waited for.
+    static var timeout: Duration { .seconds(30) }
+    /// How long a command may be waited for at most: less than ids are remembered.
+    static var longestTimeout: Duration { .milliseconds(AnsweredCommands.age) - .seconds(60) }
+    /// How long the server keeps something for a device that is away.
+    static var waitingTimeout: Duration { .seconds(299) }
     /// The app that comes with every agent; it has the service ``pingService``.
     package static var ownApp: String { "aldaba.relay" }
     /// Answers a message of the type `ping` with one of the type `pong` and what else was in it.
@@ -118,7 +119,7 @@ package struct RelayHost {
     // MARK: Effects
 
     /// Performs the effects that a part of the host has.
-    mutating func perform(_ effects: [RelayEffect], at now: Int64) {
+    mutating func perform(_ effects: [RelayEffect], at now: Timestamp) {
         for effect in effects {
             switch effect {
             case .directive(let directive): directives.append(directive)
@@ -163,24 +164,30 @@ package struct RelayHost {
     mutating func log(_ entry: RelayLogEntry) { notes.append(entry) }
 
     /// Sends something to another device, without a command of its own.
-    mutating func send(_ content: RelayContent, to device: String, deadline: Int64? = nil, isBulk: Bool = false) {
+    mutating func send(
+        _ content: RelayContent, to device: String, deadline: Timestamp? = nil, isBulk: Bool = false
+    ) {
         guard devices.canReach(device), let body = try? content.encoded() else { return }
-        let route = RelayRoute(peer: device, id: UUID.random(), deadline: deadline, body: body, isBulk: isBulk)
+        let route = RelayRoute(
+            peer: device, id: UUID.random(), deadline: deadline?.rawValue, body: body, isBulk: isBulk)
         directives.append(.send(.route(route)))
     }
 
     /// Takes the directives, together with the next moment at which something is due.
-    mutating func take(_ now: Int64) -> [Directive] {
+    mutating func take(_ now: Timestamp) -> [Directive] {
         askNext(now)
         deliverNext(at: now)
         sendWaiting(at: now)
-        var next = min(ledger.deadline ?? .max, work.nextMoment)
-        for moment in [
-            connections.nextMoment, streams.nextMoment, documents.nextMoment, settings.grantEnds?.values.min(),
-        ] { next = min(next, moment ?? .max) }
-        if next < wakesAt ?? .max {
+        let others = [ledger.deadline, settings.grantEnds?.values.min()].compactMap {
+            $0.map { Timestamp(rawValue: $0) }
+        }
+        var next = others.reduce(work.nextMoment, min)
+        for moment in [connections.nextMoment, streams.nextMoment, documents.nextMoment] {
+            next = min(next, moment ?? .distantFuture)
+        }
+        if next < wakesAt ?? .distantFuture {
             wakesAt = next
-            directives.append(.wake(after: max(1, next - now)))
+            directives.append(.wake(after: max(1, next.milliseconds(since: now))))
         }
         for entry in notes { directives.append(.note(entry)) }
         defer {
@@ -193,9 +200,9 @@ package struct RelayHost {
     // MARK: Time
 
     /// The deadline that was asked for has come.
-    package mutating func due(at now: Int64) -> [Directive] {
+    package mutating func due(at now: Timestamp) -> [Directive] {
         wakesAt = nil
-        for id in ledger.due(at: now) {
+        for id in ledger.due(at: now.rawValue) {
             if let command = ledger[id], command.life != .requesting, command.opens != nil {
                 // Opened late, it would stay open there.
                 send(.cancel(command: id), to: command.device)
@@ -229,7 +236,7 @@ package struct RelayHost {
     }
 
     /// Ends connections over which nothing has passed, and those whose device did not come back.
-    private mutating func endConnections(at now: Int64) {
+    private mutating func endConnections(at now: Timestamp) {
         let times = CallConnections.Times(settings)
         let (lost, idle) = connections.due(at: now, times: times) { id in
             work.tasks.values.contains { $0.connection == id }
@@ -245,8 +252,9 @@ package struct RelayHost {
     // MARK: The end of a command or a connection
 
     /// Ends a command and answers its client.
-    mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, at now: Int64) {
-        guard let command = ledger.end(id, outcome.status, detail: outcome.detail, from: device, at: now) else {
+    mutating func end(_ id: UUID, _ outcome: RelayOutcome, from device: String? = nil, at now: Timestamp) {
+        guard let command = ledger.end(id, outcome.status, detail: outcome.detail, from: device, at: now.rawValue)
+        else {
             return
         }
         messages.sent.remove(id)
@@ -272,7 +280,7 @@ package struct RelayHost {
     }
 
     /// Opens a connection between apps, at either end.
-    mutating func open(_ connection: CallConnections.Connection, id: UUID, at now: Int64) {
+    mutating func open(_ connection: CallConnections.Connection, id: UUID, at now: Timestamp) {
         var connection = connection
         connection.isOthers = others.guests[connection.device] != nil || devices[connection.device] == nil
         connections.add(connection, id: id, times: CallConnections.Times(settings), at: now)
@@ -294,15 +302,16 @@ package struct RelayHost {
     }
 
     /// Ends a connection without notifying the other device.
-    mutating func lose(_ id: UUID, reason: RelayCloseReason, detail: String, at now: Int64) {
+    mutating func lose(_ id: UUID, reason: RelayCloseReason, detail: String, at now: Timestamp) {
         perform(connections.lose(id, reason: reason, detail: detail, ledger: ledger), at: now)
     }
 
     // MARK: Queued messages of this device
 
     /// The server has queued a message of this device.
-    mutating func queuedMessageKept(_ id: UUID, at now: Int64) {
-        guard let deadline = messages.sent.remove(id), let command = ledger.kept(id, until: deadline, at: now) else {
+    mutating func queuedMessageKept(_ id: UUID, at now: Timestamp) {
+        guard let deadline = messages.sent.remove(id), let command = ledger.kept(id, until: deadline, at: now.rawValue)
+        else {
             return
         }
         answer(command.client, request: command.request, RelayOutcome(.success), id: id)
@@ -355,7 +364,7 @@ package struct RelayHost {
     }
 
     /// The session with the server is lost, and with it the responses about queued messages.
-    mutating func queuedMessagesLost(at now: Int64) {
+    mutating func queuedMessagesLost(at now: Timestamp) {
         for id in ledger.underWay() where ledger[id]?.isQueuedMessage == true {
             let detail = "the way to the server was lost; tell it again under the same id"
             end(id, RelayOutcome(ledger.isWaiting(id) ? .networkUnavailable : .outcomeUnknown, detail: detail), at: now)

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// End-to-end encryption: this device's messages are sealed for the other device, and the server can read none of them.
 /// A value.
@@ -14,7 +15,7 @@ import RelayProtocol
 /// hour at most, and for 2^30 bytes or 2^24 messages in one direction.
 package struct RelaySeals: Sendable {
     /// How long a session is used, in milliseconds.
-    static let sessionAge: Int64 = 3_600_000
+    static let sessionAge: Duration = .seconds(3600)
     /// How many sessions with one device are kept, and how many handshakes are waited for.
     static let sessionLimit = 32, handshakeLimit = 256
     /// The bytes that sealing adds at most.
@@ -35,7 +36,7 @@ package struct RelaySeals: Sendable {
     private struct Line {
         var session: NoiseSession
         var lane: Lane
-        var since: Int64
+        var since: Timestamp
 
         var peer: String { lane.peer }
         /// The value of ``useCount`` when the session was last used, by which the least recently used one is found.
@@ -142,7 +143,7 @@ package struct RelaySeals: Sendable {
     }
 
     /// Seals a message for another device, and puts this device's key into a hello.
-    package mutating func outgoing(_ frame: RelayFrame, at now: Int64) -> Outgoing {
+    package mutating func outgoing(_ frame: RelayFrame, at now: Timestamp) -> Outgoing {
         switch frame {
         case .hello(let token, var device, let wake, let known):
             let own = Array(key.publicKey.rawRepresentation)
@@ -170,7 +171,7 @@ package struct RelaySeals: Sendable {
         }
     }
 
-    private mutating func sealed(_ route: RelayRoute, at now: Int64) throws -> [UInt8] {
+    private mutating func sealed(_ route: RelayRoute, at now: Timestamp) throws -> [UInt8] {
         guard let remote = keys[route.peer] ?? guestKeys[route.peer] else { throw NoiseError.unusableKey }
         let context = Self.context(from: ownID, to: route.peer, route)
         let lane = Lane(peer: route.peer, isBulk: route.isBulk)
@@ -206,7 +207,7 @@ package struct RelaySeals: Sendable {
     }
 
     /// Opens what another device sealed, and notes whose keys are proven.
-    package mutating func incoming(_ frame: RelayFrame, at now: Int64) -> Incoming {
+    package mutating func incoming(_ frame: RelayFrame, at now: Timestamp) -> Incoming {
         switch frame {
         case .welcome(let own, let revision, let devices, let undescribed):
             for device in devices { note(device) }
@@ -255,7 +256,7 @@ package struct RelaySeals: Sendable {
         keys[device.id] = isProven ? device.key : nil
     }
 
-    private mutating func open(_ route: RelayRoute, at now: Int64) -> Incoming {
+    private mutating func open(_ route: RelayRoute, at now: Timestamp) -> Incoming {
         let body = route.body
         guard let kind = body.first.flatMap(Kind.init), body.count >= 17, let id = Self.uuid(body[1..<17]) else {
             return Incoming()
@@ -289,7 +290,7 @@ package struct RelaySeals: Sendable {
     }
 
     private mutating func begin(
-        _ id: UUID, message: [UInt8], context: [UInt8], route: RelayRoute, at now: Int64
+        _ id: UUID, message: [UInt8], context: [UInt8], route: RelayRoute, at now: Timestamp
     ) -> Incoming {
         guard let known = keys[route.peer] ?? guestKeys[route.peer],
             var responder = try? NoiseResponder(own: key, first: message, prologue: context),

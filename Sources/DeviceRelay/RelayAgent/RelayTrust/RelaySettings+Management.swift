@@ -1,11 +1,12 @@
 import RelayProtocol
+import Timestamps
 
 /// The settings that a user at a terminal changes and reads.
 extension RelaySettings {
     /// Changes settings according to a user's command.
     ///
     /// - Returns: The reason why they are not changed; `nil` where they may be.
-    mutating func change(by management: RelayManagement, at now: Int64) -> RelayOutcome? {
+    mutating func change(by management: RelayManagement, at now: Timestamp) -> RelayOutcome? {
         switch management {
         case .showAccount: if account == nil { account = AccountKey() }
         case .join(let text):
@@ -46,7 +47,7 @@ extension RelaySettings {
                     .failed, detail: "no such thing was granted or denied; `aldaba relay grants` lists them")
             }
             decide(
-                grant, isGranted: allowed, until: seconds.map { now + 1000 * $0 }, needsUnlocked: needsUnlocked)
+                grant, isGranted: allowed, until: seconds.map { now + .seconds($0) }, needsUnlocked: needsUnlocked)
         case .deny(let device, let app, let service):
             deny(Grant(device: device, app: app, service: service))
         case .connections(let idle, let grace):

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The relay settings of this device: its account, its names, and the access rights of other devices. They are kept in
 /// a file that only its owner may read.
@@ -100,12 +101,13 @@ package struct RelaySettings: Codable, Hashable, Sendable {
     /// Grants something, or grants it no more; a denial of it ends with either.
     ///
     /// - Parameters:
-    ///   - end: When the grant ends, in milliseconds since 1970; `nil` where it lasts.
+    ///   - end: When the grant ends; `nil` where it lasts.
     ///   - needsUnlocked: Whether it counts only while the screen is unlocked.
-    package mutating func decide(_ grant: Grant, isGranted: Bool, until end: Int64? = nil, needsUnlocked: Bool = false)
-    {
+    package mutating func decide(
+        _ grant: Grant, isGranted: Bool, until end: Timestamp? = nil, needsUnlocked: Bool = false
+    ) {
         if isGranted { grants.insert(grant) } else { grants.remove(grant) }
-        set(isGranted ? end : nil, asEndOf: grant)
+        set(isGranted ? end?.rawValue : nil, asEndOf: grant)
         set(isGranted && needsUnlocked, asUnlockedOnly: grant)
         denials?.remove(grant)
     }
@@ -126,8 +128,10 @@ package struct RelaySettings: Codable, Hashable, Sendable {
         unlockedGrants = unlockedGrants?.filter { $0.device != device }
     }
 
-    /// The grants that have ended by an instant, in milliseconds since 1970.
-    package func endedGrants(at now: Int64) -> [Grant] { grantEnds?.filter { $0.value <= now }.map(\.key) ?? [] }
+    /// The grants that have ended by an instant.
+    package func endedGrants(at now: Timestamp) -> [Grant] {
+        grantEnds?.filter { $0.value <= now.rawValue }.map(\.key) ?? []
+    }
 
     private mutating func set(_ end: Int64?, asEndOf grant: Grant) {
         guard end != nil || grantEnds != nil else { return }

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The connections over which apps call services of other devices.
 ///
@@ -17,31 +18,31 @@ struct CallConnections {
         /// Whether the other device is another person's.
         var isOthers = false
         /// When something passed last.
-        var usedAt: Int64 = 0
+        var usedAt = Timestamp(rawValue: 0)
         /// When the connectivity to the other device was lost; `nil` while there is one.
-        var lostAt: Int64?
+        var lostAt: Timestamp?
         /// The requests sent from this end that have no response yet, in order.
         var asked: [RelayRoute] = []
     }
 
-    /// How long connections last, in milliseconds.
+    /// How long connections last.
     struct Times {
         /// After how long without a message a connection ends; `nil` for never.
-        var idle: Int64?
+        var idle: Duration?
         /// How long a connection outlives a loss of connectivity.
-        var grace: Int64
+        var grace: Duration
 
         /// The times that the settings name.
         init(_ settings: RelaySettings) {
             let seconds = settings.connectionIdle ?? 300
-            idle = seconds > 0 ? seconds * 1000 : nil
-            grace = (settings.connectionGrace ?? 120) * 1000
+            idle = seconds > 0 ? .seconds(seconds) : nil
+            grace = .seconds(settings.connectionGrace ?? 120)
         }
     }
 
     private(set) var open: [UUID: Connection] = [:]
     /// When to look at the connections next; `nil` for never.
-    private(set) var nextMoment: Int64?
+    private(set) var nextMoment: Timestamp?
     /// How many bytes of requests are kept for connections.
     private var askedBytes = 0
     /// The reasons of closed connections that could not be reported to their devices.
@@ -66,14 +67,14 @@ struct CallConnections {
     // MARK: Opening and closing
 
     /// Adds a connection.
-    mutating func add(_ connection: Connection, id: UUID, times: Times, at now: Int64) {
+    mutating func add(_ connection: Connection, id: UUID, times: Times, at now: Timestamp) {
         open[id] = connection
         use(id, at: now)
         if let idle = times.idle { look(by: now + idle) }
     }
 
     /// Something passes over a connection.
-    mutating func use(_ id: UUID, at now: Int64) { open[id]?.usedAt = now }
+    mutating func use(_ id: UUID, at now: Timestamp) { open[id]?.usedAt = now }
 
     /// Removes a connection; its queued commands end.
     mutating func remove(_ id: UUID, ledger: CommandLedger) {
@@ -121,7 +122,7 @@ struct CallConnections {
     /// Asks over a connection, or keeps the request until the device is back.
     ///
     /// - Returns: What follows; `nil` where it is not kept, and nothing was done.
-    mutating func ask(_ route: RelayRoute, over id: UUID, at now: Int64) -> [RelayEffect]? {
+    mutating func ask(_ route: RelayRoute, over id: UUID, at now: Timestamp) -> [RelayEffect]? {
         guard let connection = open[id], askedBytes + route.body.count <= Self.askedLimit else { return nil }
         open[id]?.asked.append(route)
         use(id, at: now)
@@ -134,7 +135,7 @@ struct CallConnections {
     }
 
     /// A request has its answer.
-    mutating func answered(_ request: UUID, over id: UUID, at now: Int64) {
+    mutating func answered(_ request: UUID, over id: UUID, at now: Timestamp) {
         guard let index = index(of: request, over: id), let size = open[id]?.asked[index].body.count else { return }
         open[id]?.asked.remove(at: index)
         use(id, at: now)
@@ -153,13 +154,13 @@ struct CallConnections {
     ///
     /// - Returns: What follows; `nil` where it is not repeated.
     mutating func askAgain(
-        _ request: UUID, reason: RelayUndelivered, ledger: CommandLedger, times: Times, at now: Int64
+        _ request: UUID, reason: RelayUndelivered, ledger: CommandLedger, times: Times, at now: Timestamp
     ) -> [RelayEffect]? {
         guard let id = ledger[request]?.connection, let index = index(of: request, over: id),
             let connection = open[id], !connection.isOthers
         else { return nil }
         switch reason {
-        case .unavailable where times.grace > 0:
+        case .unavailable where times.grace > .zero:
             if connection.lostAt == nil { suspend(id, times: times, at: now) }
             return []
         case .begunAnew where (ledger[request]?.sendings ?? 0) < Self.sendingLimit:
@@ -171,7 +172,7 @@ struct CallConnections {
 
     // MARK: Losses of connectivity
 
-    private mutating func suspend(_ id: UUID, times: Times, at now: Int64) {
+    private mutating func suspend(_ id: UUID, times: Times, at now: Timestamp) {
         open[id]?.lostAt = now
         look(by: now + times.grace)
     }
@@ -179,10 +180,10 @@ struct CallConnections {
     /// The connectivity to a device was lost.
     ///
     /// - Returns: The connections that end with it.
-    mutating func suspend(with device: String, isForGood: Bool, times: Times, at now: Int64) -> [UUID] {
+    mutating func suspend(with device: String, isForGood: Bool, times: Times, at now: Timestamp) -> [UUID] {
         var ended: [UUID] = []
         for (id, connection) in open where connection.device == device {
-            if isForGood || connection.isOthers || times.grace == 0 {
+            if isForGood || connection.isOthers || times.grace == .zero {
                 open[id]?.lostAt = now
                 ended.append(id)
             } else if connection.lostAt == nil {
@@ -199,7 +200,7 @@ struct CallConnections {
     }
 
     /// A device is back: its connections go on.
-    mutating func resume(_ ids: [UUID], with device: String, times: Times, at now: Int64) -> [RelayEffect] {
+    mutating func resume(_ ids: [UUID], with device: String, times: Times, at now: Timestamp) -> [RelayEffect] {
         let ids = ids.sorted { $0.uuidString < $1.uuidString }
         var effects = [RelayEffect.send(.resume(connections: ids), to: device)]
         for id in ids {
@@ -212,7 +213,7 @@ struct CallConnections {
     }
 
     /// The other device lists the connections that it has.
-    mutating func resumed(_ ids: [UUID], by device: String, at now: Int64) -> [RelayEffect] {
+    mutating func resumed(_ ids: [UUID], by device: String, at now: Timestamp) -> [RelayEffect] {
         var effects: [RelayEffect] = []
         for id in ids {
             guard let connection = open[id], connection.device == device else {
@@ -231,15 +232,15 @@ struct CallConnections {
     // MARK: Time
 
     /// Has ``due(at:times:isBusy:)`` called by a moment.
-    mutating func look(by moment: Int64) { nextMoment = min(nextMoment ?? .max, moment) }
+    mutating func look(by moment: Timestamp) { nextMoment = min(nextMoment ?? .distantFuture, moment) }
 
     /// Has ``due(at:times:isBusy:)`` called at a moment, whatever was asked before.
-    mutating func look(at moment: Int64) { nextMoment = moment }
+    mutating func look(at moment: Timestamp) { nextMoment = moment }
 
     /// The connections over which nothing has passed, and those whose device did not come back.
     ///
     /// - Parameter isBusy: Whether a request of the other device is carried out over a connection.
-    mutating func due(at now: Int64, times: Times, isBusy: (UUID) -> Bool) -> (lost: [UUID], idle: [UUID]) {
+    mutating func due(at now: Timestamp, times: Times, isBusy: (UUID) -> Bool) -> (lost: [UUID], idle: [UUID]) {
         guard let moment = nextMoment, moment <= now else { return ([], []) }
         nextMoment = nil
         var (lost, idle): ([UUID], [UUID]) = ([], [])

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The commands of other devices that are carried out here. A value.
 struct IncomingCommands {
@@ -7,14 +8,14 @@ struct IncomingCommands {
     struct Task {
         var id: UUID
         var device: String
-        var deadline: Int64?
+        var deadline: Timestamp?
         /// The client that carries it out; `nil` for the system.
         var client: ClientNumber?
         /// A page to be opened where the address cannot be.
         var fallback: String?
         var isFallback = false
         /// When the caller is notified that the command has arrived, unless it is answered before.
-        var tellsAt: Int64?
+        var tellsAt: Timestamp?
         /// The command to be carried out once the user has allowed it, or its app runs.
         var call: RelayContent?
         /// The app that is being started for it.
@@ -24,7 +25,7 @@ struct IncomingCommands {
         /// Whether the user has allowed it, once or permanently.
         var isAllowed = false
         /// The timeout for the app, or for the user's answer; `nil` where neither is waited for.
-        var timeout: Int64?
+        var timeout: Timestamp?
         /// The service of the agent's own that answers it.
         var ownService: String?
         /// The connection over which it is asked.
@@ -33,9 +34,11 @@ struct IncomingCommands {
         /// Whether the client or service that carries it out is notified of its end.
         var isEndedHere: Bool { client != nil || ownService != nil }
 
-        /// When the task has something to do next; `Int64.max` for never. One of the system ends with the system's
+        /// When the task has something to do next; `distantFuture` for never. One of the system ends with the system's
         /// response.
-        fileprivate var nextMoment: Int64 { min((isEndedHere ? deadline : timeout) ?? .max, tellsAt ?? .max) }
+        fileprivate var nextMoment: Timestamp {
+            min((isEndedHere ? deadline : timeout) ?? .distantFuture, tellsAt ?? .distantFuture)
+        }
     }
 
     var answered = AnsweredCommands()
@@ -50,11 +53,11 @@ struct IncomingCommands {
 
     /// How many commands of other devices may be carried out at a time.
     static var limit: Int { 256 }
-    /// How long a command may take before its caller is notified that it has arrived, in milliseconds.
-    static var silence: Int64 { 100 }
-    /// How long a person is waited for, and an app that is being started, in milliseconds.
-    static var questionTimeout: Int64 { 60_000 }
-    static var startTimeout: Int64 { 20_000 }
+    /// How long a command may take before its caller is notified that it has arrived.
+    static var silence: Duration { .milliseconds(100) }
+    /// How long a person is waited for, and an app that is being started.
+    static var questionTimeout: Duration { .seconds(60) }
+    static var startTimeout: Duration { .seconds(20) }
     /// How many questions are open at a time.
     static var questionLimit: Int { 8 }
     /// How many commands of one device wait until theirs can be asked: of a device of the person's, and of another's.
@@ -70,10 +73,13 @@ struct IncomingCommands {
     ///
     /// - Parameter client: The client that carries it out; `nil` for the system.
     /// - Returns: The task's number.
-    mutating func add(_ route: RelayRoute, for client: ClientNumber?, fallback: String? = nil, at now: Int64) -> Int64 {
+    mutating func add(_ route: RelayRoute, for client: ClientNumber?, fallback: String? = nil, at now: Timestamp)
+        -> Int64
+    {
         lastTask += 1
         tasks[lastTask] = Task(
-            id: route.id, device: route.peer, deadline: route.deadline, client: client, fallback: fallback,
+            id: route.id, device: route.peer, deadline: route.deadline.map { Timestamp(rawValue: $0) }, client: client,
+            fallback: fallback,
             tellsAt: now + Self.silence)
         return lastTask
     }
@@ -88,21 +94,21 @@ struct IncomingCommands {
     }
 
     /// Limits the deadlines of a device's tasks, since the device is unreachable.
-    mutating func limitDeadlines(of device: String, to end: Int64) {
+    mutating func limitDeadlines(of device: String, to end: Timestamp) {
         for (number, task) in tasks where task.device == device {
-            tasks[number]?.deadline = min(task.deadline ?? .max, end)
+            tasks[number]?.deadline = min(task.deadline ?? .distantFuture, end)
         }
     }
 
-    /// When a task has something to do next; `Int64.max` for never.
-    var nextMoment: Int64 { tasks.values.lazy.map(\.nextMoment).min() ?? .max }
+    /// When a task has something to do next; `distantFuture` for never.
+    var nextMoment: Timestamp { tasks.values.lazy.map(\.nextMoment).min() ?? .distantFuture }
 
     // MARK: Deferred commands
 
     /// Defers a task until the app runs that is being started for it.
     ///
     /// - Returns: Whether the app is not being started yet.
-    mutating func postpone(_ number: Int64, _ content: RelayContent, until app: String, at now: Int64) -> Bool {
+    mutating func postpone(_ number: Int64, _ content: RelayContent, until app: String, at now: Timestamp) -> Bool {
         let isFirst = !tasks.values.contains { $0.awaits == app }
         let deadline = tasks[number]?.deadline
         tasks[number]?.call = content
@@ -117,7 +123,7 @@ struct IncomingCommands {
     /// Defers a task until the person has answered a question about it.
     ///
     /// - Parameter canAsk: Whether the person is asked now; otherwise the question waits for others.
-    mutating func postpone(_ number: Int64, _ content: RelayContent, canAsk: Bool, at now: Int64) {
+    mutating func postpone(_ number: Int64, _ content: RelayContent, canAsk: Bool, at now: Timestamp) {
         tasks[number]?.call = content
         tasks[number]?.isAsked = canAsk
         let lastMoment = Self.lastMoment(before: tasks[number]?.deadline, at: now)
@@ -149,10 +155,9 @@ struct IncomingCommands {
     }
 
     /// The latest time for a result, so that the caller learns before its deadline that nothing was done.
-    private static func lastMoment(before deadline: Int64?, at now: Int64) -> Int64 {
-        guard let deadline, deadline > now else { return deadline ?? .max }
-        let (rest, overflow) = deadline.subtractingReportingOverflow(now)
-        return deadline - min(1_000, (overflow ? .max : rest) / 4)
+    private static func lastMoment(before deadline: Timestamp?, at now: Timestamp) -> Timestamp {
+        guard let deadline, deadline > now else { return deadline ?? .distantFuture }
+        return deadline.adding(milliseconds: -min(1_000, deadline.milliseconds(since: now) / 4))
     }
 }
 

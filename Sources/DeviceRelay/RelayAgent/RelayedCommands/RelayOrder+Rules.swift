@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The rules by which a client's order becomes a command.
 extension RelayOrder {
@@ -37,7 +38,7 @@ extension RelayOrder {
     /// - Parameters:
     ///   - waits: Whether the server keeps the command for a device that is away.
     ///   - isWakeable: Whether the device is suspended, and can be woken.
-    func end(deadline: Int64?, waits: Bool, isWakeable: Bool, at now: Int64) -> Int64 {
+    func end(deadline: Timestamp?, waits: Bool, isWakeable: Bool, at now: Timestamp) -> Timestamp {
         switch self {
         case .file, .stream: return min(deadline ?? now + OutgoingFiles.timeout, now + OutgoingFiles.timeout)
         case .tell: return now + RelayHost.timeout

@@ -1,22 +1,23 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The responses of the server, and how they are reported to clients.
 extension RelayedDocuments {
     /// The server has answered.
-    package mutating func answered(_ id: UUID, _ told: RelayDocumentAnswer, at now: Int64) {
+    package mutating func answered(_ id: UUID, _ told: RelayDocumentAnswer, at now: Timestamp) {
         guard let ask = asks.removeValue(forKey: id), ask.isSent else { return }
         underWay -= 1
         defer { askNext() }
         switch (ask.purpose, told) {
-        case (.watch, _): watched(told, by: ask.client, now)
-        case (.move, .documents(let page, let isAll, _)): moveRead(page, isAll: isAll, now)
+        case (.watch, _): watched(told, by: ask.client, at: now)
+        case (.move, .documents(let page, let isAll, _)): moveRead(page, isAll: isAll, at: now)
         case (.move, .refused), (.moved, .refused(.notKept)), (.moved, .refused(.notJoined)), (.moved, .refused(.busy)):
             restMove(until: now + Self.movePause)
         case (.moved, .refused(.full)):
             note("a document for the next key of the account: the limit is reached", .resourceLimits)
-            moveOn(now)
-        case (.move, _), (.moved, _): moveOn(now)
+            moveOn(at: now)
+        case (.move, _), (.moved, _): moveOn(at: now)
         case (_, .refused(let why)): settle(ask, Self.outcome(why))
         case (.put, .kept(let kept)):
             settle(ask, RelayOutcome(.success, message: ["revision": .integer(kept)]))

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The move of documents from the previous account to the present one, sealed with the latter's keys.
 extension RelayedDocuments {
@@ -11,7 +12,7 @@ extension RelayedDocuments {
     }
 
     /// Ends the look at them until a moment, or the next session. It begins anew then: what is put already is there.
-    mutating func restMove(until moment: Int64?) {
+    mutating func restMove(until moment: Timestamp?) {
         former?.number = 0
         read = []
         isMoving = false
@@ -23,22 +24,22 @@ extension RelayedDocuments {
     }
 
     /// Goes on with that where there is a session.
-    package mutating func resumeMove(at now: Int64) {
+    package mutating func resumeMove(at now: Timestamp) {
         movesAt = nil
         guard former != nil, !isMoving, isConnected else { return }
         isMoving = true
-        moveOn(now)
+        moveOn(at: now)
     }
 
-    mutating func moveRead(_ page: [RelaySealedDocument], isAll: Bool, _ now: Int64) {
+    mutating func moveRead(_ page: [RelaySealedDocument], isAll: Bool, at now: Timestamp) {
         guard let before = former else { return }
         read = page.filter { !$0.isRemoved }
         former?.number = page.last?.number ?? before.number
         if isAll && read.isEmpty { former = nil }
-        moveOn(now)
+        moveOn(at: now)
     }
 
-    mutating func moveOn(_ now: Int64) {
+    mutating func moveOn(at now: Timestamp) {
         guard let former = former else {
             isMoving = false
             return

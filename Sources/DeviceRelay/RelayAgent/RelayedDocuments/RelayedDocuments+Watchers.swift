@@ -1,30 +1,32 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The clients that watch documents, and the changes they are notified of.
 extension RelayedDocuments {
     /// A client that watches already goes on from where it is.
-    mutating func watch(_ request: Int64, client: ClientNumber, app: String, at now: Int64) {
+    mutating func watch(_ request: Int64, client: ClientNumber, app: String, at now: Timestamp) {
         var watcher = watchers[client] ?? Watcher(request: request, app: app)
         watcher.request = request
         guard watcher.number == nil else {
             watchers[client] = watcher
-            return answer(client, request, RelayOutcome(.success))
+            return answer(client, request: request, RelayOutcome(.success))
         }
         guard watcher.unanswered.count < Self.atOnce else {
-            return answer(client, request, RelayOutcome(.resourceLimits, detail: "too much is asked at a time"))
+            return answer(
+                client, request: request, RelayOutcome(.resourceLimits, detail: "too much is asked at a time"))
         }
         watcher.unanswered.append(request)
         watchers[client] = watcher
-        if !watcher.isAsking { lookForWatcher(client, now) }
+        if !watcher.isAsking { lookForWatcher(client, at: now) }
     }
 
     /// Asks what is new to all watchers: something changed, or the session is a new one.
-    package mutating func changed(at now: Int64) {
-        for client in watchers.keys { lookForWatcher(client, now) }
+    package mutating func changed(at now: Timestamp) {
+        for client in watchers.keys { lookForWatcher(client, at: now) }
     }
 
-    mutating func lookForWatcher(_ client: ClientNumber, _ now: Int64) {
+    mutating func lookForWatcher(_ client: ClientNumber, at now: Timestamp) {
         guard let watcher = watchers[client] else { return }
         guard !watcher.isAsking else {
             watchers[client]?.asksAgain = true
@@ -36,7 +38,7 @@ extension RelayedDocuments {
         add(Ask(client: client, app: watcher.app, purpose: .watch, deadline: now + Self.timeout))
     }
 
-    mutating func watched(_ told: RelayDocumentAnswer, by client: ClientNumber?, _ now: Int64) {
+    mutating func watched(_ told: RelayDocumentAnswer, by client: ClientNumber?, at now: Timestamp) {
         guard let client, var watcher = watchers[client] else { return }
         watcher.isAsking = false
         guard case .documents(let page, let isAll, let last) = told else {
@@ -51,32 +53,32 @@ extension RelayedDocuments {
             // A server that restarted counts from the beginning: every document is reported.
             watcher.number = last < number ? 0 : page.last?.number ?? number
             watchers[client] = watcher
-            if asksAgain || last < number { lookForWatcher(client, now) }
+            if asksAgain || last < number { lookForWatcher(client, at: now) }
         } else {
             let begun = watcher.unanswered
             watcher.number = last
             watcher.unanswered = []
             watchers[client] = watcher
-            for request in begun { answer(client, request, RelayOutcome(.success)) }
-            if watcher.asksAgain { lookForWatcher(client, now) }
+            for request in begun { answer(client, request: request, RelayOutcome(.success)) }
+            if watcher.asksAgain { lookForWatcher(client, at: now) }
         }
     }
 
     /// The server has not answered a watcher's request. A watcher that has not begun ends; another one asks again after
     /// a pause, even without a change.
-    mutating func notAsked(_ client: ClientNumber, why: RelayOutcome, at now: Int64) {
+    mutating func notAsked(_ client: ClientNumber, why: RelayOutcome, at now: Timestamp) {
         guard let watcher = watchers[client] else { return }
         watchers[client]?.isAsking = false
         watchers[client]?.asksAt = now + Self.watcherPause
         guard watcher.number == nil else { return }
         watchers[client] = nil
-        for request in watcher.unanswered { answer(client, request, why) }
+        for request in watcher.unanswered { answer(client, request: request, why) }
     }
 
     /// Repeats the requests of watchers that are due.
-    mutating func lookForWatchersDue(_ now: Int64) {
+    mutating func lookForWatchersDue(at now: Timestamp) {
         for (client, watcher) in watchers {
-            if let moment = watcher.asksAt, moment <= now { lookForWatcher(client, now) }
+            if let moment = watcher.asksAt, moment <= now { lookForWatcher(client, at: now) }
         }
     }
 

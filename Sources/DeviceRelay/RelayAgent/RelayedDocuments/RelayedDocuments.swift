@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// Documents that the user's devices share. The server stores them; no copy is kept here. A value; events in,
 /// directives out.
@@ -42,7 +43,7 @@ package struct RelayedDocuments {
         /// The present revision according to the server.
         var present: Int64 = 0
         var attempts = 0
-        var deadline: Int64
+        var deadline: Timestamp
         var isSent = false
     }
 
@@ -57,7 +58,7 @@ package struct RelayedDocuments {
         var asksAgain = false
         /// When the request is repeated because the server has not answered; `nil` where it has, or until the next
         /// session.
-        var asksAt: Int64?
+        var asksAt: Timestamp?
         /// The watch requests that are unanswered because the server has not reported the first number yet.
         var unanswered: [Int64] = []
     }
@@ -76,18 +77,18 @@ package struct RelayedDocuments {
     var read: [RelaySealedDocument] = []
     var isMoving = false
     /// When it is gone on with; `nil` where it goes on, or the next session is waited for.
-    var movesAt: Int64?
+    var movesAt: Timestamp?
     var directives: [Directive] = []
 
     /// How much is asked of the server at a time, how much waits for that, and how often a put is tried against others.
     static var atOnce: Int { 8 }
     static var waitingLimit: Int { 256 }
     static var attemptLimit: Int { 16 }
-    /// How long the server's answer is waited for, in milliseconds.
-    static var timeout: Int64 { 30_000 }
-    /// The pause before a watcher's request, or the move of a document, is repeated, in milliseconds.
-    static var watcherPause: Int64 { 5_000 }
-    static var movePause: Int64 { 30_000 }
+    /// How long the server's answer is waited for.
+    static var timeout: Duration { .seconds(30) }
+    /// The pause before a watcher's request, or the move of a document, is repeated.
+    static var watcherPause: Duration { .seconds(5) }
+    static var movePause: Duration { .seconds(30) }
 
     /// No requests, and no watchers.
     package init() {}
@@ -104,7 +105,7 @@ package struct RelayedDocuments {
     ///
     /// - Parameter app: The app whose documents are meant; `nil` refuses it.
     package mutating func take(
-        _ order: RelayDocumentOrder, _ request: Int64, of client: ClientNumber, app: String?, at now: Int64
+        _ order: RelayDocumentOrder, _ request: Int64, of client: ClientNumber, app: String?, at now: Timestamp
     ) {
         func refusal(_ ask: Ask) -> RelayOutcome? {
             if case .list = ask.purpose { return nil }
@@ -122,10 +123,11 @@ package struct RelayedDocuments {
         }
         guard let app, app.utf8.count <= RelayDocument.appLimit else {
             let detail = "the id of an app that has documents has at most \(RelayDocument.appLimit) bytes of UTF-8"
-            return answer(client, request, RelayOutcome(.tooLarge, detail: detail))
+            return answer(client, request: request, RelayOutcome(.tooLarge, detail: detail))
         }
         guard asks.count < Self.waitingLimit else {
-            return answer(client, request, RelayOutcome(.resourceLimits, detail: "too much is asked at a time"))
+            return answer(
+                client, request: request, RelayOutcome(.resourceLimits, detail: "too much is asked at a time"))
         }
         var ask = Ask(client: client, request: request, app: app, purpose: .get, deadline: now + Self.timeout)
         switch order {
@@ -141,7 +143,7 @@ package struct RelayedDocuments {
         case .list(let place): ask.purpose = .list(after: max(0, place))
         case .watch: return watch(request, client: client, app: app, at: now)
         }
-        if let refusal = refusal(ask) { return answer(client, request, refusal) }
+        if let refusal = refusal(ask) { return answer(client, request: request, refusal) }
         add(ask)
     }
 
@@ -151,13 +153,13 @@ package struct RelayedDocuments {
         for (id, ask) in asks where ask.client == client { asks[id]?.client = nil }
     }
 
-    mutating func answer(_ client: ClientNumber, _ request: Int64, _ outcome: RelayOutcome) {
+    mutating func answer(_ client: ClientNumber, request: Int64, _ outcome: RelayOutcome) {
         directives.append(.answer(client, request: request, outcome))
     }
 
     mutating func settle(_ ask: Ask, _ outcome: RelayOutcome) {
         guard let client = ask.client else { return }
-        answer(client, ask.request, outcome)
+        answer(client, request: ask.request, outcome)
     }
 
     // MARK: The server
@@ -212,7 +214,7 @@ package struct RelayedDocuments {
             watchers[client]?.asksAt = nil
             guard watcher.number == nil else { continue }
             watchers[client] = nil
-            for request in watcher.unanswered { answer(client, request, RelayOutcome(.networkUnavailable)) }
+            for request in watcher.unanswered { answer(client, request: request, RelayOutcome(.networkUnavailable)) }
         }
     }
 
@@ -226,12 +228,12 @@ package struct RelayedDocuments {
     // MARK: Time
 
     /// The time at which ``due(at:)`` is to be called next; `nil` where nothing is pending.
-    package var nextMoment: Int64? {
+    package var nextMoment: Timestamp? {
         (asks.values.map(\.deadline) + watchers.values.compactMap(\.asksAt) + [movesAt].compactMap { $0 }).min()
     }
 
     /// Ends what the server has not answered in time, and asks again what is to be.
-    package mutating func due(at now: Int64) {
+    package mutating func due(at now: Timestamp) {
         for (id, ask) in asks where ask.deadline <= now {
             asks[id] = nil
             if ask.isSent { underWay -= 1 }
@@ -242,7 +244,7 @@ package struct RelayedDocuments {
             }
         }
         waiting.removeAll { asks[$0] == nil }
-        lookForWatchersDue(now)
+        lookForWatchersDue(at: now)
         if let moment = movesAt, moment <= now { resumeMove(at: now) }
         askNext()
     }

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// Streams between apps: the agents pass pieces on, and ensure that no more is in transit than was requested. A value.
 struct AppStreams {
@@ -15,10 +16,10 @@ struct AppStreams {
         var digest = PassingDigest()
         var pulls = StreamPulls()
         /// The time of the last message about the stream.
-        var lastMessageAt: Int64
+        var lastMessageAt: Timestamp
 
         /// The time at which it ends unless a message about it arrives before.
-        var silentUntil: Int64 { lastMessageAt + (asked > 0 ? AppStreams.giverTimeout : AppStreams.takerTimeout) }
+        var silentUntil: Timestamp { lastMessageAt + (asked > 0 ? AppStreams.giverTimeout : AppStreams.takerTimeout) }
 
         fileprivate func mayPull(offset: Int64, length: Int64) -> Bool {
             offset >= 0 && offset <= size && length >= 0 && length <= RelayStreamStep.window
@@ -35,10 +36,10 @@ struct AppStreams {
 
     /// The most bytes in transit to this device, of all streams of apps together.
     static var window: Int64 { 16 << 20 }
-    /// How long nothing may come of what was asked for: a minute, in milliseconds.
-    static var giverTimeout: Int64 { 60_000 }
-    /// How long an app that takes a stream may say nothing about it: ten minutes, in milliseconds.
-    static var takerTimeout: Int64 { 600_000 }
+    /// How long nothing may come of what was asked for: a minute.
+    static var giverTimeout: Duration { .seconds(60) }
+    /// How long an app that takes a stream may say nothing about it: ten minutes.
+    static var takerTimeout: Duration { .seconds(600) }
 
     /// Whether no stream is in progress.
     var isEmpty: Bool { streams.isEmpty }
@@ -54,19 +55,19 @@ struct AppStreams {
     ///
     /// - Parameter task: The task of the receiving end; `nil` at the sending end.
     mutating func add(
-        _ id: UUID, of client: ClientNumber, with device: String, size: Int64, task: Int64? = nil, at now: Int64
+        _ id: UUID, of client: ClientNumber, with device: String, size: Int64, task: Int64? = nil, at now: Timestamp
     ) {
         streams[id] = Stream(client: client, device: device, size: size, task: task, lastMessageAt: now)
     }
 
     /// The command of a stream is sent.
-    mutating func commandSent(_ id: UUID, at now: Int64) { streams[id]?.lastMessageAt = now }
+    mutating func commandSent(_ id: UUID, at now: Timestamp) { streams[id]?.lastMessageAt = now }
 
     // MARK: What apps say
 
     /// Handles a step of an app in one of its streams.
     mutating func take(
-        _ step: RelayStreamStep, of id: UUID, by client: ClientNumber, isTalking: Bool, at now: Int64
+        _ step: RelayStreamStep, of id: UUID, by client: ClientNumber, isTalking: Bool, at now: Timestamp
     ) -> [RelayEffect] {
         guard let stream = streams[id], stream.client == client else { return [] }
         switch (step, stream.task) {
@@ -99,7 +100,7 @@ struct AppStreams {
     }
 
     /// Requests from the other device as much as may be in transit.
-    private mutating func pull(_ id: UUID, isTalking: Bool, at now: Int64) -> [RelayEffect] {
+    private mutating func pull(_ id: UUID, isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
         var effects: [RelayEffect] = []
         let share = Self.window / Int64(max(1, streams.values.count { $0.task != nil }))
         while let stream = streams[id],
@@ -124,7 +125,7 @@ struct AppStreams {
     ///
     /// - Returns: What follows; `nil` where the stream is not an app's.
     mutating func receive(
-        _ step: RelayStreamStep, of id: UUID, from device: String, isTalking: Bool, at now: Int64
+        _ step: RelayStreamStep, of id: UUID, from device: String, isTalking: Bool, at now: Timestamp
     ) -> [RelayEffect]? {
         guard let stream = streams[id] else { return nil }
         guard stream.device == device else { return [] }
@@ -178,7 +179,7 @@ struct AppStreams {
     mutating func discard(of client: ClientNumber) { streams = streams.filter { $1.client != client } }
 
     /// Ends streams of which nothing comes any more, and those that their app takes no further.
-    mutating func due(at now: Int64) -> [RelayEffect] {
+    mutating func due(at now: Timestamp) -> [RelayEffect] {
         var effects: [RelayEffect] = []
         for (id, stream) in streams where stream.task != nil && stream.silentUntil <= now {
             effects.append(.directive(.tell(stream.client, .stream(id, .lost))))
@@ -189,5 +190,5 @@ struct AppStreams {
     }
 
     /// When ``due(at:)`` has something to do next; `nil` for never.
-    var nextMoment: Int64? { streams.values.lazy.filter { $0.task != nil }.map(\.silentUntil).min() }
+    var nextMoment: Timestamp? { streams.values.lazy.filter { $0.task != nil }.map(\.silentUntil).min() }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The files that come from other devices. The receiver requests the pieces, so that no more is in transit than the
 /// network can hold. A file continues at its position after any interruption. A value.
@@ -21,7 +22,7 @@ struct IncomingFiles {
         var digest: [UInt8]?
         var window = PieceWindow()
         /// The time of the last piece, or of what was done instead of waiting for it.
-        var lastPieceAt: Int64
+        var lastPieceAt: Timestamp
         var tries = 0
     }
 
@@ -31,8 +32,8 @@ struct IncomingFiles {
     static var limit: Int { 16 }
     /// The most bytes in transit to this device, of all files together.
     static var window: Int64 { PieceWindow.range.upperBound }
-    /// After how many milliseconds without a piece they are asked for again, and how often.
-    static var pieceSilence: Int64 { 10_000 }
+    /// After how long without a piece they are asked for again, and how often.
+    static var pieceSilence: Duration { .seconds(10) }
     static var pieceTries: Int { 3 }
 
     /// Whether another file may come now.
@@ -46,7 +47,7 @@ struct IncomingFiles {
     ///   - folder: The folder that it is put into.
     ///   - isMade: Whether the folder is made where it is missing.
     mutating func begin(
-        _ offer: RelayOffer, id: UUID, from device: String, folder: String, isMade: Bool, at now: Int64
+        _ offer: RelayOffer, id: UUID, from device: String, folder: String, isMade: Bool, at now: Timestamp
     ) -> [RelayEffect] {
         files[id] = File(device: device, offer: offer, lastPieceAt: now)
         let mark = "\(device)\u{0}\(offer.name)\u{0}\(offer.size)\u{0}\(offer.modified)"
@@ -71,7 +72,7 @@ struct IncomingFiles {
 
     // MARK: Requests for pieces
 
-    private mutating func request(_ id: UUID, isTalking: Bool, at now: Int64) -> [RelayEffect] {
+    private mutating func request(_ id: UUID, isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
         guard var file = files[id], file.isReady, file.digest == nil else { return [] }
         let piece = Int64(RelayFiles.pieceSize)
         let window = isTalking ? file.window.bytesBesideTalk : file.window.bytes
@@ -90,14 +91,14 @@ struct IncomingFiles {
     }
 
     /// Requests the pieces of all files: each may have more in transit after one of them has ended.
-    mutating func requestAll(isTalking: Bool, at now: Int64) -> [RelayEffect] {
+    mutating func requestAll(isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
         var effects: [RelayEffect] = []
         for id in files.keys { effects += request(id, isTalking: isTalking, at: now) }
         return effects
     }
 
     /// Requests again what has not come of a file.
-    mutating func requestAgain(_ id: UUID, isTalking: Bool, at now: Int64) -> [RelayEffect] {
+    mutating func requestAgain(_ id: UUID, isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
         guard let file = files[id], file.isReady else { return [] }
         files[id]?.lastPieceAt = now
         files[id]?.requested = file.arrived
@@ -112,7 +113,7 @@ struct IncomingFiles {
 
     /// A piece has come.
     mutating func receive(
-        _ bytes: [UInt8], of id: UUID, offset: Int64, from device: String, at now: Int64
+        _ bytes: [UInt8], of id: UUID, offset: Int64, from device: String, at now: Timestamp
     ) -> [RelayEffect] {
         guard var file = files[id], file.device == device, file.isReady, !bytes.isEmpty,
             bytes.count <= RelayFiles.pieceSize
@@ -136,7 +137,7 @@ struct IncomingFiles {
 
     /// The last piece was sent; the digest is that of the whole file.
     mutating func piecesEnded(
-        _ id: UUID, digest: [UInt8], from device: String, isTalking: Bool, at now: Int64
+        _ id: UUID, digest: [UInt8], from device: String, isTalking: Bool, at now: Timestamp
     ) -> [RelayEffect] {
         guard let file = files[id], file.device == device, file.isReady, digest.count == 32 else { return [] }
         // Missing pieces are requested again after a silence.
@@ -157,7 +158,7 @@ struct IncomingFiles {
 
     /// So much of the file came earlier, with this digest.
     mutating func prepared(
-        _ id: UUID, length: Int64, digest: [UInt8], isTalking: Bool, at now: Int64
+        _ id: UUID, length: Int64, digest: [UInt8], isTalking: Bool, at now: Timestamp
     ) -> [RelayEffect] {
         guard var file = files[id] else { return [] }
         // More than there can be is of no use.
@@ -174,7 +175,7 @@ struct IncomingFiles {
     }
 
     /// The file is written up to an offset.
-    mutating func wrote(_ id: UUID, upTo offset: Int64, isTalking: Bool, at now: Int64) -> [RelayEffect] {
+    mutating func wrote(_ id: UUID, upTo offset: Int64, isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
         files[id]?.written = offset
         return request(id, isTalking: isTalking, at: now)
     }
@@ -182,7 +183,7 @@ struct IncomingFiles {
     // MARK: Time
 
     /// Requests again what has not come for a while, and ends files of which nothing comes any more.
-    mutating func due(isTalking: Bool, at now: Int64) -> [RelayEffect] {
+    mutating func due(isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
         var effects: [RelayEffect] = []
         for (id, file) in files
         where file.isReady && file.digest == nil && file.lastPieceAt + Self.pieceSilence <= now {
@@ -199,7 +200,7 @@ struct IncomingFiles {
     }
 
     /// When ``due(isTalking:at:)`` has something to do next; `nil` for never.
-    var nextMoment: Int64? {
+    var nextMoment: Timestamp? {
         files.values.lazy.filter { $0.isReady && $0.digest == nil }.map { $0.lastPieceAt + Self.pieceSilence }.min()
     }
 }

@@ -21,8 +21,8 @@ struct OutgoingFiles {
 
     private var files: [UUID: File] = [:]
 
-    /// The longest time that the transfer of a file may take, in milliseconds.
-    static var timeout: Int64 { 86_400_000 }
+    /// The longest time that the transfer of a file may take: a day.
+    static var timeout: Duration { .seconds(86_400) }
 
     /// Whether another file may go now.
     var hasCapacity: Bool { files.count < IncomingFiles.limit }

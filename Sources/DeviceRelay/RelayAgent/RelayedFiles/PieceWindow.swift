@@ -1,3 +1,5 @@
+import Timestamps
+
 /// The most bytes of a file that may be in transit, in whole pieces. A value.
 ///
 /// The window is twice the number of bytes that arrive in the shortest round trip from a request to its first piece. So
@@ -19,23 +21,23 @@ package struct PieceWindow {
         return shortest > 1 && shortest < .max ? max(piece, bytes / 2 / piece * piece) : piece
     }
     /// A question whose answer is awaited: where it begins, when it was asked, and how much had come by then.
-    private var sample: (position: Int64, askedAt: Int64, arrived: Int64)?
+    private var sample: (position: Int64, askedAt: Timestamp, arrived: Int64)?
     /// The shortest time from a question to its first piece, in milliseconds.
     private var shortest = Int64.max
 
     /// Pieces from this position on are asked for.
-    package mutating func asked(from position: Int64, arrived: Int64, at now: Int64) {
+    package mutating func asked(from position: Int64, arrived: Int64, at now: Timestamp) {
         if sample == nil { sample = (position, now, arrived) }
     }
 
     /// All up to this position has come.
-    package mutating func arrived(upTo position: Int64, at now: Int64) {
+    package mutating func arrived(upTo position: Int64, at now: Timestamp) {
         guard let (asked, askedAt, before) = sample, position > asked else { return }
         sample = nil
         // The clock was set back: how long it took is not known.
         guard now >= askedAt else { return }
         // Less than a millisecond counts as one.
-        let elapsed = max(1, now - askedAt)
+        let elapsed = max(1, now.milliseconds(since: askedAt))
         shortest = min(shortest, elapsed)
         let (product, overflow) = max(0, position.subtractingReportingOverflow(before).partialValue)
             .multipliedReportingOverflow(by: 2 * shortest)

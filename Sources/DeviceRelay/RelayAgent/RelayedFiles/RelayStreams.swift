@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The files and streams that go to other devices and come from them.
 struct RelayStreams {
@@ -8,21 +9,20 @@ struct RelayStreams {
     /// Streams of apps, in both directions.
     var apps = AppStreams()
     /// The time of the last message from another device that belongs to no stream.
-    var lastOtherMessageAt: Int64 = .min
+    var lastOtherMessageAt = Timestamp.distantPast
 
-    /// The time after another message during which little of a file is in transit, in milliseconds, since more messages
-    /// may follow.
-    static var pause: Int64 { 50 }
+    /// The time after another message during which little of a file is in transit, since more messages may follow.
+    static var pause: Duration { .milliseconds(50) }
 
     /// Whether other devices may be about to say something, since they just did.
-    func isTalking(at now: Int64) -> Bool {
+    func isTalking(at now: Timestamp) -> Bool {
         // A clock that was set back makes it no longer than the pause.
-        lastOtherMessageAt <= now && now &- lastOtherMessageAt < Self.pause && lastOtherMessageAt != .min
+        lastOtherMessageAt <= now && now.duration(since: lastOtherMessageAt) < Self.pause
     }
 
     /// The devices with which a file or a stream is in progress.
     var devices: [String] { outgoing.devices + incoming.files.values.map(\.device) + apps.devices }
 
     /// When a file or a stream has something to do next; `nil` for never.
-    var nextMoment: Int64? { [incoming.nextMoment, apps.nextMoment].compactMap { $0 }.min() }
+    var nextMoment: Timestamp? { [incoming.nextMoment, apps.nextMoment].compactMap { $0 }.min() }
 }

@@ -1,4 +1,5 @@
 import RelayProtocol
+import Timestamps
 
 /// Passes on an app's requests for a stream: all of it, or only as much at a time as may be in transit while the
 /// devices exchange other messages, which would wait behind it. A value.
@@ -47,7 +48,7 @@ package struct StreamPulls {
     /// The range to request from the other device now; `nil` for none.
     ///
     /// - Parameter share: The most bytes that may be in transit, given those of other streams.
-    package mutating func next(isTalking: Bool, share: Int64, at now: Int64) -> Portion? {
+    package mutating func next(isTalking: Bool, share: Int64, at now: Timestamp) -> Portion? {
         guard var portion = rest else { return nil }
         let limit = isTalking ? window.bytesBesideTalk : min(share, max(Self.leastWindow, window.bytes))
         let capacity = limit - underWay
@@ -65,7 +66,7 @@ package struct StreamPulls {
     }
 
     /// A piece has come that was asked for.
-    package mutating func arrived(_ count: Int, at offset: Int64, now: Int64) {
+    package mutating func arrived(_ count: Int, at offset: Int64, now: Timestamp) {
         if offset == 0, start > 0 {
             // What the app has is of another stream: all that it asked for lies so much further to the front.
             rest?.offset -= start

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The queued messages of other devices, until their outcomes are on the disk.
 ///
@@ -32,8 +33,8 @@ struct ReceivedMessages {
     private var busyLanes: [Lane] = []
     private var log = ReceivedMessageLog()
 
-    /// The timeout for an app, or the user, with one message, in milliseconds.
-    static var timeout: Int64 { 60_000 }
+    /// The timeout for an app, or the user, with one message.
+    static var timeout: Duration { .seconds(60) }
     /// How often a message is delivered to an app that ends each time before it has confirmed it.
     static var attemptLimit: Int { 3 }
     /// The most messages taken from the server that have not ended; it sends no more than half as many.
@@ -49,7 +50,7 @@ struct ReceivedMessages {
     func statusOfEnded(_ key: QueuedMessageKey) -> RelayStatus? { log[key] }
 
     /// Remembers a message whose outcome is on the disk.
-    mutating func remember(_ message: ReceivedMessage, at now: Int64) { log.add(message, at: now) }
+    mutating func remember(_ message: ReceivedMessage, at now: Timestamp) { log.add(message, at: now.rawValue) }
 
     // MARK: Delivery
 
@@ -64,8 +65,8 @@ struct ReceivedMessages {
     }
 
     /// The call of a message and the message's deadline; `nil` where the key names none.
-    func call(of key: QueuedMessageKey) -> (call: RelayCall, deadline: Int64)? {
-        messages[key].map { ($0.call, $0.queuedMessage.deadline) }
+    func call(of key: QueuedMessageKey) -> (call: RelayCall, deadline: Timestamp)? {
+        messages[key].map { ($0.call, Timestamp(rawValue: $0.queuedMessage.deadline)) }
     }
 
     /// Defers a message until fewer tasks are in progress.
@@ -115,14 +116,14 @@ struct ReceivedMessages {
         messages[key]?.outcome = RelayOutcome(outcome.status, detail: outcome.detail)
         endedLanes.append(message.lane)
         // Its sender may give it again for a while.
-        let (until, overflow) = message.queuedMessage.deadline.addingReportingOverflow(ReceivedMessage.memory)
-        return ReceivedMessage(key: key, until: overflow ? .max : until, status: outcome.status)
+        let until = Timestamp(rawValue: message.queuedMessage.deadline).adding(milliseconds: ReceivedMessage.memory)
+        return ReceivedMessage(key: key, until: until.rawValue, status: outcome.status)
     }
 
     /// The outcome of a message is on the disk, or could not be written.
     ///
     /// - Returns: The outcome.
-    mutating func remove(_ message: ReceivedMessage, at now: Int64) -> RelayOutcome {
+    mutating func remove(_ message: ReceivedMessage, at now: Timestamp) -> RelayOutcome {
         let outcome = messages.removeValue(forKey: message.key)?.outcome ?? RelayOutcome(message.status)
         remember(message, at: now)
         return outcome

@@ -1,5 +1,6 @@
 import Foundation
 import RelayProtocol
+import Timestamps
 
 /// The queued messages of this device that the server has not confirmed, and those that its clients cancel. A value.
 struct SentMessages {
@@ -12,9 +13,9 @@ struct SentMessages {
     private var recalls: [UUID: [Request]] = [:]
 
     /// The time until which a message is to be queued; `nil` where that is too long.
-    static func end(deadline: Int64?, at now: Int64) -> Int64? {
-        let end = deadline ?? now + QueuedMessage.usualAge
-        return end <= now + QueuedMessage.longestAge ? end : nil
+    static func end(deadline: Timestamp?, at now: Timestamp) -> Timestamp? {
+        let end = deadline ?? now.adding(milliseconds: QueuedMessage.usualAge)
+        return end <= now.adding(milliseconds: QueuedMessage.longestAge) ? end : nil
     }
 
     /// A message is sent to the server.

@@ -1,3 +1,4 @@
+import PushCore
 import RelayProtocol
 
 /// The limits on stored documents.
@@ -23,19 +24,20 @@ package protocol DocumentStore: Sendable {
     /// Performs a request of a device of an account; a result of success survives a power cut. The caller checks the
     /// access token in it.
     func perform(
-        _ ask: RelayDocumentRequest, of account: RelayDirectory.AccountID, at now: Int64,
+        _ ask: RelayDocumentRequest, of account: RelayDirectory.AccountID, at now: Timestamp,
         then complete: @escaping @Sendable (RelayDocumentAnswer) -> Void)
     /// Records that a device of the account is present.
-    func seen(_ account: RelayDirectory.AccountID, at now: Int64)
+    func seen(_ account: RelayDirectory.AccountID, at now: Timestamp)
     /// Deletes some numbers of documents that were removed long ago, and returns some accounts whose devices were not
     /// seen for ``DocumentLimits/age``; `nil` where they could not be read. `isAll` is whether nothing is left to
     /// delete.
     func sweep(
-        at now: Int64,
+        at now: Timestamp,
         then complete: @escaping @Sendable (_ unseen: [RelayDirectory.AccountID]?, _ isAll: Bool) -> Void)
     /// Deletes some of an account's documents if none of its devices was seen for ``DocumentLimits/age``; completes
     /// with whether none are left to delete. A document that is put meanwhile shows that a device is back: the present
     /// ones then remain.
     func forget(
-        _ account: RelayDirectory.AccountID, at now: Int64, then complete: @escaping @Sendable (_ isAll: Bool?) -> Void)
+        _ account: RelayDirectory.AccountID, at now: Timestamp,
+        then complete: @escaping @Sendable (_ isAll: Bool?) -> Void)
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Networking
+import PushCore
 import RelayProtocol
 import Synchronization
 
@@ -13,7 +14,7 @@ extension RelayBroker {
 
     /// Only a device that has announced its account has access to the account's documents. With the access token of
     /// another account, which proves as much as a hello with it, the device reads that account's.
-    func askDocuments(_ ask: RelayDocumentRequest, _ id: UUID, by session: RelaySession, at now: Int64) {
+    func askDocuments(_ ask: RelayDocumentRequest, _ id: UUID, by session: RelaySession, at now: Timestamp) {
         func refuse(_ why: RelayDocumentAnswer.Refusal) { tell(session, .documentAnswer(id: id, .refused(why))) }
         guard let own = state.withLock({ $0.directory.account(of: session) }) else { return refuse(.notJoined) }
         guard let store = documentStore else { return refuse(.notKept) }
@@ -45,7 +46,7 @@ extension RelayBroker {
     func sweepDocuments(after pause: Int64) {
         schedule(pause) { [weak self] in
             guard let self, fault() == nil else { return }
-            let now = clock().rawValue
+            let now = clock()
             documentStore?.sweep(at: now) { [weak self] unseen, isAll in
                 guard let self else { return }
                 let isAtWork = forgetDocuments(of: unseen ?? [], at: now) { [weak self] isDone in
@@ -63,7 +64,7 @@ extension RelayBroker {
     /// - Parameter complete: Called once for all of them, with whether the last deletion succeeded.
     /// - Returns: `false` where there is no such account, and `complete` is not called.
     private func forgetDocuments(
-        of accounts: [RelayDirectory.AccountID], at now: Int64, then complete: @escaping @Sendable (Bool) -> Void
+        of accounts: [RelayDirectory.AccountID], at now: Timestamp, then complete: @escaping @Sendable (Bool) -> Void
     ) -> Bool {
         let (away, back) = state.withLock { state in
             let away = accounts.filter { state.directory.sessions(of: $0).isEmpty }

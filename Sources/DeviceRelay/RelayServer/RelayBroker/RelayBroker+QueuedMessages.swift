@@ -18,7 +18,7 @@ extension RelayBroker {
     struct QueuedMessages {
         var flow = QueuedMessageFlow()
         /// The time of the next sweep over expired messages; `nil` for never.
-        var sweepsAt: Int64?
+        var sweepsAt: Timestamp?
     }
 
     /// Why a queued message was not kept, for the log.
@@ -26,12 +26,12 @@ extension RelayBroker {
 
     // MARK: Posting
 
-    func post(_ queuedMessage: QueuedMessage, from sender: RelaySession, at now: Int64) {
+    func post(_ queuedMessage: QueuedMessage, from sender: RelaySession, at now: Timestamp) {
         // The sender's name, under which it is forwarded, may be longer than the receiver's.
         guard queuedMessage.body.count <= QueuedMessage.bodyLimit else {
             return tell(sender, .undelivered(id: queuedMessage.id, .tooLarge))
         }
-        let posting = state.withLock { $0.directory.posting(queuedMessage, from: sender, at: now) }
+        let posting = state.withLock { $0.directory.posting(queuedMessage, from: sender, at: now.rawValue) }
         let account: RelayDirectory.AccountID
         switch posting {
         case .keep(let id): account = id
@@ -54,17 +54,17 @@ extension RelayBroker {
             return tell(sender, .undelivered(id: queuedMessage.key.id, .notKept))
         }
         keptQueuedMessages.increment()
-        let now = clock().rawValue
+        let now = clock()
         state.withLock { state in
             send(.queuedMessageKept(queuedMessage.key.id), to: sender, state.connections[sender])
             if let push = state.directory.wake(
-                queuedMessage.device, of: queuedMessage.account, until: queuedMessage.deadline, at: now)
+                queuedMessage.device, of: queuedMessage.account, until: queuedMessage.deadline, at: now.rawValue)
             {
                 self.push(push, &state)
             }
         }
         follow(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
-        sweepQueuedMessages(by: queuedMessage.deadline, at: now)
+        sweepQueuedMessages(by: Timestamp(rawValue: queuedMessage.deadline), at: now)
     }
 
     // MARK: Delivery
@@ -83,7 +83,7 @@ extension RelayBroker {
             case .read(let session, let account, let number, let count, let bytes):
                 queuedMessageStore?.read(
                     for: session.device, of: account, after: number, count: count, bytes: bytes,
-                    at: clock().rawValue
+                    at: clock()
                 ) { [weak self] queuedMessages, isAll in self?.read(queuedMessages, isAll: isAll, for: session) }
             case .write(let queuedMessage, let session): write(queuedMessage, to: session)
             }
@@ -187,16 +187,16 @@ extension RelayBroker {
     // MARK: Time
 
     /// Schedules a sweep over expired messages, at a moment or before.
-    func sweepQueuedMessages(by moment: Int64, at now: Int64) {
+    func sweepQueuedMessages(by moment: Timestamp, at now: Timestamp) {
         guard fault() == nil else { return }
-        let moment = min(moment, now + Self.longestSweepPause)
+        let moment = min(moment, now.adding(milliseconds: Self.longestSweepPause))
         let isSooner = queuedMessages.withLock { queuedMessages in
-            guard moment < queuedMessages.sweepsAt ?? .max else { return false }
+            guard moment < queuedMessages.sweepsAt ?? .distantFuture else { return false }
             queuedMessages.sweepsAt = moment
             return true
         }
         guard isSooner else { return }
-        schedule(max(1, moment - now)) { [weak self] in
+        schedule(max(1, moment.milliseconds(since: now))) { [weak self] in
             guard let self else { return }
             // An earlier timer has done the sweep.
             let isDue = queuedMessages.withLock { queuedMessages in
@@ -209,10 +209,10 @@ extension RelayBroker {
     }
 
     private func expireQueuedMessages() {
-        queuedMessageStore?.expire(at: clock().rawValue) { [weak self] ended, next in
+        queuedMessageStore?.expire(at: clock()) { [weak self] ended, next in
             guard let self else { return }
             for queuedMessage in ended { end(queuedMessage, .expired) }
-            if let next { sweepQueuedMessages(by: next, at: clock().rawValue) }
+            if let next { sweepQueuedMessages(by: next, at: clock()) }
         }
     }
 }

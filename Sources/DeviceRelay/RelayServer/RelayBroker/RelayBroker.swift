@@ -23,7 +23,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         var describing: [RelaySession: (rest: [String], isUnderWay: Bool)] = [:]
         var waker: (any RelayWaker)?
         /// The time of the valid timer; a timer for another time does nothing.
-        var wakesAt: Int64?
+        var wakesAt: Timestamp?
         /// The number of pushes without a result.
         var pushes = 0
     }
@@ -80,7 +80,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         self.fault = fault
         self.logger = logger
         // An earlier run may have stored some.
-        if queuedMessageStore != nil { sweepQueuedMessages(by: clock().rawValue, at: clock().rawValue) }
+        if queuedMessageStore != nil { sweepQueuedMessages(by: clock(), at: clock()) }
         if documentStore != nil { sweepDocuments(after: 1) }
     }
 
@@ -102,11 +102,11 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// Notifies the person's other devices that messages under way to this one may be lost.
     package func closed(_ session: DeviceSessionID) {
         let session = RelaySession(session)
-        let now = clock().rawValue
+        let now = clock()
         state.withLock { state in
             state.connections[session] = nil
             state.describing[session] = nil
-            follow(state.directory.closed(session, at: now), &state)
+            follow(state.directory.closed(session, at: now.rawValue), &state)
         }
         endQueuedMessages(session)
         documentAsks.withLock { $0[session] = nil }
@@ -128,7 +128,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             refuse(frame, of: sender, fault)
             return complete(.durable())
         }
-        let now = clock().rawValue
+        let now = clock()
         switch frame {
         case .route(let route): forward(route, from: sender, at: now)
         case .hello(let token, let device, let wake, let known):
@@ -137,7 +137,8 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             state.withLock { state in
                 load(account, &state, at: now)
                 follow(
-                    state.directory.hello(sender, account: account, device, wake: wake, knows: known, at: now), &state)
+                    state.directory.hello(
+                        sender, account: account, device, wake: wake, knows: known, at: now.rawValue), &state)
             }
             beginQueuedMessages(sender)
             documentStore?.seen(account, at: now)
@@ -152,7 +153,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         case .meet(let place):
             state.withLock { state in
                 let network = state.connections[sender]?.network
-                follow(state.directory.pair(sender, at: place, from: network, now: now), &state)
+                follow(state.directory.pair(sender, at: place, from: network, now: now.rawValue), &state)
             }
         case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
         case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
@@ -177,19 +178,20 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
     }
 
-    private func load(_ account: [UInt8], _ state: inout State, at now: Int64) {
+    private func load(_ account: [UInt8], _ state: inout State, at now: Timestamp) {
         guard !state.directory.knows(account) else { return }
-        do { follow(state.directory.load(account, try register.devices(of: account), at: now), &state) } catch {
+        do { follow(state.directory.load(account, try register.devices(of: account), at: now.rawValue), &state) } catch
+        {
             logger.error("The devices of an account could not be read.", metadata: [LogKey.error: "\(error)"])
         }
     }
 
     /// Forwards a message. The frame is written outside the lock; one sender's frames keep their order since they
     /// arrive one after the other.
-    private func forward(_ route: RelayRoute, from sender: RelaySession, at now: Int64) {
+    private func forward(_ route: RelayRoute, from sender: RelaySession, at now: Timestamp) {
         let (directive, connection) = state.withLock { state -> (RelayDirectory.Directive?, (any DeviceConnection)?) in
             follow(state.directory.tellBefore(sender.device, to: route.peer, by: sender), &state)
-            let directive = state.directory.route(route, from: sender, at: now)
+            let directive = state.directory.route(route, from: sender, at: now.rawValue)
             switch directive {
             case .forward(_, let target, _): return (directive, state.connections[target])
             case .send(_, let target): return (directive, state.connections[target])
@@ -270,18 +272,18 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             case .forget(let device):
                 register.forget(device)
                 endQueuedMessages(for: device)
-            case .wake(let moment): wake(at: moment, &state)
+            case .wake(let moment): wake(at: Timestamp(rawValue: moment), &state)
             case .push(let push):
-                wake(at: push.until, &state)
+                wake(at: Timestamp(rawValue: push.until), &state)
                 self.push(push, &state)
             }
         }
     }
 
-    private func wake(at moment: Int64, _ state: inout State) {
+    private func wake(at moment: Timestamp, _ state: inout State) {
         if let next = state.wakesAt, next <= moment { return }
         state.wakesAt = moment
-        schedule(max(1, moment - clock().rawValue)) { [weak self] in self?.lookForAbsent(at: moment) }
+        schedule(max(1, moment.milliseconds(since: clock()))) { [weak self] in self?.lookForAbsent(at: moment) }
     }
 
     // MARK: Devices that accept no frames
@@ -351,7 +353,9 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             return follow(state.directory.notWoken(push, isDead: false), &state)
         }
         state.pushes += 1
-        waker.wake(push.channel, until: push.until) { [weak self] outcome in self?.woke(push, outcome) }
+        waker.wake(push.channel, until: Timestamp(rawValue: push.until)) { [weak self] outcome in
+            self?.woke(push, outcome)
+        }
     }
 
     private func woke(_ push: RelayPush, _ outcome: RelayWaking) {
@@ -373,13 +377,13 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
     }
 
-    private func lookForAbsent(at moment: Int64) {
-        let now = clock().rawValue
+    private func lookForAbsent(at moment: Timestamp) {
+        let now = clock()
         state.withLock { state in
             guard state.wakesAt == moment else { return }
             state.wakesAt = nil
-            follow(state.directory.due(at: now), &state)
-            if let next = state.directory.nextMoment { wake(at: next, &state) }
+            follow(state.directory.due(at: now.rawValue), &state)
+            if let next = state.directory.nextMoment { wake(at: Timestamp(rawValue: next), &state) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import PushCore
 import RelayProtocol
 
 /// The outcome of a push that was to wake a device.
@@ -15,7 +16,8 @@ package protocol RelayWaker: Sendable {
     /// Has the push service wake a device. `complete` is called once, on any thread, after this call has returned, and
     /// no later than shortly after `deadline`.
     ///
-    /// - Parameter deadline: The time until which something is queued for the device, in milliseconds since 1970.
+    /// - Parameter deadline: The time until which something is queued for the device.
     func wake(
-        _ channel: RelayWakeChannel, until deadline: Int64, then complete: @escaping @Sendable (RelayWaking) -> Void)
+        _ channel: RelayWakeChannel, until deadline: Timestamp, then complete: @escaping @Sendable (RelayWaking) -> Void
+    )
 }

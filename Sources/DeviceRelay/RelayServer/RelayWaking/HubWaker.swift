@@ -36,12 +36,12 @@ package struct HubWaker: RelayWaker {
 
     /// Sends a push that is not shown.
     package func wake(
-        _ channel: RelayWakeChannel, until deadline: Int64, then complete: @escaping @Sendable (RelayWaking) -> Void
+        _ channel: RelayWakeChannel, until deadline: Timestamp, then complete: @escaping @Sendable (RelayWaking) -> Void
     ) {
         Task { complete(await outcome(of: channel, until: deadline)) }
     }
 
-    private func outcome(of channel: RelayWakeChannel, until deadline: Int64) async -> RelayWaking {
+    private func outcome(of channel: RelayWakeChannel, until deadline: Timestamp) async -> RelayWaking {
         guard let sender = senders[channel.service] else { return .failed(reason: "no sender to \(channel.service)") }
         let push = Self.push(channel, until: deadline)
         var reason = "the push service could not be asked"
@@ -59,15 +59,15 @@ package struct HubWaker: RelayWaker {
                     pause = max(pause, after)
                 }
             } catch { reason = "the hubs could not be read: \(error)" }
-            guard attempt < Self.attempts, clock().rawValue + pause < deadline else { break }
+            guard attempt < Self.attempts, clock().adding(milliseconds: pause) < deadline else { break }
             do { try await sleep(.milliseconds(pause)) } catch { break }
         }
         return .failed(reason: reason)
     }
 
     /// The push, with the time until which something is queued for the device.
-    static func push(_ channel: RelayWakeChannel, until deadline: Int64) -> HubPush {
-        let until = JSONValue.string(String(deadline))
+    static func push(_ channel: RelayWakeChannel, until deadline: Timestamp) -> HubPush {
+        let until = JSONValue.string(String(deadline.rawValue))
         let body: JSONValue
         switch channel.service {
         case .apns:
@@ -82,7 +82,7 @@ package struct HubWaker: RelayWaker {
         }
         let headers = [
             "apns-push-type": "background", "apns-priority": "5", "apns-collapse-id": "aldaba.relay",
-            "apns-expiration": String(max(1, deadline / 1000)),
+            "apns-expiration": String(max(1, deadline.rawValue / 1000)),
         ]
         let environment: PushEnvironment? =
             switch channel.environment {

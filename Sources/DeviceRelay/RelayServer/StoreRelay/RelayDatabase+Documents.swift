@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
+import PushCore
 import RelayProtocol
 import SQLiteStore
 
 extension RelayDatabase: DocumentStore {
     /// Puts, reads or lists documents, in the order of the calls.
     package func perform(
-        _ ask: RelayDocumentRequest, of account: RelayDirectory.AccountID, at now: Int64,
+        _ ask: RelayDocumentRequest, of account: RelayDirectory.AccountID, at now: Timestamp,
         then complete: @escaping @Sendable (RelayDocumentAnswer) -> Void
     ) {
         var size: Int?
@@ -30,11 +31,11 @@ extension RelayDatabase: DocumentStore {
     }
 
     /// Records that a device of the account is present, once an hour.
-    package func seen(_ account: RelayDirectory.AccountID, at now: Int64) {
+    package func seen(_ account: RelayDirectory.AccountID, at now: Timestamp) {
         let job = QueuedMessageJobs.Job { database, _ in
             try database.execute(
                 sql: "UPDATE relay_document_sum SET seen_at = ? WHERE account = ? AND seen_at < ?",
-                arguments: [now, Data(account), now - 3_600_000])
+                arguments: [now.rawValue, Data(account), now.adding(milliseconds: -3_600_000).rawValue])
             return {}
         } fail: { _ in
             // A failure is repaired by the next hello, within the days for which documents are kept.
@@ -44,13 +45,15 @@ extension RelayDatabase: DocumentStore {
 
     /// Deletes at most 256 numbers, and returns at most 16 accounts.
     package func sweep(
-        at now: Int64, then complete: @escaping @Sendable ([RelayDirectory.AccountID]?, Bool) -> Void
+        at now: Timestamp, then complete: @escaping @Sendable ([RelayDirectory.AccountID]?, Bool) -> Void
     ) {
         let job = QueuedMessageJobs.Job { database, _ in
             let rows = try Row.fetchAll(
-                database, sql: Self.longRemoved, arguments: [now - DocumentLimits.removedAge])
+                database, sql: Self.longRemoved,
+                arguments: [now.adding(milliseconds: -DocumentLimits.removedAge).rawValue])
             for row in rows { try Self.forgetRemoved(row["number"], of: row["account"], database) }
-            let unseen = try Data.fetchAll(database, sql: Self.unseen, arguments: [now - DocumentLimits.age])
+            let unseen = try Data.fetchAll(
+                database, sql: Self.unseen, arguments: [now.adding(milliseconds: -DocumentLimits.age).rawValue])
             let isAll = rows.count < 256
             return { complete(unseen.map { [UInt8]($0) }, isAll) }
         } fail: { _ in
@@ -62,13 +65,13 @@ extension RelayDatabase: DocumentStore {
     /// Deletes at most 256 documents, and subtracts them from the account's sum. A device that returns in between finds
     /// both consistent.
     package func forget(
-        _ account: RelayDirectory.AccountID, at now: Int64, then complete: @escaping @Sendable (Bool?) -> Void
+        _ account: RelayDirectory.AccountID, at now: Timestamp, then complete: @escaping @Sendable (Bool?) -> Void
     ) {
         let account = Data(account)
         let job = QueuedMessageJobs.Job { database, _ in
             let isAway = try Bool.fetchOne(
                 database, sql: "SELECT seen_at <= ? FROM relay_document_sum WHERE account = ?",
-                arguments: [now - DocumentLimits.age, account])
+                arguments: [now.adding(milliseconds: -DocumentLimits.age).rawValue, account])
             guard isAway ?? false else { return { complete(true) } }
             let isAll = try Self.forgetFirst(of: account, database)
             return { complete(isAll) }
@@ -114,7 +117,7 @@ extension RelayDatabase: DocumentStore {
     }
 
     private static func put(
-        _ document: RelaySealedDocument, over: Int64, of account: Data, at now: Int64, _ database: Database
+        _ document: RelaySealedDocument, over: Int64, of account: Data, at now: Timestamp, _ database: Database
     ) throws -> RelayDocumentAnswer {
         let old = try Row.fetchOne(database, sql: present, arguments: [account, Data(document.key)])
         let revision = old?["revision"] as Int64? ?? 0
@@ -142,7 +145,7 @@ extension RelayDatabase: DocumentStore {
             sql: "INSERT INTO relay_document (account, key, revision, body, removed_at) VALUES (?, ?, ?, ?, ?)",
             arguments: [
                 account, Data(document.key), document.revision, Data(document.body),
-                document.isRemoved ? now : nil,
+                document.isRemoved ? now.rawValue : nil,
             ])
         if sum.removed > DocumentLimits.removed,
             let oldest = try Int64.fetchOne(database, sql: oldestRemoved, arguments: [account])
@@ -155,7 +158,7 @@ extension RelayDatabase: DocumentStore {
                 INSERT OR REPLACE INTO relay_document_sum (account, count, bytes, removed, seen_at)
                 VALUES (?, ?, ?, ?, ?)
                 """,
-            arguments: [account, sum.count, sum.bytes, sum.removed, now])
+            arguments: [account, sum.count, sum.bytes, sum.removed, now.rawValue])
         return .kept(revision: document.revision)
     }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import GRDB
+import PushCore
 import RelayProtocol
 import SQLiteStore
 import Synchronization
@@ -100,7 +101,7 @@ extension RelayDatabase {
     /// `isAll` is whether there are no others; `nil` where they could not be read.
     package func read(
         for device: String, of account: RelayDirectory.AccountID, after number: Int64, count: Int, bytes: Int,
-        at now: Int64, then complete: @escaping @Sendable ([StoredMessage]?, Bool) -> Void
+        at now: Timestamp, then complete: @escaping @Sendable ([StoredMessage]?, Bool) -> Void
     ) {
         let job = QueuedMessageJobs.Job { database, _ in
             let (queuedMessages, isAll) = try Self.queuedMessages(
@@ -146,9 +147,9 @@ extension RelayDatabase {
 
     /// Deletes messages that have expired by `now`; completes with some of them, without their bodies, and with the
     /// time at which the next expires.
-    package func expire(at now: Int64, then complete: @escaping @Sendable ([StoredMessage], Int64?) -> Void) {
+    package func expire(at now: Timestamp, then complete: @escaping @Sendable ([StoredMessage], Timestamp?) -> Void) {
         let job = QueuedMessageJobs.Job { database, _ in
-            let rows = try Row.fetchAll(database, sql: Self.expired, arguments: [now])
+            let rows = try Row.fetchAll(database, sql: Self.expired, arguments: [now.rawValue])
             for row in rows {
                 try database.execute(
                     sql: "DELETE FROM relay_letter WHERE number = ?", arguments: [row["number"] as Int64])
@@ -156,10 +157,10 @@ extension RelayDatabase {
             }
             let next = try Int64.fetchOne(database, sql: "SELECT min(deadline) FROM relay_letter")
             let ended = rows.compactMap { Self.queuedMessage($0, body: []) }
-            return { complete(ended, next) }
+            return { complete(ended, next.map { Timestamp(rawValue: $0) }) }
         } fail: { _ in
             // A failed deletion is repeated in a minute.
-            complete([], now + 60_000)
+            complete([], now.adding(milliseconds: 60_000))
         }
         add(job)
     }
@@ -257,7 +258,7 @@ extension RelayDatabase {
 
     private static func queuedMessages(
         of device: String, _ account: RelayDirectory.AccountID, after number: Int64, count: Int, bytes: Int,
-        at now: Int64, _ database: Database
+        at now: Timestamp, _ database: Database
     ) throws -> ([StoredMessage], Bool) {
         let rows = try Row.fetchCursor(database, sql: page, arguments: [device, number])
         var queuedMessages: [StoredMessage] = []
@@ -265,7 +266,7 @@ extension RelayDatabase {
         while let row = try rows.next() {
             // A message that has expired, or belongs to an account that the device has left, is deleted by the sweep.
             guard let queuedMessage = queuedMessage(row, body: [UInt8](row["body"] as Data)),
-                queuedMessage.deadline > now,
+                queuedMessage.deadline > now.rawValue,
                 queuedMessage.account == account
             else { continue }
             size += queuedMessage.body.count

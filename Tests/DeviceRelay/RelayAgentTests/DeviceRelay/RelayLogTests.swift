@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Foundation
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -47,7 +48,7 @@ private struct Line: Codable, Equatable {
         let path = folder.path("relay-log.jsonl")
         var log = RelayLog(dataFolder: folder.url.path)
         let entry = RelayLogEntry(device: "4711", what: "call ping", status: .success)
-        let asked = (0..<2).map { log.note(entry, name: nil, at: $0) }
+        let asked = (0..<2).map { log.note(entry, name: nil, at: Timestamp(rawValue: $0)) }
         #expect(asked == [true, false])
         #expect(!FileManager.default.fileExists(atPath: path))
         log.write()
@@ -61,11 +62,11 @@ private struct Line: Codable, Equatable {
         let folder = try TemporaryFolder()
         var log = RelayLog(dataFolder: folder.url.path)
         let entry = RelayLogEntry(device: "4711", what: String(repeating: "x", count: 1000), status: .success)
-        let asked = (0..<256).map { log.note(entry, name: nil, at: $0) }
+        let asked = (0..<256).map { log.note(entry, name: nil, at: Timestamp(rawValue: $0)) }
         #expect(asked.filter { $0 }.count == 1)
         let path = folder.path("relay-log.jsonl")
         #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 256)
-        for moment in 0..<(5 * 256 as Int64) { _ = log.note(entry, name: nil, at: moment) }
+        for moment in 0..<(5 * 256 as Int64) { _ = log.note(entry, name: nil, at: Timestamp(rawValue: moment)) }
         let sizes = [path, path + ".1"].map { (try? Data(contentsOf: URL(filePath: $0)).count) ?? 0 }
         #expect(sizes[0] > 0 && sizes[0] < 1 << 20)
         #expect(sizes[1] > 1 << 20)

@@ -1,4 +1,5 @@
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -7,7 +8,7 @@ import Testing
         NearbySighting(id: id, interface: 3, address: address, port: port, salt: [1], tag: [2])
     }
 
-    private func dials(_ dialling: inout DirectDialling, at now: Int64, connected: Set<String> = []) -> [String] {
+    private func dials(_ dialling: inout DirectDialling, at now: Timestamp, connected: Set<String> = []) -> [String] {
         dialling.dials(at: now, match: { "peer of \($0.id)" }, isConnected: { connected.contains($0) }).map(\.peer)
     }
 
@@ -27,7 +28,7 @@ import Testing
     func pauses() {
         var dialling = DirectDialling()
         dialling.appeared(sighting("1"))
-        var now: Int64 = 0
+        var now: Timestamp = 0
         for pause: Int64 in [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
             #expect(dials(&dialling, at: now) == ["peer of 1"])
             dialling.ended("peer of 1", at: now)
@@ -67,10 +68,10 @@ import Testing
         for (id, address) in [("1", "10.0.0.7"), ("2", "fe80::7"), ("3", "fd00::7")] {
             dialling.appeared(sighting(id, address))
         }
-        func dial(at now: Int64) -> [String] {
+        func dial(at now: Timestamp) -> [String] {
             dialling.dials(at: now, match: { _ in "peer" }, isConnected: { _ in false }).map(\.address)
         }
-        for round: Int64 in [0, 2000] {
+        for round: Timestamp in [0, 2000] {
             for address in ["fd00::7", "fe80::7", "10.0.0.7"] {
                 #expect(dial(at: round) == [address] && dial(at: round) == [])
                 dialling.ended("peer", at: round)

@@ -1,4 +1,5 @@
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -6,7 +7,7 @@ import Testing
     /// Asks and gets for a while over a way of so many milliseconds that carries so many bytes in each.
     private func window(after rounds: Int, milliseconds: Int64, bytesEach: Int64) -> Int64 {
         var window = PieceWindow()
-        var (now, arrived): (Int64, Int64) = (1000, 0)
+        var (now, arrived): (Timestamp, Int64) = (1000, 0)
         for _ in 0..<rounds {
             // All of the window is asked for; its first piece comes after the way there and back, the rest at the way's rate.
             window.asked(from: arrived, arrived: arrived, at: now)
@@ -34,7 +35,7 @@ import Testing
         var window = PieceWindow()
         #expect(window.bytes == 256 << 10)
         // All of the window comes within the time that its question takes, so it is what bounds the rate.
-        var (now, arrived): (Int64, Int64) = (0, 0)
+        var (now, arrived): (Timestamp, Int64) = (0, 0)
         for _ in 0..<6 {
             window.asked(from: arrived + window.bytes - 1, arrived: arrived, at: now)
             (now, arrived) = (now + 50, arrived + window.bytes)
@@ -49,8 +50,8 @@ import Testing
         window.asked(from: 0, arrived: 0, at: 0)
         window.arrived(upTo: 200_000, at: 2)
         for moment in stride(from: 100 as Int64, to: 5000, by: 100) {
-            window.asked(from: moment * 1000, arrived: moment * 1000 - 1, at: moment)
-            window.arrived(upTo: moment * 1000 + 400_000, at: moment + 40)
+            window.asked(from: moment * 1000, arrived: moment * 1000 - 1, at: Timestamp(rawValue: moment))
+            window.arrived(upTo: moment * 1000 + 400_000, at: Timestamp(rawValue: moment + 40))
         }
         #expect(window.bytes == 256 << 10)
     }
@@ -62,8 +63,8 @@ import Testing
         var window = PieceWindow()
         #expect(window.bytesBesideTalk == 64 << 10)
         for round in 0..<4 as Range<Int64> {
-            window.asked(from: round << 20, arrived: round << 20, at: round * 1000)
-            window.arrived(upTo: (round + 1) << 20, at: round * 1000 + milliseconds)
+            window.asked(from: round << 20, arrived: round << 20, at: Timestamp(rawValue: round * 1000))
+            window.arrived(upTo: (round + 1) << 20, at: Timestamp(rawValue: round * 1000 + milliseconds))
         }
         #expect(window.bytes == 2 << 20)
         #expect(window.bytesBesideTalk == (milliseconds == 1 ? 64 << 10 : 1 << 20))

@@ -2,6 +2,7 @@ import Foundation
 import RelayAgent
 import RelayProtocol
 import Testing
+import Timestamps
 
 @Suite struct RelayQueuedMessageTests {
     typealias Host = RelayHost
@@ -21,7 +22,7 @@ import Testing
 
     @discardableResult private mutating func ask(
         _ request: RelayRequest, client: ClientNumber = 1, app: String = "a.b", terminal: Bool = false,
-        at now: Int64 = 0
+        at now: Timestamp = 0
     ) -> [Host.Directive] {
         host.take(request, from: client, app: app, name: "A", isTerminal: terminal, at: now)
     }
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    private mutating func life(of id: UUID, at now: Int64 = 0) -> [RelayNotice] {
+    private mutating func life(of id: UUID, at now: Timestamp = 0) -> [RelayNotice] {
         ask(.life(request: 8, id: id), at: now).compactMap {
             if case .tell(_, let notice) = $0 { notice } else { nil }
         }
@@ -75,7 +76,7 @@ import Testing
     }
 
     private mutating func arrive(
-        _ id: UUID, app: String = "x", deadline: Int64 = 100_000, at now: Int64 = 0
+        _ id: UUID, app: String = "x", deadline: Int64 = 100_000, at now: Timestamp = 0
     ) throws -> [Host.Directive] {
         let call = RelayContent.call(RelayCall(app: app, service: "s", caller: "c", message: ["n": 1]))
         return host.received(

@@ -1,6 +1,7 @@
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -77,7 +78,7 @@ import Testing
         begin(size: 3, deadline: 3_600_000)
         say(.stream(id, .pull(offset: 0, length: 3, prefix: [])), 1)
         say(.stream(id, .piece(offset: 0, isAsked ? [1, 2] : [1, 2, 3])), 0)
-        let timeout = isAsked ? AppStreams.giverTimeout : AppStreams.takerTimeout
+        let timeout: Timestamp = 0 + (isAsked ? AppStreams.giverTimeout : AppStreams.takerTimeout)
         #expect(hosts[1].streams.apps.nextMoment == timeout)
         follow(hosts[1].due(at: timeout - 1), 1)
         #expect(!steps(1).contains(.lost) && outcome == nil)

@@ -1,6 +1,7 @@
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -19,7 +20,7 @@ import Testing
     }
 
     @discardableResult private mutating func ask(
-        _ request: RelayRequest, terminal: Bool = false, at now: Int64 = 0
+        _ request: RelayRequest, terminal: Bool = false, at now: Timestamp = 0
     ) -> [Host.Directive] {
         host.take(request, from: terminal ? 2 : 1, app: "a.b", name: "A", isTerminal: terminal, at: now)
     }

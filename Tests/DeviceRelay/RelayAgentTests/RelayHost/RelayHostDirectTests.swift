@@ -1,6 +1,7 @@
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -15,7 +16,7 @@ import Testing
 
     init() { host.isCalled("1") }
 
-    mutating func meet(at now: Int64 = 0) throws -> [Host.Directive] {
+    mutating func meet(at now: Timestamp = 0) throws -> [Host.Directive] {
         let introduced = try arrive(.introduction(Self.there))
         return introduced + host.reached("9", isDirect: true, at: now)
     }

@@ -2,6 +2,7 @@ import Foundation
 import RelayAgent
 import RelayProtocol
 import Testing
+import Timestamps
 
 @Suite struct RelayHostTests {
     typealias Host = RelayHost
@@ -18,7 +19,7 @@ import Testing
 
     @discardableResult mutating func ask(
         _ request: RelayRequest, client: ClientNumber = 1, app: String = "a.b", terminal: Bool = false,
-        at now: Int64 = 0
+        at now: Timestamp = 0
     ) -> [Host.Directive] {
         host.take(request, from: client, app: app, name: "A", isTerminal: terminal, at: now)
     }
@@ -269,10 +270,10 @@ import Testing
     }
 
     /// Whether the app is asked when the other device calls it.
-    private mutating func isCarriedOut(at now: Int64) throws -> Bool {
+    private mutating func isCarriedOut(at now: Timestamp) throws -> Bool {
         let body = try RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: [:])).encoded()
         let told = host.received(
-            .route(RelayRoute(peer: "9", id: UUID(), deadline: now + 1000, body: body)), at: now)
+            .route(RelayRoute(peer: "9", id: UUID(), deadline: (now + 1000).rawValue, body: body)), at: now)
         return told.contains { if case .tell(1, _) = $0 { true } else { false } }
     }
 

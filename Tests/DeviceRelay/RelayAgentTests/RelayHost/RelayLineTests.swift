@@ -1,6 +1,7 @@
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -12,7 +13,7 @@ import Testing
     var told: [[RelayNotice]] = [[], []]
     /// Whether what is sent is lost.
     var isCut = false
-    var now: Int64 = 0
+    var now: Timestamp = 0
     let line = UUID()
 
     static let devices = ["1", "2"].map { RelayDevice(id: $0, name: $0, kind: "desktop") }

@@ -1,6 +1,7 @@
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -17,17 +18,18 @@ import Testing
         _ = host.received(.welcome(device: "1", revision: 1, devices: devices), at: 0)
     }
 
-    private mutating func ask(_ request: RelayRequest, client: ClientNumber = 1, at now: Int64 = 0) -> [Host.Directive]
+    private mutating func ask(_ request: RelayRequest, client: ClientNumber = 1, at now: Timestamp = 0) -> [Host
+        .Directive]
     {
         host.take(request, from: client, app: "a.b", name: "A", isTerminal: client == 9, at: now)
     }
 
-    private mutating func call(_ id: UUID, deadline: Int64 = 20_000, at now: Int64 = 0) -> [Host.Directive] {
+    private mutating func call(_ id: UUID, deadline: Int64 = 20_000, at now: Timestamp = 0) -> [Host.Directive] {
         let order = RelayOrder.call(app: "x", service: "s", message: [:])
         return ask(.command(request: 5, id: id, device: "9", deadline: deadline, order), at: now)
     }
 
-    private mutating func answered(_ id: UUID, at now: Int64 = 1) throws -> [Host.Directive] {
+    private mutating func answered(_ id: UUID, at now: Timestamp = 1) throws -> [Host.Directive] {
         let body = try RelayContent.outcome(command: id, RelayOutcome(.success)).encoded()
         return host.received(.route(RelayRoute(peer: "9", id: UUID(), deadline: nil, body: body)), at: now)
     }

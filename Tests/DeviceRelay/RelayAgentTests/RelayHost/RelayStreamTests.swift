@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -18,7 +19,8 @@ import Testing
     }
 
     mutating func arrive(
-        _ content: RelayContent, id: UUID = UUID(), from device: String = "9", deadline: Int64? = nil, at now: Int64 = 0
+        _ content: RelayContent, id: UUID = UUID(), from device: String = "9", deadline: Int64? = nil,
+        at now: Timestamp = 0
     ) throws -> [Host.Directive] {
         host.received(
             .route(RelayRoute(peer: device, id: id, deadline: deadline, body: try content.encoded())), at: now)
@@ -71,7 +73,7 @@ import Testing
     mutating func talk(at moment: Int64) throws {
         try offer(size: 4 << 20)
         _ = try arrive(.cancel(command: UUID()))
-        let first = try said(host.filed(Self.stream, .prepared(length: 0, digest: []), at: moment))
+        let first = try said(host.filed(Self.stream, .prepared(length: 0, digest: []), at: Timestamp(rawValue: moment)))
         let length: Int64 = moment < 50 ? 65_536 : 262_144
         #expect(first == [.pull(stream: Self.stream, offset: 0, length: length, prefix: [])])
     }
@@ -143,7 +145,7 @@ import Testing
         _ = host.filed(Self.stream, .prepared(length: 0, digest: []), at: 0)
         for round in 1...3 {
             #expect(
-                try said(host.due(at: Int64(round) * 10_000))
+                try said(host.due(at: Timestamp(seconds: Int64(round) * 10)))
                     == [.pull(stream: Self.stream, offset: 0, length: 10, prefix: [])])
         }
         guard case .outcome(Self.stream, let outcome)? = try said(host.due(at: 40_000)).first else {
@@ -211,7 +213,7 @@ import Testing
 
     // MARK: The person's word
 
-    mutating func call(_ id: UUID = UUID(), at now: Int64 = 0) throws -> [Host.Directive] {
+    mutating func call(_ id: UUID = UUID(), at now: Timestamp = 0) throws -> [Host.Directive] {
         try arrive(
             .call(RelayCall(app: Host.ownApp, service: "run", caller: "c", message: [:])), id: id, deadline: 100_000,
             at: now)

@@ -2,6 +2,7 @@ import Foundation
 import RelayAgent
 import RelayProtocol
 import Testing
+import Timestamps
 
 /// What becomes of commands of other devices that are carried out here.
 @Suite struct RelayTaskTests {
@@ -9,19 +10,19 @@ import Testing
 
     var host = Host(settings: RelaySettings(name: "here", account: AccountKey()))
 
-    private mutating func connect(at now: Int64 = 0) {
+    private mutating func connect(at now: Timestamp = 0) {
         _ = host.sessionOpened(at: now)
         let here = RelayDevice(id: "1", name: "here", kind: "desktop")
         let there = RelayDevice(id: "9", name: "there", kind: "phone")
         _ = host.received(.welcome(device: "1", revision: 1, devices: [here, there]), at: now)
     }
 
-    @discardableResult private mutating func ask(_ request: RelayRequest, at now: Int64 = 0) -> [Host.Directive] {
+    @discardableResult private mutating func ask(_ request: RelayRequest, at now: Timestamp = 0) -> [Host.Directive] {
         host.take(request, from: 1, app: "a.b", name: "A", isTerminal: false, at: now)
     }
 
     private mutating func arrive(
-        _ content: RelayContent, id: UUID, deadline: Int64? = 1000, at now: Int64 = 0
+        _ content: RelayContent, id: UUID, deadline: Int64? = 1000, at now: Timestamp = 0
     ) throws -> [Host.Directive] {
         host.received(
             .route(RelayRoute(peer: "9", id: id, deadline: deadline, body: try content.encoded())), at: now)
@@ -205,7 +206,7 @@ import Testing
             opening.compactMap { if case .open(let ticket, _, _) = $0 { ticket } else { nil } }.first)
         _ = host.due(at: 100)
         for moment in Int64(1000)..<1003 {
-            let directives = host.due(at: moment)
+            let directives = host.due(at: Timestamp(rawValue: moment))
             #expect(!directives.contains { if case .wake = $0 { true } else { false } })
         }
         #expect(try replies(host.opened(ticket, RelayOutcome(.success), at: 2000)).map(\.status) == [.success])

@@ -1,4 +1,5 @@
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -57,7 +58,7 @@ import Testing
         "A long way has more under way, up to the stream's share",
         arguments: [(16 << 20, 8 << 20), (3 << 20, 3 << 20)] as [(Int64, Int64)])
     mutating func long(share: Int64, most: Int64) {
-        var (now, offset, largest): (Int64, Int64, Int64) = (0, 0, 0)
+        var (now, offset, largest): (Timestamp, Int64, Int64) = (0, 0, 0)
         let isTaken = ask(0, 8 << 20)
         #expect(isTaken)
         for _ in 0..<20 {

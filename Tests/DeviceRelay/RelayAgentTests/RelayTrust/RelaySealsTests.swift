@@ -1,6 +1,7 @@
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -36,7 +37,7 @@ import Testing
 
         /// What the server carries when a device says something to the other.
         func seal(
-            _ body: [UInt8], fromA: Bool = true, deadline: Int64? = 9, isBulk: Bool = false, at now: Int64 = 0
+            _ body: [UInt8], fromA: Bool = true, deadline: Int64? = 9, isBulk: Bool = false, at now: Timestamp = 0
         ) -> RelayRoute? {
             let route = RelayRoute(
                 peer: fromA ? "b" : "a", id: UUID(), deadline: deadline, body: body, isBulk: isBulk)
@@ -167,7 +168,7 @@ import Testing
         #expect(pair.open(one) == [1] && pair.open(other, atB: false) == [2])
         for round in 0..<40 {
             // What waits for no answer begins a session each time.
-            let begun = (0..<3).compactMap { _ in pair.seal([3], at: Int64(round + 1) * 3_600_000) }
+            let begun = (0..<3).compactMap { _ in pair.seal([3], at: Timestamp(seconds: Int64(round + 1) * 3600)) }
             for route in begun { #expect(pair.open(route) == [3]) }
             // Pieces of a file have sessions of their own.
             for _ in 0..<40 { if let piece = pair.seal([5], isBulk: true, at: 1) { _ = pair.open(piece) } }

@@ -1,6 +1,7 @@
 import Foundation
 import RelayProtocol
 import Testing
+import Timestamps
 
 @testable import RelayAgent
 
@@ -81,7 +82,7 @@ import Testing
     }
 
     /// Has the time come, and what follows from it.
-    private mutating func wait(until now: Int64) -> [Documents.Directive] {
+    private mutating func wait(until now: Timestamp) -> [Documents.Directive] {
         documents.due(at: now)
         return documents.takeDirectives()
     }
@@ -98,7 +99,7 @@ import Testing
         try watcher()
         documents.changed(at: 0)
         let ask = try #require(asks(documents.takeDirectives()).first)
-        var now: Int64 = 0
+        var now: Timestamp = 0
         if isRefused {
             #expect(asks(answer(ask.id, .refused(.busy))).isEmpty)
         } else {

@@ -53,17 +53,17 @@ import Testing
         let unseen = Mutex<[[[UInt8]]?]>([])
 
         func perform(
-            _ ask: RelayDocumentRequest, of account: [UInt8], at now: Int64,
+            _ ask: RelayDocumentRequest, of account: [UInt8], at now: Timestamp,
             then complete: @escaping @Sendable (RelayDocumentAnswer) -> Void
         ) { asked.withLock { $0.append(Asked(ask: ask, account: account, complete: complete)) } }
 
-        func seen(_ account: [UInt8], at now: Int64) { seen.withLock { $0.append(account) } }
+        func seen(_ account: [UInt8], at now: Timestamp) { seen.withLock { $0.append(account) } }
 
-        func sweep(at now: Int64, then complete: @escaping @Sendable ([[UInt8]]?, Bool) -> Void) {
+        func sweep(at now: Timestamp, then complete: @escaping @Sendable ([[UInt8]]?, Bool) -> Void) {
             complete(unseen.withLock { $0.isEmpty ? [] : $0.removeFirst() }, true)
         }
 
-        func forget(_ account: [UInt8], at now: Int64, then complete: @escaping @Sendable (Bool?) -> Void) {
+        func forget(_ account: [UInt8], at now: Timestamp, then complete: @escaping @Sendable (Bool?) -> Void) {
             forgotten.withLock { $0.append(account) }
             complete(canForget.withLock { $0 ? true : nil })
         }

@@ -2,6 +2,7 @@ import AldabaTestSupport
 import Foundation
 import GRDB
 import Logging
+import PushCore
 import RelayProtocol
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
         -> RelayDocumentAnswer
     {
         await withCheckedContinuation { told in
-            store.perform(ask, of: account, at: now) { told.resume(returning: $0) }
+            store.perform(ask, of: account, at: Timestamp(rawValue: now)) { told.resume(returning: $0) }
         }
     }
 
@@ -87,7 +88,8 @@ import Testing
     @Test("Numbers of what was removed are kept for 28 days, and documents for 90 after their devices were seen last")
     func sweep() async throws {
         func sweep(at now: Int64) async -> [[UInt8]]? {
-            await withCheckedContinuation { told in store.sweep(at: now) { unseen, _ in told.resume(returning: unseen) }
+            await withCheckedContinuation { told in
+                store.sweep(at: Timestamp(rawValue: now)) { unseen, _ in told.resume(returning: unseen) }
             }
         }
         _ = await put(1, 1, over: 0)
@@ -98,7 +100,7 @@ import Testing
         #expect(await sweep(at: DocumentLimits.removedAge) == [])
         #expect(await put(3, 1, over: 0) == .kept(revision: 1))
         #expect(await put(1, 1, over: 0) == .kept(revision: 1))
-        store.seen([7], at: 10_000_000)
+        store.seen([7], at: Timestamp(rawValue: 10_000_000))
         #expect(await sweep(at: DocumentLimits.age + 9_999_999) == [])
         #expect(await sweep(at: DocumentLimits.age + 10_000_000) == [[7]])
         #expect(await forget(at: DocumentLimits.age + 10_000_000) == true)
@@ -108,7 +110,9 @@ import Testing
     }
 
     private func forget(at now: Int64) async -> Bool? {
-        await withCheckedContinuation { told in store.forget([7], at: now) { told.resume(returning: $0) } }
+        await withCheckedContinuation { told in
+            store.forget([7], at: Timestamp(rawValue: now)) { told.resume(returning: $0) }
+        }
     }
 
     @Test("What is put while an account's documents are being deleted stays, and counts with what was not deleted yet")

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Logging
+import PushCore
 import RelayProtocol
 import Testing
 
@@ -38,7 +39,9 @@ import Testing
         account: [UInt8] = [7]
     ) async -> (queuedMessages: [StoredMessage], isAll: Bool) {
         await withCheckedContinuation { told in
-            store.read(for: device, of: account, after: number, count: count, bytes: bytes, at: now) {
+            store.read(
+                for: device, of: account, after: number, count: count, bytes: bytes, at: Timestamp(rawValue: now)
+            ) {
                 #expect($0 != nil)
                 told.resume(returning: ($0 ?? [], $1))
             }
@@ -50,7 +53,9 @@ import Testing
     }
 
     private func expire(at now: Int64) async -> (ended: [StoredMessage], next: Int64?) {
-        await withCheckedContinuation { told in store.expire(at: now) { told.resume(returning: ($0, $1)) } }
+        await withCheckedContinuation { told in
+            store.expire(at: Timestamp(rawValue: now)) { told.resume(returning: ($0, $1?.rawValue)) }
+        }
     }
 
     @Test("QueuedMessages are read in the order in which they were kept, once each, by pages of number and bytes")
@@ -138,7 +143,8 @@ import Testing
         let kept = await withCheckedContinuation { told in again.keep(two) { told.resume(returning: $0) } }
         #expect(kept == .kept)
         let all = await withCheckedContinuation { told in
-            again.read(for: "2", of: [7], after: 0, count: 9, bytes: 99, at: 0) { queuedMessages, _ in
+            again.read(for: "2", of: [7], after: 0, count: 9, bytes: 99, at: Timestamp(rawValue: 0)) {
+                queuedMessages, _ in
                 told.resume(returning: queuedMessages)
             }
         }
@@ -158,7 +164,8 @@ import Testing
         }
         #expect(await remove(one.key) == nil)
         let read = await withCheckedContinuation { told in
-            store.read(for: "2", of: [7], after: 0, count: 9, bytes: 99, at: 0) { queuedMessages, _ in
+            store.read(for: "2", of: [7], after: 0, count: 9, bytes: 99, at: Timestamp(rawValue: 0)) {
+                queuedMessages, _ in
                 told.resume(returning: queuedMessages)
             }
         }

@@ -273,9 +273,9 @@ import Testing
         let asked = Mutex<[(RelayWakeChannel, Int64, @Sendable (RelayWaking) -> Void)]>([])
 
         func wake(
-            _ channel: RelayWakeChannel, until deadline: Int64,
+            _ channel: RelayWakeChannel, until deadline: Timestamp,
             then complete: @escaping @Sendable (RelayWaking) -> Void
-        ) { asked.withLock { $0.append((channel, deadline, complete)) } }
+        ) { asked.withLock { $0.append((channel, deadline.rawValue, complete)) } }
     }
 
     @Test("A device that is suspended is woken, and what was said to it is there when it comes")

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Logging
 import PowerCut
+import PushCore
 import RelayProtocol
 import Testing
 
@@ -59,7 +60,7 @@ private struct Said {
             let last = puts.last { $0.step.told <= made }?.document.revision ?? 0
             let begun = puts.last { $0.step.begun <= made }?.document.revision ?? 0
             let answer = await withCheckedContinuation { told in
-                store.perform(.get(key: key), of: [7], at: 0) { told.resume(returning: $0) }
+                store.perform(.get(key: key), of: [7], at: Timestamp(rawValue: 0)) { told.resume(returning: $0) }
             }
             guard case .documents(let found, _, _) = answer, found.count <= 1 else {
                 Issue.record("\(answer) after \(made) changes")
@@ -153,7 +154,7 @@ private struct RelayWorkload {
             isRemoved: isRemoved)
         let begun = position()
         let told = await withCheckedContinuation { done in
-            store.perform(.put(document, over: over), of: [7], at: 0) { [position] in
+            store.perform(.put(document, over: over), of: [7], at: Timestamp(rawValue: 0)) { [position] in
                 done.resume(returning: ($0, position()))
             }
         }

@@ -2,6 +2,7 @@ import AldabaTestSupport
 import Foundation
 import GRDB
 import Logging
+import PushCore
 import RelayProtocol
 import Testing
 
@@ -71,13 +72,14 @@ import Testing
         #expect(try store.devices(of: [7]).map(\.device) == [device])
         store.keep(StoredDevice(device: RelayDatabaseTests.device("2"), seen: 6), of: [7])
         let queuedMessages = await withCheckedContinuation { told in
-            store.read(for: "1", of: [7], after: 0, count: 9, bytes: 99, at: 0) { queuedMessages, _ in
+            store.read(for: "1", of: [7], after: 0, count: 9, bytes: 99, at: Timestamp(rawValue: 0)) {
+                queuedMessages, _ in
                 told.resume(returning: queuedMessages)
             }
         }
         #expect(queuedMessages?.map(\.body) == (try Self.number(of: migration) >= 3 ? [[1, 2, 3]] : []))
         let documents = await withCheckedContinuation { told in
-            store.perform(.list(after: 0), of: [7], at: 0) { told.resume(returning: $0) }
+            store.perform(.list(after: 0), of: [7], at: Timestamp(rawValue: 0)) { told.resume(returning: $0) }
         }
         let kept = RelaySealedDocument(key: [UInt8](repeating: 1, count: 32), revision: 3, body: [8, 9], number: 1)
         let isKept = try Self.number(of: migration) >= 4

@@ -40,20 +40,21 @@ import Testing
             hub: hub, of: { $0 == record.name ? record : nil }, senders: [channel.service: sender],
             clock: { [time] in Timestamp(rawValue: time.now.withLock { $0 }) }, sleep: { [time] in time.pass($0) })
         return await withCheckedContinuation { continuation in
-            waker.wake(channel, until: deadline) { continuation.resume(returning: $0) }
+            waker.wake(channel, until: Timestamp(rawValue: deadline)) { continuation.resume(returning: $0) }
         }
     }
 
     @Test("A push says that something waits, and until when, and shows nothing")
     func push() throws {
-        let apns = HubWaker.push(RelayWakeChannel(service: .apns, token: "aa", environment: .sandbox), until: 61_500)
+        let apns = HubWaker.push(
+            RelayWakeChannel(service: .apns, token: "aa", environment: .sandbox), until: Timestamp(rawValue: 61_500))
         #expect(
             String(decoding: apns.body, as: UTF8.self)
                 == #"{"aps":{"content-available":1},"aldaba":{"relay":"wake","until":"61500"}}"#)
         #expect(apns.headers["apns-push-type"] == "background" && apns.headers["apns-priority"] == "5")
         #expect(apns.headers["apns-expiration"] == "61" && apns.headers["apns-collapse-id"] == "aldaba.relay")
         #expect(apns.platform == .apns && apns.environment == .sandbox && apns.channel == .handle("aa"))
-        let fcm = HubWaker.push(RelayWakeChannel(service: .fcm, token: "t"), until: 61_500)
+        let fcm = HubWaker.push(RelayWakeChannel(service: .fcm, token: "t"), until: Timestamp(rawValue: 61_500))
         #expect(
             String(decoding: fcm.body, as: UTF8.self)
                 == #"{"message":{"data":{"aldaba.relay":"wake","aldaba.until":"61500"},"#
