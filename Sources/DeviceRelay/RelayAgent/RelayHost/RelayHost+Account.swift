@@ -161,7 +161,7 @@ extension RelayHost {
     {
         guard pairing.isPairing(with: device) else { return [] }
         perform(pairing.receive(message), at: now)
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     // MARK: Removing a device

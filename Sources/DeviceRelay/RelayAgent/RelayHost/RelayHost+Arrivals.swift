@@ -244,67 +244,6 @@ extension RelayHost {
         reply(route.id, to: route.peer, RelayOutcome(.success))
     }
 
-    // MARK: Addresses
-
-    private mutating func take(_ launch: RelayLaunch, route: RelayRoute, at now: Timestamp) {
-        let named = launch.app.map { [$0] } ?? launch.preferredApps
-        let fallback = launch.fallback.flatMap(Self.usableFallback)
-        let (clients, offers) = (clients, settings.offers)
-        let verdict = AddressRule.verdict(on: launch.uri) { scheme in
-            // An app that opens everything opens it where it is named; it allows nothing to the system.
-            settings.schemes.contains(scheme) || clients.anyOpener(of: scheme, remembered: offers) != nil
-                || named.contains { clients.opener(of: scheme, app: $0, remembered: offers) != nil }
-        }
-        guard case .allowed(let scheme) = verdict else {
-            guard case .denied(let why) = verdict else { return }
-            let number = work.add(route, for: nil, fallback: fallback, at: now)
-            return openFallback(number, RelayOutcome(.denied, detail: why), at: now)
-        }
-        var chosen = named.compactMap { clients.opener(of: scheme, app: $0, remembered: offers) }.first
-        // No app was named: an app here that opens the scheme has precedence over the system's choice. For a scheme
-        // that the system always opens, only a running app has.
-        if chosen == nil, launch.app == nil { chosen = clients.anyOpener(of: scheme, remembered: offers) }
-        if case .remembered(let app)? = chosen, AddressRule.always.contains(scheme), !named.contains(app) {
-            chosen = nil
-        }
-        switch chosen {
-        case .running(let client):
-            let number = work.add(route, for: client, fallback: fallback, at: now)
-            directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
-        case .remembered(let app): wait(for: app, .launch(launch), fallback: fallback, route: route, at: now)
-        case nil:
-            // One that is named may be one that the session bus starts.
-            let number = work.add(route, for: nil, fallback: fallback, at: now)
-            directives.append(.open(ticket: number, uri: launch.uri, app: launch.app))
-        }
-    }
-
-    private static func usableFallback(_ uri: String) -> String? {
-        guard case .allowed("https") = AddressRule.verdict(on: uri, isAllowed: { _ in false }) else { return nil }
-        return uri
-    }
-
-    /// Opens the page that the caller named, after the address could not be opened for certain.
-    mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, at now: Timestamp) {
-        guard let uri = work.tasks[number]?.fallback else { return settle(number, outcome, at: now) }
-        work.tasks[number]?.client = nil
-        work.tasks[number]?.fallback = nil
-        work.tasks[number]?.isFallback = true
-        directives.append(.open(ticket: number, uri: uri, app: nil))
-    }
-
-    /// The outcome of ``Directive/open(ticket:uri:app:)``.
-    package mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Timestamp) -> [Directive] {
-        guard let task = work.tasks[ticket] else { return [] }
-        if outcome.status != .success {
-            openFallback(ticket, outcome, at: now)
-        } else {
-            let detail = task.isFallback ? "the address could not be opened; its fallback was" : nil
-            settle(ticket, RelayOutcome(.success, detail: detail), at: now)
-        }
-        return take(now)
-    }
-
     // MARK: Files and streams
 
     /// A device offers a stream to an app here.
@@ -383,7 +322,7 @@ extension RelayHost {
             send(.cancel(command: id), to: file.device)
             if ledger[id] != nil { end(id, outcome, at: now) } else { directives += streams.outgoing.discard(id) }
         }
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// Offers files again whose transfer was interrupted by a loss of connectivity.

@@ -52,7 +52,7 @@ extension RelayHost {
         case .manage(let number, let management): manage(management, for: client, request: number, at: now)
         case .unknown: break
         }
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// A client's connection to the agent is over.
@@ -77,7 +77,7 @@ extension RelayHost {
             settle(number, RelayOutcome(.outcomeUnknown, detail: "the app ended before it answered"), at: now)
         }
         if member.isPublished { sayHello() }
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     private mutating func publish(
@@ -125,6 +125,18 @@ extension RelayHost {
         tellWatcher(client)
     }
 
+    /// Looks for another person's device for a client.
+    private mutating func find(_ device: String, for client: ClientNumber, request: Int64) {
+        guard devices.isOpen, devices.listed != nil else {
+            return answer(client, request: request, RelayOutcome(.networkUnavailable, detail: obstacle?.why))
+        }
+        guard others.find(device, for: (client, request)) else {
+            let outcome = RelayOutcome(.resourceLimits, detail: "other devices are being looked for")
+            return answer(client, request: request, outcome)
+        }
+        directives.append(.send(.find(device: device)))
+    }
+
     /// Takes what an app or a terminal asks about the documents that the person's devices share.
     private mutating func document(
         _ order: RelayDocumentOrder, of client: ClientNumber, request: Int64, at now: Timestamp
@@ -169,10 +181,14 @@ extension RelayHost {
         }
         // A request over a connection that has lost its connectivity waits for the device.
         let mayWait = over.map { connections.isLost($0) } ?? false
-        if !mayWait, let refusal = hindrance(of: order, to: device, waits: waits) {
+        if !mayWait,
+            let refusal = order.hindrance(to: device, among: devices, others, waits: waits, obstacle: obstacle?.why)
+        {
             return refuse(refusal.status, refusal.detail)
         }
-        if let refusal = excess(of: order, by: client) { return refuse(refusal.status, refusal.detail) }
+        if let refusal = order.excess(isTerminal: clients[client]?.isTerminal == true, streams: streams) {
+            return refuse(refusal.status, refusal.detail)
+        }
         let isWakeable = devices[device]?.presence == .wakeable
         var end = order.end(deadline: deadline, waits: waits, isWakeable: isWakeable, at: now)
         var queuedUntil: Timestamp?
@@ -224,49 +240,6 @@ extension RelayHost {
         return order.content(from: caller, over: connection, firstGivenAt: firstGivenAt)
     }
 
-    /// The reason why a client may not send a file or a stream; `nil` where it may.
-    private func excess(of order: RelayOrder, by client: ClientNumber) -> RelayOutcome? {
-        switch order {
-        case .launch, .call, .tell, .open, .send: return nil
-        case .file(_, let offer):
-            guard clients[client]?.isTerminal == true else {
-                return RelayOutcome(.notAuthorized, detail: "only a person at a terminal sends files")
-            }
-            guard streams.outgoing.hasCapacity, offer.size >= 0 else {
-                return RelayOutcome(.resourceLimits, detail: "\(IncomingFiles.limit) files are under way")
-            }
-        case .stream(let offer):
-            guard streams.apps.hasCapacity else {
-                return RelayOutcome(.resourceLimits, detail: "\(IncomingFiles.limit) streams are under way")
-            }
-            guard offer.app != nil, offer.service != nil else {
-                return RelayOutcome(.serviceUnavailable, detail: "a stream is for a service of an app")
-            }
-        }
-        return nil
-    }
-
-    /// The reason why an order cannot be sent to a device; `nil` where it can.
-    private func hindrance(of order: RelayOrder, to device: String, waits: Bool) -> RelayOutcome? {
-        guard devices.isKnown else { return RelayOutcome(.networkUnavailable, detail: obstacle?.why) }
-        let own = devices[device]
-        guard let target = own ?? others.hosts[device], device != devices.ownID else {
-            return RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)")
-        }
-        if own == nil, !order.isForOthers {
-            return RelayOutcome(
-                .denied, detail: "\(target.name) is another person's device: only its services can be asked")
-        }
-        if case .tell = order {
-            return devices.isOpen
-                ? nil : RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
-        }
-        guard target.presence == .online || target.presence == .wakeable && order.wakes || waits else {
-            return RelayOutcome(.notDelivered, detail: "\(target.name) is not connected")
-        }
-        return nil
-    }
-
     private mutating func close(
         _ id: UUID, reason: RelayCloseReason, by client: ClientNumber, request: Int64, at now: Timestamp
     ) {
@@ -288,6 +261,28 @@ extension RelayHost {
         takeBack(id)
         end(id, RelayOutcome(.cancelled), at: now)
         answer(client, request: request, RelayOutcome(.success))
+    }
+
+    /// Cancels a message that is queued at the server.
+    ///
+    /// - Returns: Whether this client may cancel it; the server's response follows.
+    private mutating func recall(_ id: UUID, by client: ClientNumber, request: Int64) -> Bool {
+        guard let queuedMessage = ledger.keptQueuedMessage(id), let member = clients[client],
+            member.isTerminal || member.app == queuedMessage.asker
+        else { return false }
+        guard devices.isOpen else {
+            let outcome = RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
+            answer(client, request: request, outcome)
+            return true
+        }
+        guard messages.sent.canRecall else {
+            let outcome = RelayOutcome(.resourceLimits, detail: "too many queued messages are being taken back")
+            answer(client, request: request, outcome)
+            return true
+        }
+        messages.sent.recall(id, for: (client, request))
+        directives.append(.send(.recall(device: queuedMessage.device, id: id)))
+        return true
     }
 
     /// Cancels a command whose outcome is no longer wanted: it leaves the server's queue, or the target is notified.

@@ -3,7 +3,7 @@ import RelayProtocol
 import Timestamps
 
 /// Services here that cannot be called at once: the agent's own, those that need the user's consent on first use, apps
-/// that are started on demand, and apps that receive queued messages in order.
+/// that are started on demand or open addresses, and apps that receive queued messages in order.
 extension RelayHost {
     /// The access of other devices to the services here, as it is now.
     var rights: AccessRights {
@@ -40,11 +40,11 @@ extension RelayHost {
         if case .string(let path)? = outcome.message?.removeValue(forKey: "path") {
             guard let offer = RelayFiles.offer(of: path), give(path, offer, to: task.device) else {
                 settle(ticket, RelayOutcome(.failed, detail: "the file cannot be sent now"), at: now)
-                return take(now)
+                return takeDirectives(at: now)
             }
         }
         settle(ticket, outcome, at: now)
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     // MARK: Consent on first use
@@ -91,7 +91,7 @@ extension RelayHost {
     }
 
     /// Carries out, refuses or asks what waited for the end of another question.
-    mutating func askNext(_ now: Timestamp) {
+    mutating func askNext(at now: Timestamp) {
         guard !work.unasked.isEmpty else { return }
         let waiting = work.unasked
         work.unasked = []
@@ -124,11 +124,11 @@ extension RelayHost {
         apply(changed)
         guard answer == .once || answer == .always else {
             refuse(ticket, AccessRights.notGranted(grantee, app: app, service: service), at: now)
-            return take(now)
+            return takeDirectives(at: now)
         }
         work.tasks[ticket]?.isAllowed = true
         resume(ticket, at: now)
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// Carries out a deferred command.
@@ -203,7 +203,7 @@ extension RelayHost {
         where task.awaits == app && !messages.received.contains(QueuedMessageKey(sender: task.device, id: task.id)) {
             stopWaiting(number, detail: "the app was started, and ended before it offered the service", at: now)
         }
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     private mutating func stopWaiting(_ number: Int64, detail: String, at now: Timestamp) {
@@ -217,7 +217,61 @@ extension RelayHost {
         guard settings.offers?.removeValue(forKey: app) != nil else { return [] }
         directives.append(.save(settings))
         sayHello()
-        return take(now)
+        return takeDirectives(at: now)
+    }
+
+    // MARK: Addresses
+
+    mutating func take(_ launch: RelayLaunch, route: RelayRoute, at now: Timestamp) {
+        let named = launch.app.map { [$0] } ?? launch.preferredApps
+        let fallback = launch.fallback.flatMap(Self.usableFallback)
+        let (clients, offers) = (clients, settings.offers)
+        let verdict = AddressRule.verdict(on: launch.uri) { scheme in
+            // An app that opens everything opens it where it is named; it allows nothing to the system.
+            settings.schemes.contains(scheme) || clients.anyOpener(of: scheme, remembered: offers) != nil
+                || named.contains { clients.opener(of: scheme, app: $0, remembered: offers) != nil }
+        }
+        guard case .allowed(let scheme) = verdict else {
+            guard case .denied(let why) = verdict else { return }
+            let number = work.add(route, for: nil, fallback: fallback, at: now)
+            return openFallback(number, RelayOutcome(.denied, detail: why), at: now)
+        }
+        switch clients.opener(of: scheme, apps: named, mayBeOther: launch.app == nil, remembered: offers) {
+        case .running(let client):
+            let number = work.add(route, for: client, fallback: fallback, at: now)
+            directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
+        case .remembered(let app): wait(for: app, .launch(launch), fallback: fallback, route: route, at: now)
+        case nil:
+            // One that is named may be one that the session bus starts.
+            let number = work.add(route, for: nil, fallback: fallback, at: now)
+            directives.append(.open(ticket: number, uri: launch.uri, app: launch.app))
+        }
+    }
+
+    private static func usableFallback(_ uri: String) -> String? {
+        guard case .allowed("https") = AddressRule.verdict(on: uri, isAllowed: { _ in false }) else { return nil }
+        return uri
+    }
+
+    /// Opens the page that the caller named, after the address could not be opened for certain.
+    mutating func openFallback(_ number: Int64, _ outcome: RelayOutcome, at now: Timestamp) {
+        guard let uri = work.tasks[number]?.fallback else { return settle(number, outcome, at: now) }
+        work.tasks[number]?.client = nil
+        work.tasks[number]?.fallback = nil
+        work.tasks[number]?.isFallback = true
+        directives.append(.open(ticket: number, uri: uri, app: nil))
+    }
+
+    /// The outcome of ``Directive/open(ticket:uri:app:)``.
+    package mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Timestamp) -> [Directive] {
+        guard let task = work.tasks[ticket] else { return [] }
+        if outcome.status != .success {
+            openFallback(ticket, outcome, at: now)
+        } else {
+            let detail = task.isFallback ? "the address could not be opened; its fallback was" : nil
+            settle(ticket, RelayOutcome(.success, detail: detail), at: now)
+        }
+        return takeDirectives(at: now)
     }
 
     // MARK: Queued messages
@@ -278,7 +332,7 @@ extension RelayHost {
             let outcome = messages.received.remove(queuedMessage, at: now)
             if isWritten { confirm(queuedMessage.key, outcome) }
         }
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// Confirms a message to the server, and reports its outcome to the sender: now, or when that is reachable.

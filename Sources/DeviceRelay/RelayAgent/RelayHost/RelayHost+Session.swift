@@ -9,7 +9,7 @@ extension RelayHost {
         devices.isOpen = true
         work.answered.begin(at: now.rawValue)
         sayHello()
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// The session with the server ended. The outcome of everything in transit through the server is unknown.
@@ -24,7 +24,7 @@ extension RelayHost {
             lost(device, detail: "the way to the server was lost", at: now)
         }
         tellWatchers()
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// A frame came from the server, or directly.
@@ -78,7 +78,7 @@ extension RelayHost {
             .unknown:
             break
         }
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     // MARK: This device
@@ -173,7 +173,7 @@ extension RelayHost {
             if !devices.isListedOnline(device) { devices.introduced[device] = nil }
         }
         tellWatchers()
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// A device is unreachable: messages in transit to it may have arrived or not.
@@ -183,7 +183,7 @@ extension RelayHost {
         // It may be back by the server already.
         resumeConnections(with: device, at: now)
         tellWatchers()
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// Sends this device's description to one directly connected device, or to all of them.
@@ -309,18 +309,6 @@ extension RelayHost {
     }
 
     // MARK: Other persons' devices
-
-    /// Looks for another person's device for a client.
-    mutating func find(_ device: String, for client: ClientNumber, request: Int64) {
-        guard devices.isOpen, devices.listed != nil else {
-            return answer(client, request: request, RelayOutcome(.networkUnavailable, detail: obstacle?.why))
-        }
-        guard others.find(device, for: (client, request)) else {
-            let outcome = RelayOutcome(.resourceLimits, detail: "other devices are being looked for")
-            return answer(client, request: request, outcome)
-        }
-        directives.append(.send(.find(device: device)))
-    }
 
     private mutating func found(_ device: RelayDevice) {
         guard let requests = others.takeRequests(for: device.id), devices.listed?[device.id] == nil else { return }

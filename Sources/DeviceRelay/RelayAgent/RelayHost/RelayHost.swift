@@ -174,8 +174,8 @@ package struct RelayHost {
     }
 
     /// Takes the directives, together with the next moment at which something is due.
-    mutating func take(_ now: Timestamp) -> [Directive] {
-        askNext(now)
+    mutating func takeDirectives(at now: Timestamp) -> [Directive] {
+        askNext(at: now)
         deliverNext(at: now)
         sendWaiting(at: now)
         let others = [ledger.deadline, settings.grantEnds?.values.min()].compactMap {
@@ -232,7 +232,7 @@ package struct RelayHost {
             work.tasks[number]?.tellsAt = nil
             send(.executing(command: task.id), to: task.device, deadline: task.deadline)
         }
-        return take(now)
+        return takeDirectives(at: now)
     }
 
     /// Ends connections over which nothing has passed, and those whose device did not come back.
@@ -327,28 +327,6 @@ package struct RelayHost {
             return false
         }
         log(RelayLogEntry(device: ended.device, what: ended.what, status: status, id: id, asker: ended.asker))
-        return true
-    }
-
-    /// Cancels a message that is queued at the server.
-    ///
-    /// - Returns: Whether this client may cancel it; the server's response follows.
-    mutating func recall(_ id: UUID, by client: ClientNumber, request: Int64) -> Bool {
-        guard let queuedMessage = ledger.keptQueuedMessage(id), let member = clients[client],
-            member.isTerminal || member.app == queuedMessage.asker
-        else { return false }
-        guard devices.isOpen else {
-            let outcome = RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
-            answer(client, request: request, outcome)
-            return true
-        }
-        guard messages.sent.canRecall else {
-            let outcome = RelayOutcome(.resourceLimits, detail: "too many queued messages are being taken back")
-            answer(client, request: request, outcome)
-            return true
-        }
-        messages.sent.recall(id, for: (client, request))
-        directives.append(.send(.recall(device: queuedMessage.device, id: id)))
         return true
     }
 

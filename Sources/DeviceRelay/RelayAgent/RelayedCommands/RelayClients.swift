@@ -82,6 +82,21 @@ struct RelayClients {
             .map { .remembered(app: $0) }
     }
 
+    /// The app that opens an address here; `nil` where the system chooses.
+    ///
+    /// - Parameters:
+    ///   - apps: The apps that the caller prefers.
+    ///   - mayBeOther: Whether another app may open it. It has precedence over the system's choice; for a scheme that the
+    ///     system always opens, only a running app has.
+    func opener(
+        of scheme: String, apps: [String], mayBeOther: Bool, remembered: [String: RelaySettings.RememberedOffer]?
+    ) -> Opener? {
+        var chosen = apps.lazy.compactMap { opener(of: scheme, app: $0, remembered: remembered) }.first
+        if chosen == nil, mayBeOther { chosen = anyOpener(of: scheme, remembered: remembered) }
+        if case .remembered(let app)? = chosen, AddressRule.always.contains(scheme), !apps.contains(app) { return nil }
+        return chosen
+    }
+
     private static func opens(_ scheme: String, _ schemes: [String]) -> Bool {
         schemes.contains(scheme) || schemes.contains("*")
     }

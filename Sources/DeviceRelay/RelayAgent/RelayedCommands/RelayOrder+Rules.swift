@@ -91,4 +91,58 @@ extension RelayOrder {
         case .launch, .open, .file, .stream: return nil
         }
     }
+
+    /// The reason why a client may not send a file or a stream; `nil` where it may.
+    ///
+    /// - Parameters:
+    ///   - isTerminal: Whether the client is a person's terminal.
+    ///   - streams: The files and streams in progress.
+    func excess(isTerminal: Bool, streams: RelayStreams) -> RelayOutcome? {
+        switch self {
+        case .launch, .call, .tell, .open, .send: return nil
+        case .file(_, let offer):
+            guard isTerminal else {
+                return RelayOutcome(.notAuthorized, detail: "only a person at a terminal sends files")
+            }
+            guard streams.outgoing.hasCapacity, offer.size >= 0 else {
+                return RelayOutcome(.resourceLimits, detail: "\(IncomingFiles.limit) files are under way")
+            }
+        case .stream(let offer):
+            guard streams.apps.hasCapacity else {
+                return RelayOutcome(.resourceLimits, detail: "\(IncomingFiles.limit) streams are under way")
+            }
+            guard offer.app != nil, offer.service != nil else {
+                return RelayOutcome(.serviceUnavailable, detail: "a stream is for a service of an app")
+            }
+        }
+        return nil
+    }
+
+    /// The reason why an order cannot be sent to a device; `nil` where it can.
+    ///
+    /// - Parameters:
+    ///   - devices: The person's devices.
+    ///   - others: Other persons' devices.
+    ///   - obstacle: The reason why devices are not known now.
+    func hindrance(
+        to device: String, among devices: KnownDevices, _ others: OthersDevices, waits: Bool, obstacle: String?
+    ) -> RelayOutcome? {
+        guard devices.isKnown else { return RelayOutcome(.networkUnavailable, detail: obstacle) }
+        let own = devices[device]
+        guard let target = own ?? others.hosts[device], device != devices.ownID else {
+            return RelayOutcome(.unknownDevice, detail: "none of your devices has the id \(device)")
+        }
+        if own == nil, !isForOthers {
+            return RelayOutcome(
+                .denied, detail: "\(target.name) is another person's device: only its services can be asked")
+        }
+        if case .tell = self {
+            return devices.isOpen
+                ? nil : RelayOutcome(.networkUnavailable, detail: "there is no way to the server now")
+        }
+        guard target.presence == .online || target.presence == .wakeable && wakes || waits else {
+            return RelayOutcome(.notDelivered, detail: "\(target.name) is not connected")
+        }
+        return nil
+    }
 }

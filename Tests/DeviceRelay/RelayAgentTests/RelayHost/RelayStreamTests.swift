@@ -238,7 +238,7 @@ import Timestamps
         for number in 0..<40 {
             let isGiven = host.give("/tmp/photo", RelayOffer(name: "photo", size: 1, modified: 1), to: "9")
             #expect(isGiven, "the file \(number)")
-            let offers = host.take(0).compactMap { directive -> UUID? in
+            let offers = host.takeDirectives(at: 0).compactMap { directive -> UUID? in
                 if case .send(.route(let route)) = directive { route.id } else { nil }
             }
             let id = try #require(offers.first)
