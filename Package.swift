@@ -263,7 +263,7 @@ let fuzzers: [Target] = [
     fuzzer("HubFuzz", "HubProtocol"),
     fuzzer("PlanFuzz", "HubProtocol", "HubServer"),
     fuzzer("FormFuzz", "Networking", "PushServer", nioCore),
-    fuzzer("NoiseFuzz", "RelayAgent", "RelayProtocol", "Timestamps", crypto),
+    fuzzer("NoiseFuzz", "RelayAgent", "RelayProtocol", "CoreValues", crypto),
     fuzzer("ManifestFuzz", "AgentEngine"),
 ]
 
@@ -321,7 +321,7 @@ let testTargets: [Target] = [
     tests(
         "RelayServer", in: "DeviceRelay", "HubProtocol", "HubServer", "PowerCut", "PushCore", "PushServer",
         "RelayProtocol", crypto, logging, grdb),
-    tests("RelayAgent", in: "DeviceRelay", "RelayProtocol", "Timestamps", crypto, nioCore, nioEmbedded),
+    tests("RelayAgent", in: "DeviceRelay", "RelayProtocol", "CoreValues", crypto, nioCore, nioEmbedded),
     tests("AgentProtocol", in: "Agent"),
     tests("Scheduling", in: "Agent", "AgentProtocol", "CoreValues"),
     tests(

@@ -1,9 +1,9 @@
+import CoreValues
 import Crypto
 import Foundation
 import FuzzDriver
 import RelayAgent
 import RelayProtocol
-import Timestamps
 
 /// Messages of handshakes, sealed content and queued messages from other devices: none may trap, none that was not sealed for this device is
 /// opened, and what is refused changes nothing.

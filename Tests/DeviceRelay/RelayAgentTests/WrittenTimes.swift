@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 /// Times as tests write them: a number of milliseconds since 1970.
 extension Timestamp: ExpressibleByIntegerLiteral {

@@ -1,8 +1,8 @@
+import CoreValues
 import Foundation
 import Platform
 import RelayProtocol
 import Synchronization
-import Timestamps
 
 /// The record on the disk of the queued messages that this device has taken, one line each. Thread-safe.
 ///

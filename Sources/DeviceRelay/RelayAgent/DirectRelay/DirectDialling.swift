@@ -1,5 +1,5 @@
+import CoreValues
 import Platform
-import Timestamps
 
 /// Decides which of the user's devices to connect to, at which address, and when to retry. A value.
 ///

@@ -1,3 +1,4 @@
+import CoreValues
 import Foundation
 import Logging
 import NIOCore
@@ -5,7 +6,6 @@ import Networking
 import Platform
 import PushCore
 import RelayProtocol
-import Timestamps
 
 /// Direct connections of the user's devices with each other, in the networks that they share, beside the path through
 /// the server.

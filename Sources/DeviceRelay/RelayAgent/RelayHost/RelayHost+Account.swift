@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The account of this device and the settings that a user at a terminal changes: devices that are added to the account
 /// and removed from it, and the list by which the devices tell each other of that.

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The content that other devices send to this one, and the commands of theirs that are carried out here.
 extension RelayHost {

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The requests of apps and terminals, and the commands that leave this device for them.
 extension RelayHost {

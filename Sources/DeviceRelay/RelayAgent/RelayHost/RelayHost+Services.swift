@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// Services here that cannot be called at once: the agent's own, those that need the user's consent on first use, apps
 /// that are started on demand or open addresses, and apps that receive queued messages in order.

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The session with the server, and the presence of other devices: the user's, and other persons'.
 extension RelayHost {

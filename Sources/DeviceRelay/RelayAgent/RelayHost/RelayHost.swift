@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The device's end of relaying: it handles requests of apps and terminals and messages of other devices. A value;
 /// events in, directives out.

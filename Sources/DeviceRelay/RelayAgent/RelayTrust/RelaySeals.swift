@@ -1,7 +1,7 @@
+import CoreValues
 import Crypto
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// End-to-end encryption: this device's messages are sealed for the other device, and the server can read none of them.
 /// A value.

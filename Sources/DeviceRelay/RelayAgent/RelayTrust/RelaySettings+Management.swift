@@ -1,5 +1,5 @@
+import CoreValues
 import RelayProtocol
-import Timestamps
 
 /// The settings that a user at a terminal changes and reads.
 extension RelaySettings {

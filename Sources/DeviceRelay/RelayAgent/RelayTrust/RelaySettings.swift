@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The relay settings of this device: its account, its names, and the access rights of other devices. They are kept in
 /// a file that only its owner may read.

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The commands of other devices that are carried out here. A value.
 struct IncomingCommands {

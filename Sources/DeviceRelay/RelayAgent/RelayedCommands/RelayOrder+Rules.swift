@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The rules by which a client's order becomes a command.
 extension RelayOrder {

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The responses of the server, and how they are reported to clients.
 extension RelayedDocuments {

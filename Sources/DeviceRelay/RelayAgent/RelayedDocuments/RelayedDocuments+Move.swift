@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The move of documents from the previous account to the present one, sealed with the latter's keys.
 extension RelayedDocuments {

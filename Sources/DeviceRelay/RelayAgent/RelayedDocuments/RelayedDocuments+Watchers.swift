@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The clients that watch documents, and the changes they are notified of.
 extension RelayedDocuments {

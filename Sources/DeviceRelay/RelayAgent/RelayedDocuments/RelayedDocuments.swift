@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// Documents that the user's devices share. The server stores them; no copy is kept here. A value; events in,
 /// directives out.

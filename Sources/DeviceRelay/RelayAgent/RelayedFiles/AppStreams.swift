@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// Streams between apps: the agents pass pieces on, and ensure that no more is in transit than was requested. A value.
 struct AppStreams {

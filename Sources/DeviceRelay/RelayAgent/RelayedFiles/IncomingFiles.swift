@@ -1,7 +1,7 @@
+import CoreValues
 import Crypto
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The files that come from other devices. The receiver requests the pieces, so that no more is in transit than the
 /// network can hold. A file continues at its position after any interruption. A value.

@@ -1,4 +1,4 @@
-import Timestamps
+import CoreValues
 
 /// The most bytes of a file that may be in transit, in whole pieces. A value.
 ///

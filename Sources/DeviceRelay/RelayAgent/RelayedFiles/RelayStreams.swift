@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The files and streams that go to other devices and come from them.
 struct RelayStreams {

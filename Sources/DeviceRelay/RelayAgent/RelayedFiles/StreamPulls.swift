@@ -1,5 +1,5 @@
+import CoreValues
 import RelayProtocol
-import Timestamps
 
 /// Passes on an app's requests for a stream: all of it, or only as much at a time as may be in transit while the
 /// devices exchange other messages, which would wait behind it. A value.

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The queued messages of other devices, until their outcomes are on the disk.
 ///

@@ -1,6 +1,6 @@
+import CoreValues
 import Foundation
 import RelayProtocol
-import Timestamps
 
 /// The queued messages of this device that the server has not confirmed, and those that its clients cancel. A value.
 struct SentMessages {

@@ -1,7 +1,7 @@
 import AldabaTestSupport
+import CoreValues
 import Foundation
 import Testing
-import Timestamps
 
 @testable import RelayAgent
 

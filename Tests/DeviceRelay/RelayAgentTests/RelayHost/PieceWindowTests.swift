@@ -1,5 +1,5 @@
+import CoreValues
 import Testing
-import Timestamps
 
 @testable import RelayAgent
 

@@ -1,8 +1,8 @@
+import CoreValues
 import Foundation
 import RelayAgent
 import RelayProtocol
 import Testing
-import Timestamps
 
 @Suite struct RelayHostTests {
     typealias Host = RelayHost

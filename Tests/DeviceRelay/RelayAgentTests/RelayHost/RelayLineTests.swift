@@ -1,7 +1,7 @@
+import CoreValues
 import Foundation
 import RelayProtocol
 import Testing
-import Timestamps
 
 @testable import RelayAgent
 

@@ -1,8 +1,8 @@
+import CoreValues
 import Crypto
 import Foundation
 import RelayProtocol
 import Testing
-import Timestamps
 
 @testable import RelayAgent
 

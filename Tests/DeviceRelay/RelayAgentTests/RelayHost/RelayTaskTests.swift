@@ -1,8 +1,8 @@
+import CoreValues
 import Foundation
 import RelayAgent
 import RelayProtocol
 import Testing
-import Timestamps
 
 /// What becomes of commands of other devices that are carried out here.
 @Suite struct RelayTaskTests {
