@@ -38,7 +38,7 @@ EXTENSIONS = {
 }
 OWN = {"TodoService": (REPOSITORY / "Examples/TodoService/NotificationService.swift", EXTENSIONS["HelloSwift"][1])}
 # What apps import, and what that needs.
-MODULES = ["AgentProtocol", "AppHost", "CoreLocation", "MobileCoreServices", "Platform", "Scheduling", "Timestamps", "UIKit",
+MODULES = ["AgentProtocol", "AppHost", "CoreLocation", "MobileCoreServices", "Platform", "Scheduling", "CoreValues", "UIKit",
            "UserNotifications"]
 
 

@@ -72,7 +72,9 @@ class Device(OwnAgent):
         """A command that goes on, with its output as a pipe."""
         return subprocess.Popen(
             [str(BINARY), "relay", *map(str, arguments), "--agent-socket", self.socket], env=clean_environment(),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            # A shell's background ignores the signal, and a program inherits that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options)
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,9 @@ struct HubCredentialCommand: AsyncParsableCommand {
             let added = try await HubRegister.withDatabase(location.folder) { database in
                 let found = try await HubCommand.find(hub, database)
                 var credential: PushCredential
-                do { credential = try read(kind, environment, found) } catch let fault as CredentialReader.Fault {
+                do { credential = try read(kind, environment: environment, of: found) } catch let fault
+                    as CredentialReader.Fault
+                {
                     throw CommandError(.invalidInput, fault.description)
                 }
                 if !replace { try await refuseAnotherKey(credential, database) }
@@ -78,7 +80,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
         }
 
         private func read(
-            _ kind: PushCredential.Kind, _ environment: PushEnvironment, _ hub: HubRecord
+            _ kind: PushCredential.Kind, environment: PushEnvironment, of hub: HubRecord
         ) throws -> PushCredential {
             let now = presentTime()
             guard kind != .webpush else {

@@ -60,18 +60,21 @@ package struct AgentMonitor: Sendable {
     }
 
     static func samples(_ status: AgentStatus, appLimit: Int) -> [MetricSample] {
-        func gauge(_ name: String, _ value: Int, _ labels: [(String, String)] = []) -> MetricSample {
+        func gauge(_ name: String, value: Int, labels: [(String, String)] = []) -> MetricSample {
             MetricSample(.gauge, name, labels, value: Double(value))
         }
         var samples = [
-            gauge("aldaba_agent_connected", status.isConnected ? 1 : 0),
-            gauge("aldaba_agent_has_screen", status.hasScreen ? 1 : 0),
-            gauge("aldaba_agent_apps", status.apps.count),
-            gauge("aldaba_agent_apps_connected", status.apps.count(where: \.isConnected)),
+            gauge("aldaba_agent_connected", value: status.isConnected ? 1 : 0),
+            gauge("aldaba_agent_has_screen", value: status.hasScreen ? 1 : 0),
+            gauge("aldaba_agent_apps", value: status.apps.count),
+            gauge("aldaba_agent_apps_connected", value: status.apps.count(where: \.isConnected)),
         ]
         for app in status.apps.prefix(appLimit) {
             let name = [("app", app.id.rawValue)]
-            samples += [gauge("aldaba_agent_listed", app.listed, name), gauge("aldaba_agent_badge", app.badge, name)]
+            samples += [
+                gauge("aldaba_agent_listed", value: app.listed, labels: name),
+                gauge("aldaba_agent_badge", value: app.badge, labels: name),
+            ]
             for version in app.extensions ?? [] {
                 samples += version.outcomes.sorted { $0.key < $1.key }.map { outcome, count in
                     MetricSample(

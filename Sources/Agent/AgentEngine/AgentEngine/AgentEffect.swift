@@ -73,7 +73,7 @@ package enum AgentEffect: Sendable {
 
     // MARK: The log
     /// Write a line.
-    case log(Logger.Level, String, Logger.Metadata)
+    case log(Logger.Level, String, metadata: Logger.Metadata)
     /// Write what the schedule noticed.
     case logSchedule(RequestSchedule.Notice)
     /// Write what an app's supervisor noticed.

@@ -12,11 +12,14 @@ extension AgentEngine {
     /// - Throws: when the store cannot be read; the app concerned is not installed then.
     package mutating func manifestsLoaded(_ loaded: InstalledManifests, _ context: Context) throws {
         for (file, fault) in loaded.faults {
-            log(.error, "A manifest cannot be used.", [LogKey.path: "\(file)", LogKey.error: "\(fault)"])
+            log(.error, "A manifest cannot be used.", metadata: [LogKey.path: "\(file)", LogKey.error: "\(fault)"])
         }
         try installTerminal(context)
         for (id, manifest) in loaded.apps where apps[id]?.manifest != manifest && id != AppManifest.terminalID {
-            if apps[id]?.takes(manifest) != true { try install(manifest, as: id, context) }
+            let strings = settings.strings(manifest)
+            if apps[id]?.takes(manifest, strings: strings) != true {
+                try install(manifest, as: id, context)
+            }
         }
         for (id, file) in loaded.files { apps[id]?.file = file }
         if loaded.mayChangeUnseen { registry.forgetManifests() }
@@ -39,7 +42,8 @@ extension AgentEngine {
             refuse(
                 connection, code: "manifestChanged", "the manifest of \(id) has another program or team now")
         }
-        apps[id] = InstalledApp(manifest: manifest, record: record, replacing: known)
+        apps[id] = InstalledApp(
+            manifest: manifest, record: record, strings: settings.strings(manifest), replacing: known)
         emit(.link(.appInstalled(id, team: TeamID(rawValue: manifest.team))))
         if registration != .ended, known?.tokens.isEnding != true { requestToken(id) }
         emit(.rereadRequests(id))
@@ -84,7 +88,7 @@ extension AgentEngine {
         enqueue(.appRemoved(app: app, at: context.now))
         emit(.removed(app))
         if isRegistered { emit(.link(.requestTokenEnd(app))) }
-        log(.notice, "An app was removed.", [LogKey.topic: "\(app)"])
+        log(.notice, "An app was removed.", metadata: [LogKey.topic: "\(app)"])
     }
 
     private mutating func part(from installed: InstalledApp) {
@@ -120,7 +124,7 @@ extension AgentEngine {
         hand(.connected, to: app, context)
         giveData(.reconnected, to: app, context)
         welcome(connection, of: app, opened: answers.first { registry.effect(of: $0) != .none }?.notification)
-        log(.info, "An app is connected.", [LogKey.topic: "\(app)"])
+        log(.info, "An app is connected.", metadata: [LogKey.topic: "\(app)"])
         emit(.connected(app))
         return asked
     }
@@ -132,7 +136,7 @@ extension AgentEngine {
         welcome(connection, of: sender.app)
         log(
             .info, "A companion of an app is connected.",
-            [LogKey.topic: "\(sender.app)", LogKey.role: "\(sender.role.name)"])
+            metadata: [LogKey.topic: "\(sender.app)", LogKey.role: "\(sender.role.name)"])
     }
 
     private mutating func welcome(
@@ -169,7 +173,7 @@ extension AgentEngine {
         guard older.process != newer.process else { return emit(.close(older)) }
         log(
             .warning, "A second process of an app took over.",
-            [LogKey.topic: "\(role.app)", LogKey.process: "\(newer.process)"])
+            metadata: [LogKey.topic: "\(role.app)", LogKey.process: "\(newer.process)"])
         let what = role.role == .app ? role.app.rawValue : "the \(role.role.name) of \(role.app)"
         refuse(
             older, code: AgentMessage.superseded,
@@ -203,7 +207,7 @@ extension AgentEngine {
         apps[app]?.tokens.disconnected()
         hand(.disconnected, to: app, context)
         giveData(.reconnected, to: app, context)
-        log(.info, "An app has gone.", [LogKey.topic: "\(app)"])
+        log(.info, "An app has gone.", metadata: [LogKey.topic: "\(app)"])
     }
 
     // MARK: Messages

@@ -82,7 +82,7 @@ extension AgentEngine {
             if !dropped.isEmpty {
                 log(
                     .warning, "More wait than may: what was added first does not come.",
-                    [LogKey.topic: "\(waiting.app)", LogKey.count: "\(dropped.count)"])
+                    metadata: [LogKey.topic: "\(waiting.app)", LogKey.count: "\(dropped.count)"])
             }
             updateSchedule(.stored(waiting, replaced: replaced + dropped), context)
         case .unscheduled(let keys): updateSchedule(.removed(keys), context)
@@ -105,7 +105,7 @@ extension AgentEngine {
         case .responsesDropped(let app, let count) where count > 0:
             log(
                 .warning, "Taps were dropped: their app could not be started.",
-                [LogKey.topic: "\(app)", LogKey.count: "\(count)"])
+                metadata: [LogKey.topic: "\(app)", LogKey.count: "\(count)"])
         default: break
         }
     }
@@ -114,9 +114,9 @@ extension AgentEngine {
         if let session = context.session, !rest.stored.isEmpty {
             emit(.link(.stored(rest.stored, session: session)))
         }
-        for (app, ids) in rest.handed { tell(app, [.handledConfirmed(notifications: ids)], .confirmHandled) }
-        for (app, ids) in rest.responses { tell(app, [.responsesConfirmed(responses: ids)], .confirmResponse) }
-        for (app, ids) in rest.taken { tell(app, [.channel(.takenConfirmed(messages: ids))], .confirmHandled) }
+        for (app, ids) in rest.handed { tell(app, [.handledConfirmed(notifications: ids)], step: .confirmHandled) }
+        for (app, ids) in rest.responses { tell(app, [.responsesConfirmed(responses: ids)], step: .confirmResponse) }
+        for (app, ids) in rest.taken { tell(app, [.channel(.takenConfirmed(messages: ids))], step: .confirmHandled) }
         for app in rest.filled { giveData(.stored, to: app, context) }
         for app in rest.deletions { tellDeletions(to: app, context) }
         for app in rest.awaited {
@@ -183,7 +183,7 @@ extension AgentEngine {
             return fail(error)
         }
         guard apps[app]?.connection != nil else { return }
-        for (step, said) in AgentStep.grouped(messages) { tell(app, said, step) }
+        for (step, said) in AgentStep.grouped(messages) { tell(app, said, step: step) }
         watchAnswers(of: app)
     }
 
@@ -215,7 +215,7 @@ extension AgentEngine {
         let isHeard = wish.contains(.sound) && !allowed.contains(.screen) && plan.sounds
         guard badge != nil || isHeard, try context.store.isUnhandled(id) else { return allowed }
         if let badge { applyBadge(badge, app: app) }
-        if isHeard { play(content.sound, of: app) }
+        if isHeard { play(content.sound, of: app, context) }
         return allowed
     }
 
@@ -238,7 +238,7 @@ extension AgentEngine {
         } catch {
             return fail(error)
         }
-        tell(app, messages, .handOver)
+        tell(app, messages, step: .handOver)
     }
 
     /// Sends a connected app the deletions on the server, until it has confirmed them.
@@ -250,7 +250,7 @@ extension AgentEngine {
                 app,
                 deletions.map {
                     .messagesDeleted(deletion: $0.id.rawValue, count: $0.count, since: $0.since.rawValue)
-                }, .handOver)
+                }, step: .handOver)
         } catch {
             fail(error)
         }
@@ -284,13 +284,14 @@ extension AgentEngine {
     }
 
     /// The badge, and the sound of what shows no text.
-    mutating func presentBadgeOrSoundOnly(_ plan: PlannedNotification, of app: BundleID) {
+    mutating func presentBadgeOrSoundOnly(_ plan: PlannedNotification, of app: BundleID, _ context: Context) {
         if let badge = plan.badge { applyBadge(badge, app: app) }
-        if let sound = plan.sound { play(sound, of: app) }
+        if let sound = plan.sound { play(sound, of: app, context) }
     }
 
-    mutating func play(_ sound: NotificationSound?, of app: BundleID) {
-        emit(.play(PresentationComposer.sound(sound, of: apps[app]?.manifest), volume: sound?.volume))
+    mutating func play(_ sound: NotificationSound?, of app: BundleID, _ context: Context) {
+        let shown = PresentationComposer.sound(sound, of: apps[app]?.manifest, hasFile: context.hasFile)
+        emit(.play(shown, volume: sound?.volume))
     }
 
     mutating func withdraw(_ ids: [NotificationID]) { for id in ids { emit(.withdraw(id)) } }
@@ -301,7 +302,8 @@ extension AgentEngine {
     package func presentation(of notification: WaitingNotification, _ context: Context) -> Presentation {
         PresentationComposer(
             registry: registry, conditions: { self.conditions(of: $0, context) },
-            isAwaited: { $0.app == AppManifest.terminalID && terminals.isAwaited($0.identifier) }
+            isAwaited: { $0.app == AppManifest.terminalID && terminals.isAwaited($0.identifier) },
+            hasFile: context.hasFile
         ).presentation(of: notification)
     }
 
@@ -329,7 +331,7 @@ extension AgentEngine {
             }
             log(
                 .warning, "A notification could not be shown.",
-                [LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)"])
+                metadata: [LogKey.notification: "\(notification.id)", LogKey.error: "\(reason)"])
         }
         enqueue(.presented(notification.id, outcome, again: again, at: context.now))
     }

@@ -65,7 +65,7 @@ extension AgentEngine {
         case .unavailable(let reason):
             log(
                 .warning, "A person wanted to reply, and no window could be opened; the app gets an empty reply.",
-                [LogKey.notification: "\(request.notification.id)", LogKey.error: "\(reason)"])
+                metadata: [LogKey.notification: "\(request.notification.id)", LogKey.error: "\(reason)"])
             text = ""
         }
         answered(
@@ -87,7 +87,8 @@ extension AgentEngine {
                 context: context)
         }
         log(
-            .info, "An answer waits until the screen is unlocked.", [LogKey.notification: "\(notification.id)"])
+            .info, "An answer waits until the screen is unlocked.",
+            metadata: [LogKey.notification: "\(notification.id)"])
         enqueue(
             .tapped(
                 notification.id, action: action, text: text, activationToken: activationToken, isHeld: true,
@@ -236,7 +237,7 @@ extension AgentEngine {
         guard let question = questions[id] else { return }
         log(
             .warning, "Nobody could be asked whether an app may send notifications; decide with `aldaba settings`.",
-            [LogKey.topic: "\(question.app)", LogKey.error: "\(reason)"])
+            metadata: [LogKey.topic: "\(question.app)", LogKey.error: "\(reason)"])
         settleQuestion(
             id, nil,
             reason: "nobody could be asked, since \(reason); a person allows it with `aldaba settings \(question.app) "
@@ -277,7 +278,7 @@ extension AgentEngine {
             }
             log(
                 .notice, "A person answered whether an app may send notifications.",
-                [LogKey.topic: "\(question.app)"])
+                metadata: [LogKey.topic: "\(question.app)"])
         }
         let isGranted = apps[question.app]?.record.authorization.allows ?? false
         self.answer(question.askers, isGranted: isGranted, reason: isGranted ? nil : reason)

@@ -69,7 +69,7 @@ extension AgentEngine {
         guard request.trigger == nil else { return scheduleRequest(request, as: mark, app: app, context) }
         let received = ReceivedNotification(content: request.content, source: .app)
         guard let plan = planned(received, for: app, context) else { return }
-        presentBadgeOrSoundOnly(plan, of: app)
+        presentBadgeOrSoundOnly(plan, of: app, context)
         enqueue(.fired(app: app, request, as: mark, isAsked: plan.isAsked, shows: plan.showing, at: context.now))
     }
 
@@ -179,7 +179,7 @@ extension AgentEngine {
         guard !left.isEmpty else { return }
         log(
             .warning, "Requests that wait cannot be decoded and do not come; another version may have written them.",
-            [LogKey.count: "\(left.count)"])
+            metadata: [LogKey.count: "\(left.count)"])
     }
 
     /// Reads an app's requests again: it was installed, or its settings have changed. The batch must be committed
@@ -204,7 +204,7 @@ extension AgentEngine {
     }
 
     private mutating func logUnreadable(_ error: any Error) {
-        log(.error, "What waits for its time could not be read.", [LogKey.error: "\(error)"])
+        log(.error, "What waits for its time could not be read.", metadata: [LogKey.error: "\(error)"])
     }
 
     // MARK: Events
@@ -238,12 +238,12 @@ extension AgentEngine {
             let app = (try? context.store.pending(key: key)?.app) ?? nil
             log(
                 .notice, "A notification was missed, and is not shown: it is too late.",
-                [LogKey.topic: "\(app ?? "")", LogKey.due: "\(occurrence.date)"])
+                metadata: [LogKey.topic: "\(app ?? "")", LogKey.due: "\(occurrence.date)"])
             enqueue(.missed(key: key, occurrence: occurrence, isLast: isLast))
         case .never(let key, let app):
             log(
                 .notice, "A notification that waited will not come: no other time matches.",
-                [LogKey.topic: "\(app)"])
+                metadata: [LogKey.topic: "\(app)"])
             enqueue(.missed(key: key, occurrence: context.clock.wall, isLast: true))
         case .anchored(let key, let added, let lastFired):
             enqueue(.anchored(key: key, added: added, lastFired: lastFired))
@@ -275,15 +275,15 @@ extension AgentEngine {
         guard let plan = planned(received, for: waiting.app, context) else {
             log(
                 .info, "A notification whose app is not installed does not come now.",
-                [LogKey.topic: "\(waiting.app)"])
+                metadata: [LogKey.topic: "\(waiting.app)"])
             return .appMissing(key: key)
         }
         if lateBy > MissedPolicy.grace {
             log(
                 .notice, "A notification comes late.",
-                [LogKey.topic: "\(waiting.app)", LogKey.milliseconds: "\(lateBy)"])
+                metadata: [LogKey.topic: "\(waiting.app)", LogKey.milliseconds: "\(lateBy)"])
         }
-        presentBadgeOrSoundOnly(plan, of: waiting.app)
+        presentBadgeOrSoundOnly(plan, of: waiting.app, context)
         enqueue(
             .due(
                 DueRequest(

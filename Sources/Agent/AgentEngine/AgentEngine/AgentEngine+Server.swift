@@ -67,7 +67,9 @@ extension AgentEngine {
         }
         if apps[app]?.manifest.serviceExtension != nil, plan.isExtended(delivery) { return .isExtended }
         // A repeated notification is not reported again.
-        if plan.tellsAlone, try !isDuplicate(notification.id, context) { presentBadgeOrSoundOnly(plan, of: app) }
+        if plan.tellsAlone, try !isDuplicate(notification.id, context) {
+            presentBadgeOrSoundOnly(plan, of: app, context)
+        }
         return plan.disposition
     }
 
@@ -100,7 +102,7 @@ extension AgentEngine {
         } catch let failure as DecryptionError {
             log(
                 .warning, "An encrypted payload could not be opened.",
-                [
+                metadata: [
                     LogKey.notification: "\(notification.id)", LogKey.topic: "\(app)",
                     LogKey.error: "\(failure.code): \(failure.sentence)",
                 ])
@@ -127,7 +129,7 @@ extension AgentEngine {
         var received = ReceivedNotification(PayloadDelivery(payload: notification.payload))
         received.content = content ?? received.content
         guard let plan = planned(received, for: notification.app, context) else { return nil }
-        presentBadgeOrSoundOnly(plan, of: notification.app)
+        presentBadgeOrSoundOnly(plan, of: notification.app, context)
         return plan
     }
 }
@@ -324,7 +326,7 @@ extension AgentEngine {
     package mutating func tokenReceived(_ token: String, app: BundleID) {
         let answers = apps[app]?.tokens.received(token) ?? []
         tell(app, answers.map { .registered(request: $0, token: token) })
-        log(.notice, "An app has its device token.", [LogKey.topic: "\(app)"])
+        log(.notice, "An app has its device token.", metadata: [LogKey.topic: "\(app)"])
         emit(.registered(app, token: token))
     }
 

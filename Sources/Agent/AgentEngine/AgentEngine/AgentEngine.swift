@@ -22,17 +22,21 @@ package struct AgentEngine: Sendable {
         package var hasActivator: Bool
         /// The rules of a time zone; `nil` for one that is not known here.
         package var zones: @Sendable (ZoneChoice) -> ZoneRules?
+        /// The texts of an app in the person's language; `nil` where it has none.
+        package var strings: @Sendable (AppManifest) -> AppStrings?
 
         /// The settings of one agent. Each parameter is the property of its name.
         package init(
             timing: AgentTiming = AgentTiming(), environment: PushEnvironment, hasServer: Bool, hasActivator: Bool,
-            zones: @escaping @Sendable (ZoneChoice) -> ZoneRules?
+            zones: @escaping @Sendable (ZoneChoice) -> ZoneRules?,
+            strings: @escaping @Sendable (AppManifest) -> AppStrings?
         ) {
             self.timing = timing
             self.environment = environment
             self.hasServer = hasServer
             self.hasActivator = hasActivator
             self.zones = zones
+            self.strings = strings
         }
     }
 
@@ -50,11 +54,13 @@ package struct AgentEngine: Sendable {
         package var isConnected: Bool
         /// Whether there is a screen.
         package var hasScreen: Bool
+        /// Whether there is a file at a path that can be read.
+        package var hasFile: @Sendable (String) -> Bool
 
         /// The context of one event. Each parameter is the property of its name.
         package init(
             now: Timestamp, clock: ClockReading, store: any AgentEngineStore, session: Int? = nil,
-            isConnected: Bool = false, hasScreen: Bool = true
+            isConnected: Bool = false, hasScreen: Bool = true, hasFile: @escaping @Sendable (String) -> Bool
         ) {
             self.now = now
             self.clock = clock
@@ -62,6 +68,7 @@ package struct AgentEngine: Sendable {
             self.session = session
             self.isConnected = isConnected
             self.hasScreen = hasScreen
+            self.hasFile = hasFile
         }
     }
 
@@ -127,7 +134,7 @@ package struct AgentEngine: Sendable {
     }
 
     /// Sends messages to an app, where it is connected.
-    mutating func tell(_ app: BundleID, _ messages: [AgentMessage], _ step: AgentStep? = nil) {
+    mutating func tell(_ app: BundleID, _ messages: [AgentMessage], step: AgentStep? = nil) {
         if let connection = apps[app]?.connection { send(messages, to: connection, step) }
     }
 
@@ -137,8 +144,8 @@ package struct AgentEngine: Sendable {
 
     mutating func fail(_ error: any Error) { emit(.storeFailed(error)) }
 
-    mutating func log(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata = [:]) {
-        emit(.log(level, message, metadata))
+    mutating func log(_ level: Logger.Level, _ message: String, metadata: Logger.Metadata = [:]) {
+        emit(.log(level, message, metadata: metadata))
     }
 
     // MARK: Confirmations

@@ -1,42 +1,17 @@
 import AgentProtocol
-import Foundation
 
 /// An app's own texts in the person's language: `LANGUAGE.lproj/Localizable.strings` in its resources folder.
 package struct AppStrings: Sendable {
     private let tables: [[String: String]]
 
-    /// Reads the tables of these languages, then `Base` and `en`; unreadable tables, and those over 4 MiB, are ignored.
-    ///
-    /// - Parameters:
-    ///   - folder: The app's resources folder.
-    ///   - languages: The person's languages, the best first, such as `de_DE` or `de`.
-    package init(folder: String, languages: [String]) {
-        let names = languages.flatMap { language -> [String] in
-            let full = language.split(separator: ".").first.map(String.init) ?? language
-            let parts = full.split(whereSeparator: { $0 == "_" || $0 == "-" }).map(String.init)
-            return [full, parts.joined(separator: "-"), parts.joined(separator: "_"), parts.first ?? full]
-        }
-        var seen: Set<String> = []
-        tables = (names + ["Base", "en"]).filter { seen.insert($0).inserted }.compactMap { name in
-            Self.table(at: "\(folder)/\(name).lproj/Localizable.strings")
-        }
-    }
+    /// The texts of these tables; the first that has a key counts.
+    package init(tables: [[String: String]]) { self.tables = tables }
 
     /// The languages of this process's environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
     package static func languages(_ environment: [String: String]) -> [String] {
         let chain = environment["LANGUAGE"].map { $0.split(separator: ":").map(String.init) } ?? []
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         return (chain + [locale].compactMap { $0 }).filter { !["C", "POSIX", "C.UTF-8"].contains($0) }
-    }
-
-    /// The largest string table that is read, in bytes.
-    private static let tableLimit = 4 << 20
-
-    private static func table(at path: String) -> [String: String]? {
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber,
-            size.intValue <= tableLimit, let data = FileManager.default.contents(atPath: path)
-        else { return nil }
-        return try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: String]
     }
 
     /// The text of a key with its arguments; `nil` when no table has the key.

@@ -1,5 +1,4 @@
 import AgentProtocol
-import Foundation
 
 /// An app of this device.
 package struct InstalledApp: Sendable {
@@ -23,14 +22,15 @@ package struct InstalledApp: Sendable {
     package var tokens = DeviceTokenRequests()
     /// Whether its answers are waited for.
     package var isWatched = false
-    /// An app that does not run, as far as the agent knows, unless one of the same name did. Reads its string tables.
-    package init(manifest: AppManifest, record: AppNotificationRecord, replacing known: InstalledApp? = nil) {
+    /// An app that does not run, as far as the agent knows, unless one of the same name did.
+    package init(
+        manifest: AppManifest, record: AppNotificationRecord, strings: AppStrings? = nil,
+        replacing known: InstalledApp? = nil
+    ) {
         self.manifest = manifest
         self.record = record
         supervisor = AppSupervisor(replacing: known?.supervisor)
-        strings = manifest.resources.map {
-            AppStrings(folder: $0, languages: AppStrings.languages(ProcessInfo.processInfo.environment))
-        }
+        self.strings = strings
         delivery = AppDelivery(mayShow: record.authorization(under: manifest.authorization).allows)
     }
 
@@ -53,18 +53,18 @@ package struct InstalledApp: Sendable {
     package subscript(role: ConnectionRole) -> AppConnectionID? { role == .app ? connection : companions[role] }
 
     /// Takes a manifest that has changed, where who proved to be the app is it still.
-    package mutating func takes(_ new: AppManifest) -> Bool {
+    package mutating func takes(_ new: AppManifest, strings: AppStrings?) -> Bool {
         guard new.executable == manifest.executable, new.provesBySecret == manifest.provesBySecret,
             new.team == manifest.team
         else { return false }
-        self = InstalledApp(self, manifest: new)
+        self = InstalledApp(self, manifest: new, strings: strings)
         return true
     }
 
-    private init(_ known: InstalledApp, manifest: AppManifest) {
+    private init(_ known: InstalledApp, manifest: AppManifest, strings: AppStrings?) {
         self = known
         self.manifest = manifest
-        strings = InstalledApp(manifest: manifest, record: record).strings
+        self.strings = strings
         refreshAuthorization()
         delivery.isInFront = isInFront
     }

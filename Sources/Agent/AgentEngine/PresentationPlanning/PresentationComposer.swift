@@ -1,5 +1,4 @@
 import AgentProtocol
-import Foundation
 
 /// Composes how a stored notification looks and sounds on the screen: a value, made from what is known at that moment.
 package struct PresentationComposer {
@@ -12,15 +11,18 @@ package struct PresentationComposer {
     package let conditions: (InstalledApp) -> PresentationConditions
     /// Whether a person at a terminal waits for the outcome of a notification.
     package let isAwaited: (WaitingNotification) -> Bool
+    /// Whether there is a file at a path that can be read.
+    package let hasFile: (String) -> Bool
 
     /// Composes for these apps, under these conditions.
     package init(
         registry: AppRegistry, conditions: @escaping (InstalledApp) -> PresentationConditions,
-        isAwaited: @escaping (WaitingNotification) -> Bool
+        isAwaited: @escaping (WaitingNotification) -> Bool, hasFile: @escaping (String) -> Bool
     ) {
         self.registry = registry
         self.conditions = conditions
         self.isAwaited = isAwaited
+        self.hasFile = hasFile
     }
 
     /// The presentation of a notification, as the presenter receives it.
@@ -36,12 +38,12 @@ package struct PresentationComposer {
             category: content.categoryIdentifier,
             urgency: Self.urgency(of: content.interruptionLevel, mayBeCritical: plan?.isCritical == true))
         if plan?.hidesText == true { Self.hide(&presentation, category) }
-        if plan?.hidesText != true { Self.addPicture(of: content, to: &presentation) }
+        if plan?.hidesText != true { addPicture(of: content, to: &presentation) }
         presentation.buttons = Self.buttons(content.actions.isEmpty ? category?.actions ?? [] : content.actions)
         if let open = content.openTitle { presentation.openLabel = installed?.strings?.text(open) ?? open.key }
         if plan?.sounds == true, notification.shows.contains(.sound) {
             presentation.volume = content.sound?.volume
-            presentation.sound = Self.sound(content.sound, of: installed?.manifest)
+            presentation.sound = Self.sound(content.sound, of: installed?.manifest, hasFile: hasFile)
         }
         // A question that a terminal waits for stays until it is answered.
         presentation.stays = isAwaited(notification) || installed?.record.settings.alertStyle == .alert
@@ -52,11 +54,11 @@ package struct PresentationComposer {
     // MARK: Pictures
 
     /// The first attachment that can be seen: a picture, or a movie of which there is a still.
-    private static func addPicture(of content: NotificationContent, to presentation: inout Presentation) {
-        guard let attachment = visible(of: content) else { return }
-        if isPicture(attachment) { presentation.image = attachment.path }
-        let still = still(of: attachment)
-        if FileManager.default.fileExists(atPath: still) { presentation.still = still }
+    private func addPicture(of content: NotificationContent, to presentation: inout Presentation) {
+        guard let attachment = Self.visible(of: content) else { return }
+        if Self.isPicture(attachment) { presentation.image = attachment.path }
+        let still = Self.still(of: attachment)
+        if hasFile(still) { presentation.still = still }
     }
 
     /// The first attachment that can be shown; `nil` where there is none.
@@ -104,12 +106,14 @@ package struct PresentationComposer {
     }
 
     /// A sound file of the app's, by its name in the resources folder; the desktop's own sound where there is no file.
-    package static func sound(_ sound: NotificationSound?, of manifest: AppManifest?) -> Presentation.Sound {
+    package static func sound(
+        _ sound: NotificationSound?, of manifest: AppManifest?, hasFile: (String) -> Bool
+    ) -> Presentation.Sound {
         guard let sound else { return .silent }
         guard let name = sound.name, let folder = manifest?.resources, !name.contains("/"), name != ".." else {
             return .standard
         }
         let path = "\(folder)/\(name)"
-        return FileManager.default.isReadableFile(atPath: path) ? .file(path) : .standard
+        return hasFile(path) ? .file(path) : .standard
     }
 }

@@ -17,10 +17,10 @@ extension RequestSchedule {
     private mutating func take(_ event: Event, _ surroundings: Surroundings, _ directives: inout [Directive]) {
         switch event {
         case .loaded(let rows): load(rows, surroundings: surroundings, directives: &directives)
-        case .reread(let rows): for row in rows { place(row, surroundings, &directives) }
+        case .reread(let rows): for row in rows { place(row, surroundings: surroundings, directives: &directives) }
         case .stored(let row, let replaced):
             remove(replaced)
-            place(row, surroundings, &directives)
+            place(row, surroundings: surroundings, directives: &directives)
         case .removed(let keys): remove(keys)
         case .retained(let keys): remove(held.union(times.keys).union(regions.keys).subtracting(keys))
         case .appMissing(let key):
@@ -60,12 +60,12 @@ extension RequestSchedule {
         }
         remove(held.union(times.keys).union(regions.keys).subtracting(rows.map(\.key)))
         hold(surroundings)
-        for row in rows { place(row, surroundings, &directives) }
+        for row in rows { place(row, surroundings: surroundings, directives: &directives) }
     }
 
     /// Has a request wait for its time or place; one that cannot fire now is held.
     private mutating func place(
-        _ row: PendingRequest, _ surroundings: Surroundings, _ directives: inout [Directive]
+        _ row: PendingRequest, surroundings: Surroundings, directives: inout [Directive]
     ) {
         guard let trigger = row.request.trigger else { return }
         held.remove(row.key)

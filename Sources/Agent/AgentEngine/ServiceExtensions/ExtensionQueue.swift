@@ -120,15 +120,15 @@ package struct ExtensionQueue: Sendable {
     /// Handles an event, and returns the directives that follow.
     package mutating func handle(_ event: Event, now: Duration) -> [Directive] {
         switch event {
-        case .arrived(let id, let app): arrived(id, app, now)
+        case .arrived(let id, let app): arrived(id, app: app, at: now)
         case .connected(let number): connected(number)
         case .answered(let number, let id, let answer): answered(number, id: id, answer: answer, at: now)
         case .settled(let id): settled(id, now)
-        case .notStarted(let number, let reason): end(number, .notStarted, reason, now)
+        case .notStarted(let number, let reason): end(number, outcome: .notStarted, reason: reason, at: now)
         case .disconnected(let number): disconnected(number, now)
         case .grewTooLarge(let number, let bytes):
             kill(number, outcome: .tooMuchMemory, reason: "it took \(bytes >> 10) KiB of memory", at: now)
-        case .ended(let number, let how): end(number, .crashed, "its process ended: \(how)", now)
+        case .ended(let number, let how): end(number, outcome: .crashed, reason: "its process ended: \(how)", at: now)
         case .changed(let app): changed(app, now)
         case .timePassed: timePassed(now)
         }
@@ -140,7 +140,7 @@ package struct ExtensionQueue: Sendable {
 // MARK: - Notifications
 
 extension ExtensionQueue {
-    private mutating func arrived(_ id: NotificationID, _ app: BundleID, _ now: Duration) {
+    private mutating func arrived(_ id: NotificationID, app: BundleID, at now: Duration) {
         guard known.insert(id).inserted else { return }
         let job = Job(id: id, since: now)
         guard (waiting[app] ?? []).count < limits.queue else {
@@ -216,7 +216,7 @@ extension ExtensionQueue {
     }
 
     /// A process is over: it could not be started, or has ended.
-    private mutating func end(_ number: Int, _ outcome: ExtensionOutcome, _ reason: String, _ now: Duration) {
+    private mutating func end(_ number: Int, outcome: ExtensionOutcome, reason: String, at now: Duration) {
         guard let process = processes[number], !process.hasEnded else { return }
         processes[number]?.isEnding = true
         processes[number]?.hasEnded = true

@@ -1,5 +1,6 @@
 import AgentEngine
 import AgentProtocol
+import Foundation
 import Logging
 import Networking
 import PushCore
@@ -10,7 +11,8 @@ extension Agent {
     var context: AgentEngine.Context {
         AgentEngine.Context(
             now: parts.now(), clock: parts.clock.now(), store: store, session: onLink { $0.sessionNumber } ?? nil,
-            isConnected: onLink { $0.isOpen } ?? false, hasScreen: parts.presenter.hasScreen)
+            isConnected: onLink { $0.isOpen } ?? false, hasScreen: parts.presenter.hasScreen,
+            hasFile: { FileManager.default.isReadableFile(atPath: $0) })
     }
 
     /// Calls the engine, and performs its effects.

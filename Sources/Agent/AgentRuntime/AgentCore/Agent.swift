@@ -116,7 +116,7 @@ package actor Agent {
         engine = AgentEngine(
             settings: AgentEngine.Settings(
                 timing: timing, environment: configuration.environment, hasServer: parts.hasServer,
-                hasActivator: parts.activator != nil, zones: parts.zones),
+                hasActivator: parts.activator != nil, zones: parts.zones, strings: AppStrings.read),
             inherited: inherited, quietHours: quietHours)
         relay = DeviceRelay(
             settings: relaySettings, dataFolder: configuration.dataFolder, loop: loop, parts: parts.relay,

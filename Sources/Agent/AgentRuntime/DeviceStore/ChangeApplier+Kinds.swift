@@ -65,7 +65,7 @@ extension ChangeApplier {
         case .upstreamQueued(let draft, let app, let waiter, let at):
             return .upstreamQueued(waiter: waiter, fault: try queue(draft, app: app, at: at))
         case .upstreamEnded(let sequence, let code):
-            let ended = try end(code, "sequence = ?", [sequence])
+            let ended = try end(code: code, where: "sequence = ?", arguments: [sequence])
             return .upstreamEnded(ended)
         case .upstreamUnderWay(let messages):
             for sequence in messages {
@@ -73,7 +73,8 @@ extension ChangeApplier {
             }
         case .upstreamExpired(let at):
             try postponeUpstreamUnderWay(at: at)
-            return .upstreamEnded(try end(ChannelFault.expired, "expires_at <= ?", [at.rawValue]))
+            return .upstreamEnded(
+                try end(code: ChannelFault.expired, where: "expires_at <= ?", arguments: [at.rawValue]))
         case .upstreamEndTaken(let sequence, let app):
             try execute(
                 "DELETE FROM upstream WHERE sequence = ? AND app = ? AND ended = 1", [sequence, app])

@@ -58,7 +58,7 @@ extension ChangeApplier {
 
     /// Ends the messages that wait and for which the condition holds.
     func end(
-        _ code: String?, _ condition: String, _ arguments: StatementArguments
+        code: String?, where condition: String, arguments: StatementArguments
     ) throws -> [BundleID: [EndedUpstream]] {
         let rows = try Row.fetchAll(
             database.cachedStatement(

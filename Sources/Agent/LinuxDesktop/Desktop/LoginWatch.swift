@@ -129,15 +129,15 @@ final class LoginWatch {
     }
 
     private static func call(_ question: LoginSession.Question) -> BusMessage? {
-        func call(_ path: String, _ interface: String, _ method: String) -> BusMessage? {
+        func call(_ path: String, interface: String, method: String) -> BusMessage? {
             BusMessage(destination: name, path: path, interface: interface, method: method)
         }
         return switch question {
-        case .session: call(path, manager, "GetSession")
-        case .sessionOfProcess: call(path, manager, "GetSessionByPID")
-        case .user: call(path, manager, "GetUser")
-        case .display(let user): call(user, properties, "Get")
-        case .lockedHint(let session): call(session, properties, "Get")
+        case .session: call(path, interface: manager, method: "GetSession")
+        case .sessionOfProcess: call(path, interface: manager, method: "GetSessionByPID")
+        case .user: call(path, interface: manager, method: "GetUser")
+        case .display(let user): call(user, interface: properties, method: "Get")
+        case .lockedHint(let session): call(session, interface: properties, method: "Get")
         }
     }
 

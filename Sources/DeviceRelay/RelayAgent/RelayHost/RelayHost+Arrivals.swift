@@ -127,7 +127,7 @@ extension RelayHost {
     }
 
     /// Ends a task that is no longer wanted, and notifies the client or service that carries it out.
-    mutating func abandon(_ task: IncomingCommands.Task, _ number: Int64) {
+    mutating func abandon(_ task: IncomingCommand, _ number: Int64) {
         directives += work.discard(number)
         keep(RelayOutcome(.cancelled), of: task.id, from: task.device)
         directives += streams.apps.discard(task.id, isLost: true)

@@ -157,7 +157,7 @@ extension RelayHost {
     }
 
     /// Settles a command whose user did not answer, or whose app did not start, before the timeout.
-    mutating func giveUp(_ number: Int64, _ task: IncomingCommands.Task, at now: Timestamp) {
+    mutating func giveUp(_ number: Int64, _ task: IncomingCommand, at now: Timestamp) {
         guard task.awaits == nil else {
             let detail = "the app was started, and did not offer the service in time"
             return stopWaiting(number, detail: detail, at: now)
@@ -317,7 +317,7 @@ extension RelayHost {
     /// Delivers a message again to an app that ended before it had confirmed it; the app is started for that.
     ///
     /// - Returns: Whether it is delivered again.
-    mutating func deliverAgain(_ number: Int64, _ task: IncomingCommands.Task, at now: Timestamp) -> Bool {
+    mutating func deliverAgain(_ number: Int64, _ task: IncomingCommand, at now: Timestamp) -> Bool {
         let key = QueuedMessageKey(sender: task.device, id: task.id)
         guard messages.received.isRepeated(key) else { return false }
         work.tasks[number] = nil

@@ -2,51 +2,51 @@ import CoreValues
 import Foundation
 import RelayProtocol
 
+/// A command of another device that a client or a service carries out here.
+struct IncomingCommand {
+    var id: UUID
+    var device: String
+    var deadline: Timestamp?
+    /// The client that carries it out; `nil` for the system.
+    var client: ClientNumber?
+    /// A page to be opened where the address cannot be.
+    var fallback: String?
+    var isFallback = false
+    /// When the caller is notified that the command has arrived, unless it is answered before.
+    var tellsAt: Timestamp?
+    /// The command to be carried out once the user has allowed it, or its app runs.
+    var call: RelayContent?
+    /// The app that is being started for it.
+    var awaits: String?
+    /// Whether the person is being asked.
+    var isAsked = false
+    /// Whether the user has allowed it, once or permanently.
+    var isAllowed = false
+    /// The timeout for the app, or for the user's answer; `nil` where neither is waited for.
+    var timeout: Timestamp?
+    /// The service of the agent's own that answers it.
+    var ownService: String?
+    /// The connection over which it is asked.
+    var connection: UUID?
+
+    /// Whether the client or service that carries it out is notified of its end.
+    var isEndedHere: Bool { client != nil || ownService != nil }
+
+    /// When the task has something to do next; `distantFuture` for never. One of the system ends with the system's
+    /// response.
+    fileprivate var nextMoment: Timestamp {
+        min((isEndedHere ? deadline : timeout) ?? .distantFuture, tellsAt ?? .distantFuture)
+    }
+}
+
 /// The commands of other devices that are carried out here. A value.
 struct IncomingCommands {
-    /// A command of another device that a client or a service carries out here.
-    struct Task {
-        var id: UUID
-        var device: String
-        var deadline: Timestamp?
-        /// The client that carries it out; `nil` for the system.
-        var client: ClientNumber?
-        /// A page to be opened where the address cannot be.
-        var fallback: String?
-        var isFallback = false
-        /// When the caller is notified that the command has arrived, unless it is answered before.
-        var tellsAt: Timestamp?
-        /// The command to be carried out once the user has allowed it, or its app runs.
-        var call: RelayContent?
-        /// The app that is being started for it.
-        var awaits: String?
-        /// Whether the person is being asked.
-        var isAsked = false
-        /// Whether the user has allowed it, once or permanently.
-        var isAllowed = false
-        /// The timeout for the app, or for the user's answer; `nil` where neither is waited for.
-        var timeout: Timestamp?
-        /// The service of the agent's own that answers it.
-        var ownService: String?
-        /// The connection over which it is asked.
-        var connection: UUID?
-
-        /// Whether the client or service that carries it out is notified of its end.
-        var isEndedHere: Bool { client != nil || ownService != nil }
-
-        /// When the task has something to do next; `distantFuture` for never. One of the system ends with the system's
-        /// response.
-        fileprivate var nextMoment: Timestamp {
-            min((isEndedHere ? deadline : timeout) ?? .distantFuture, tellsAt ?? .distantFuture)
-        }
-    }
-
     var answered = AnsweredCommands()
     /// The tasks whose question waits until another one about the same device is answered, in order.
     var unasked: [Int64] = []
     /// Whether what is being carried out was allowed by the person.
     var isAllowing = false
-    var tasks: [Int64: Task] = [:]
+    var tasks: [Int64: IncomingCommand] = [:]
     private var lastTask: Int64
     /// The descriptions of other devices' commands for the log, by command id.
     var described: [UUID: String] = [:]
@@ -77,7 +77,7 @@ struct IncomingCommands {
         -> Int64
     {
         lastTask += 1
-        tasks[lastTask] = Task(
+        tasks[lastTask] = IncomingCommand(
             id: route.id, device: route.peer, deadline: route.deadline.map { Timestamp(rawValue: $0) }, client: client,
             fallback: fallback,
             tellsAt: now + Self.silence)
@@ -144,7 +144,7 @@ struct IncomingCommands {
     }
 
     /// The tasks that wait to be asked about the same service and device as a task.
-    func unasked(like task: Task) -> [Int64] {
+    func unasked(like task: IncomingCommand) -> [Int64] {
         guard let target = task.call?.target else { return [] }
         return unasked.filter { number in
             guard let other = tasks[number], other.device == task.device, let wanted = other.call?.target else {

@@ -131,7 +131,7 @@ package final class NotificationHubs: Sendable {
         let expression = try expression(text, of: hub, readsFields: readsFields)
         try await prepare(hub)
         var found: [TagExpression: Bitmap] = [:]
-        if let expression { try await find(expression, hub, &found) }
+        if let expression { try await find(expression, in: hub, found: &found) }
         let now = clock()
         guard let index = indexes.withLock({ $0[hub.number]?.part(for: expression) }) else { return Bitmap() }
         guard let format else { return index.audience(expression, now: now, found: found) }
@@ -208,7 +208,7 @@ package final class NotificationHubs: Sendable {
         do { return try TagExpression(text, limits: limits) } catch { throw .expression(error) }
     }
 
-    private func find(_ expression: TagExpression, _ hub: HubRecord, _ found: inout [TagExpression: Bitmap])
+    private func find(_ expression: TagExpression, in hub: HubRecord, found: inout [TagExpression: Bitmap])
         async throws
     {
         switch expression {
@@ -216,8 +216,8 @@ package final class NotificationHubs: Sendable {
             let stored = try await store.installation(id, hub: hub.number)
             found[expression] = Bitmap(stored.map { [$0.number] } ?? [])
         case .user(let user): found[expression] = Bitmap(try await store.numbers(ofUser: user, hub: hub.number))
-        case .not(let part): try await find(part, hub, &found)
-        case .all(let parts), .any(let parts): for part in parts { try await find(part, hub, &found) }
+        case .not(let part): try await find(part, in: hub, found: &found)
+        case .all(let parts), .any(let parts): for part in parts { try await find(part, in: hub, found: &found) }
         case .tag, .field: break
         }
     }

@@ -58,7 +58,7 @@ package struct AppleSender: PushSender {
             guard let credential = Self.credential(for: push.environment, of: credentials) else {
                 return Self.lacksCredential(push)
             }
-            return await send(push, hub, credential)
+            return await send(push, hub: hub, credential: credential)
         }
         for (place, verdict) in zip(others, told) { verdicts[place] = verdict }
         return verdicts
@@ -89,7 +89,7 @@ package struct AppleSender: PushSender {
         return credentials.first { $0.environment == environment }
     }
 
-    private func send(_ push: HubPush, _ hub: HubRecord, _ credential: PushCredential) async -> PushVerdict {
+    private func send(_ push: HubPush, hub: HubRecord, credential: PushCredential) async -> PushVerdict {
         guard case .handle(let handle) = push.channel, Self.isToken(handle) else {
             return PushVerdict(.badChannel, diedAt: clock(), reason: "BadDeviceToken")
         }

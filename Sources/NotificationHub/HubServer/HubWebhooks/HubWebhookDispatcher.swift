@@ -103,7 +103,7 @@ package actor HubWebhookDispatcher {
 
     /// Tells a webhook, and notes how it took it.
     private func make(_ call: Call) async {
-        let served = await serve(call.webhook, call.hub, call.campaign)
+        let served = await serve(call.webhook, of: call.hub, campaign: call.campaign)
         let (hub, now) = (call.hub.number, clock())
         underWay.remove(hub)
         for (id, report, isEnd) in served.told {
@@ -137,7 +137,7 @@ package actor HubWebhookDispatcher {
 
     /// Sends a hub's events in their order, and then a campaign's report if it has changed.
     private nonisolated func serve(
-        _ webhook: HubWebhook, _ hub: HubRecord, _ campaign: (id: String, report: [JSONValue.Member]?)?
+        _ webhook: HubWebhook, of hub: HubRecord, campaign: (id: String, report: [JSONValue.Member]?)?
     ) async -> Served {
         var served = Served()
         do {

@@ -35,7 +35,7 @@ final class SharedListener: Sendable {
         do {
             let socket = try BoundSocket.bound(to: SocketAddress.makeAddressResolvingHost(host, port: port))
             for (index, loop) in loops.enumerated() {
-                try await listener.add(bootstrap(loop), try socket.duplicate(), index)
+                try await listener.add(bootstrap(loop), descriptor: try socket.duplicate(), index: index)
             }
             // NIO has called `listen` with 128, whatever its option.
             try socket.listen(backlog: backlog)
@@ -50,7 +50,7 @@ final class SharedListener: Sendable {
     /// Stops listening.
     func close() async { for channel in state.withLock(\.channels) { try? await channel.close() } }
 
-    private func add(_ bootstrap: ServerBootstrap, _ descriptor: Int32, _ index: Int) async throws {
+    private func add(_ bootstrap: ServerBootstrap, descriptor: Int32, index: Int) async throws {
         let channel = try await bootstrap.serverChannelOption(.autoRead, value: false)
             .withBoundSocket(descriptor).get()
         state.withLock { $0.channels.append(channel) }

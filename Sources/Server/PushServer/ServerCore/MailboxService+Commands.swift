@@ -13,7 +13,7 @@ extension MailboxService {
         case .sent(let session, let ids, let at): sent(session, ids: ids, at: at)
         case .writeSent(let ids): writeSent(ids, &batch)
         case .acknowledged(let session, let ids, let complete):
-            acknowledge(session.device, ids, &batch)
+            acknowledge(session.device, ids: ids, batch: &batch)
             batch.effects.answer { complete(true) }
         case .record(let receipts, let session, let complete):
             record(receipts, session: session, batch: &batch)
@@ -171,16 +171,16 @@ extension MailboxService {
                 batch.removeWaiting(id, of: device)
                 if let sent = counts.sentLines.take(id) { batch.append(sent, to: id) }
                 batch.append(TimelineEntry(at: now, state: state, source: .server), to: id)
-            case .tombstone(let tombstone): tell(device, .keepTombstone(tombstone, of: device), &batch)
+            case .tombstone(let tombstone): tell(device, change: .keepTombstone(tombstone, of: device), batch: &batch)
             case .removeTombstone(let id): batch.add(.removeTombstone(id, of: device))
-            case .recall(let recall): tell(device, .insertRecall(recall, of: device), &batch)
+            case .recall(let recall): tell(device, change: .insertRecall(recall, of: device), batch: &batch)
             case .removeRecall(let id): batch.add(.removeRecall(id, of: device))
             }
         }
     }
 
     /// Stores a notice for the device, and lets a connected device read it.
-    private func tell(_ device: DeviceID, _ change: RowChange, _ batch: inout MailboxBatch) {
+    private func tell(_ device: DeviceID, change: RowChange, batch: inout MailboxBatch) {
         batch.add(change)
         if let session = connections.sessions[device] { batch.effects.changeWaiting(of: session.connection) }
     }
@@ -210,7 +210,7 @@ extension MailboxService {
         }
     }
 
-    private func acknowledge(_ device: DeviceID, _ ids: [NotificationID], _ batch: inout MailboxBatch) {
+    private func acknowledge(_ device: DeviceID, ids: [NotificationID], batch: inout MailboxBatch) {
         var waited: Set<NotificationID> = []
         change(device, &batch) { resident in
             let directives = resident.change { $0.acknowledged(ids) }
@@ -266,7 +266,7 @@ extension MailboxService {
             return
         }
         let now = clock()
-        acknowledge(login.device, login.received, &batch)
+        acknowledge(login.device, ids: login.received, batch: &batch)
         change(login.device, &batch) { $0.sessionOpened(now: now) }
         let audience = batch.takeAudience(login.device)
         if let audience { replay(audience, of: login.device, to: nil, &batch) }

@@ -95,7 +95,7 @@ extension SQLiteStore: AppMessageStore {
                     SELECT number FROM app_message WHERE ended_at IS NULL AND \(condition) AND number <= ?
                     ORDER BY number LIMIT ?
                     """, arguments: arguments + [number, limit])
-            for number in numbers { try Self.end(number, .taken, now, database) }
+            for number in numbers { try Self.end(number, with: .taken, at: now, in: database) }
             return numbers.count
         }
     }
@@ -103,12 +103,12 @@ extension SQLiteStore: AppMessageStore {
     /// Ends a message in one transaction of the writer's.
     package func takeMessage(_ number: Int64, at now: Timestamp) async throws -> Bool {
         try await pool.write { database in
-            try Self.end(number, .taken, now, database)
+            try Self.end(number, with: .taken, at: now, in: database)
             return database.changesCount > 0
         }
     }
 
-    private static func end(_ number: Int64, _ end: MessageEnd, _ now: Timestamp, _ database: Database) throws {
+    private static func end(_ number: Int64, with end: MessageEnd, at now: Timestamp, in database: Database) throws {
         try database.cachedStatement(
             sql: """
                 UPDATE app_message SET ended_at = ?, ending = ?, data = NULL, raw = NULL
@@ -129,7 +129,7 @@ extension SQLiteStore: AppMessageStore {
         }
         guard !due.isEmpty else { return 0 }
         return try await pool.write { database in
-            for number in due { try Self.end(number, .expired, now, database) }
+            for number in due { try Self.end(number, with: .expired, at: now, in: database) }
             return due.count
         }
     }

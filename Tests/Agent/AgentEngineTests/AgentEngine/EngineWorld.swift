@@ -22,7 +22,8 @@ struct EngineWorld {
     init(hasServer: Bool = true, hasActivator: Bool = false, manifest change: (inout AppManifest) -> Void = { _ in }) {
         engine = AgentEngine(
             settings: AgentEngine.Settings(
-                environment: .sandbox, hasServer: hasServer, hasActivator: hasActivator, zones: { _ in .utc }))
+                environment: .sandbox, hasServer: hasServer, hasActivator: hasActivator, zones: { _ in .utc },
+                strings: { _ in nil }))
         for var manifest in [
             todoManifest,
             AppManifest(
@@ -36,7 +37,8 @@ struct EngineWorld {
     var context: AgentEngine.Context {
         AgentEngine.Context(
             now: now, clock: ClockReading(wall: now, boot: Self.boot, sinceBoot: 1_000),
-            store: store, session: session, isConnected: isConnected, hasScreen: hasScreen)
+            store: store, session: session, isConnected: isConnected, hasScreen: hasScreen,
+            hasFile: { _ in false })
     }
 
     /// What the engine says to an event.

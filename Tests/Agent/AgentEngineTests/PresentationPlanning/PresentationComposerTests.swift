@@ -1,5 +1,6 @@
 import AgentProtocol
 import DeviceTestSupport
+import Foundation
 import PushCore
 import Testing
 
@@ -19,7 +20,8 @@ import Testing
             registry: registry,
             conditions: { [isLocked] in
                 PresentationConditions(standing: $0.record, policy: $0.manifest.authorization, isLocked: isLocked)
-            }, isAwaited: { [awaited] in awaited.contains($0.identifier) }
+            }, isAwaited: { [awaited] in awaited.contains($0.identifier) },
+            hasFile: { FileManager.default.isReadableFile(atPath: $0) }
         ).presentation(of: waiting(1, payload: payload))
     }
 

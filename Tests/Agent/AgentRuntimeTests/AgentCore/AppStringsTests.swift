@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import AgentEngine
+@testable import AgentRuntime
 
 struct AppStringsTests {
     @Test(arguments: [
