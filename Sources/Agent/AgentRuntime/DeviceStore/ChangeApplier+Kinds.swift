@@ -5,7 +5,7 @@ import PushCore
 extension ChangeApplier {
     /// Makes a change in the transaction.
     ///
-    /// - Returns: What it did.
+    /// - Returns: The result, on which the agent acts after the commit.
     func apply(_ change: StoreChange.Kind) throws -> ChangeResult {
         switch change {
         case .arrived(let arrival): return try store(arrival)

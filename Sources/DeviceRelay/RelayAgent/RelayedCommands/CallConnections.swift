@@ -121,7 +121,7 @@ struct CallConnections {
 
     /// Asks over a connection, or keeps the request until the device is back.
     ///
-    /// - Returns: What follows; `nil` where it is not kept, and nothing was done.
+    /// - Returns: The effects; `nil` where it is not kept, and nothing was done.
     mutating func ask(_ route: RelayRoute, over id: UUID, at now: Timestamp) -> [RelayEffect]? {
         guard let connection = open[id], askedBytes + route.body.count <= Self.askedLimit else { return nil }
         open[id]?.asked.append(route)
@@ -152,7 +152,7 @@ struct CallConnections {
 
     /// A request was not delivered.
     ///
-    /// - Returns: What follows; `nil` where it is not repeated.
+    /// - Returns: The effects; `nil` where it is not repeated.
     mutating func askAgain(
         _ request: UUID, reason: RelayUndelivered, ledger: CommandLedger, times: Times, at now: Timestamp
     ) -> [RelayEffect]? {

@@ -123,7 +123,7 @@ struct AppStreams {
 
     /// Handles a step of another device.
     ///
-    /// - Returns: What follows; `nil` where the stream is not an app's.
+    /// - Returns: The effects; `nil` where the stream is not an app's.
     mutating func receive(
         _ step: RelayStreamStep, of id: UUID, from device: String, isTalking: Bool, at now: Timestamp
     ) -> [RelayEffect]? {

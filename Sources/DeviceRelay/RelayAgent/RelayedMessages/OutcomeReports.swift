@@ -39,7 +39,7 @@ struct OutcomeReports {
     /// A report was not delivered: it is repeated when its device is back, or at once where the device could not read
     /// it.
     ///
-    /// - Returns: What follows; `nil` where the id names no report.
+    /// - Returns: The directives; `nil` where the id names no report.
     mutating func undelivered(
         _ id: UUID, reason: RelayUndelivered, isReachable: (String) -> Bool
     ) -> [RelayHost.Directive]? {

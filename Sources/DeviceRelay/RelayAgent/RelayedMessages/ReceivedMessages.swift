@@ -110,7 +110,7 @@ struct ReceivedMessages {
 
     /// Settles a message; the next message of its lane is due.
     ///
-    /// - Returns: What is to be written to the disk; `nil` where the key names no message without an outcome.
+    /// - Returns: The message to be written to the disk; `nil` where the key names no message without an outcome.
     mutating func settle(_ key: QueuedMessageKey, _ outcome: RelayOutcome) -> ReceivedMessage? {
         guard let message = messages[key], message.outcome == nil else { return nil }
         messages[key]?.outcome = RelayOutcome(outcome.status, detail: outcome.detail)
