@@ -15,7 +15,7 @@ open class RichPushService: UNNotificationServiceExtension {
 
     /// Made by the program's host, for one notification.
     public required init() {
-        fetch = { request, answer in AppHost.shared.post { $0.requestMedia(request, answer: answer) } }
+        fetch = { request, answer in AppHost.shared.requestMedia(request, answer: answer) }
         super.init()
     }
 

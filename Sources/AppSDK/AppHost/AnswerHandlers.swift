@@ -9,6 +9,28 @@ struct AnswerHandlers {
     /// The callbacks that wait for answers to requests of the direct channel.
     var channelAnswers: [Int64: @Sendable (ChannelAnswer?) -> Void] = [:]
     var media: [Int64: @Sendable (MediaAnswer) -> Void] = [:]
+
+    /// Calls the callback of the request that a directive answers, once.
+    mutating func answer(_ directive: AppSession.Directive) {
+        switch directive {
+        case .answerAuthorization(let request, let granted): authorizations.removeValue(forKey: request)?(granted)
+        case .answerSettings(let request, let values): settings.removeValue(forKey: request)?(values)
+        case .answerMedia(let request, let answer): media.removeValue(forKey: request)?(answer)
+        case .answerCenter(let request, let answer): centers.removeValue(forKey: request)?.answer(.success(answer))
+        case .answerChannel(let request, let answer): channelAnswers.removeValue(forKey: request)?(answer)
+        case .failRequest(let request): fail(request)
+        default: break
+        }
+    }
+
+    private mutating func fail(_ request: Int64) {
+        centers.removeValue(forKey: request)?.answer(.failure(.untaken))
+        authorizations.removeValue(forKey: request)?(nil)
+        settings.removeValue(forKey: request)?(nil)
+        channelAnswers.removeValue(forKey: request)?(nil)
+        media.removeValue(forKey: request)?(
+            .failed(MediaFailure(.busy, "too much waits for the agent already, or this process is no app's")))
+    }
 }
 
 /// A question to the notification centre that has no answer yet: written once, however often it is asked again.

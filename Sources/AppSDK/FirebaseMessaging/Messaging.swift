@@ -71,7 +71,7 @@ open class Messaging: NSObject, @unchecked Sendable {
             }
             onHost { messaging, host in
                 // An app without UIKit's life cycle has launched when it takes messages.
-                if isConfigured, host.applicationReceiver == nil { host.finishLaunch() }
+                if isConfigured, host.receivers.application == nil { host.finishLaunch() }
                 messaging.tellFirstToken()
             }
         }
@@ -127,7 +127,7 @@ open class Messaging: NSObject, @unchecked Sendable {
 
     /// Does something with the host, where Firebase is configured.
     func onHost(_ work: @escaping @MainActor @Sendable (Messaging, AppHost) -> Void) {
-        host.post { [self] host in
+        host.onMain { [self] _ in
             guard read({ $0.isConfigured }) else { return }
             work(self, host)
             followChannel()
@@ -140,15 +140,15 @@ open class Messaging: NSObject, @unchecked Sendable {
     /// Firebase is configured: connects to the agent, and asks for a token where that is wanted.
     package func begin() {
         read { $0.isConfigured = true }
-        host.post { [self] host in
+        host.onMain { [self] receivers in
             let reception = MessagingReception(messaging: self)
             self.reception = reception
-            host.messagingReceiver = reception
-            host.deletionReceiver = { Self.post(deletion: $0) }
-            if host.hasLaunched { read { $0.isActive = host.appState == .active } }
+            receivers.messaging = reception
+            receivers.receiveDeletions(of: host) { Self.post(deletion: $0) }
+            if let state = receivers.state { read { $0.isActive = state == .active } }
             host.start()
             if read({ $0.isAutoInitEnabled }) { host.requestToken() }
-            if host.applicationReceiver == nil, delegate != nil { host.finishLaunch() }
+            if receivers.application == nil, delegate != nil { host.finishLaunch() }
             followChannel()
         }
     }

@@ -15,7 +15,7 @@ final class MessagingReception: MessagingReceiver {
         let payload = FCMPayload(message)
         guard messaging.read({ $0.give(payload.messageID) }) else { return }
         guard messaging.useMessagingDelegateForDirectChannel else {
-            messaging.host.applicationReceiver?.receiveInBackground(message) { _ in }
+            messaging.host.receivers.application?.receiveInBackground(message) { _ in }
             return
         }
         give(payload)

@@ -79,7 +79,7 @@ open class UIApplication: UIResponder {
             of: Swift.type(of: delegate),
             as: [(any UIApplicationDelegate).self] + (isCentersToo ? [(any UNUserNotificationCenterDelegate).self] : [])
         )
-        host.applicationReceiver = lifeCycle
+        host.receivers.application = lifeCycle
         center.attach(to: host)
         host.beginLaunch()
     }

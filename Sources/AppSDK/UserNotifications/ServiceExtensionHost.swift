@@ -16,9 +16,9 @@ final class ServiceExtensionHost: ExtensionReceiver {
 
     /// Connects to the agent, and never returns.
     nonisolated static func run(_ principal: UNNotificationServiceExtension.Type) -> Never {
-        AppHost.shared.post { host in
-            host.extensionReceiver = ServiceExtensionHost(principal)
-            host.start()
+        AppHost.shared.onMain { receivers in
+            receivers.serviceExtension = ServiceExtensionHost(principal)
+            AppHost.shared.start()
         }
         while true { RunLoop.main.run() }
     }

@@ -5,7 +5,7 @@ import Foundation
 /// An app's access to its notifications.
 ///
 /// Completion handlers run on a private serial queue, in the order of the calls, when the agent has answered: without
-/// an agent they wait for one.
+/// an agent they wait for one. They do not wait for the main thread, which may wait for them.
 ///
 /// Sendable is unchecked for `storedDelegate`, which is read and written under `lock` only.
 open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
@@ -40,12 +40,12 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
             if let newValue {
                 DelegateCheck.begin(of: Swift.type(of: newValue), as: [(any UNUserNotificationCenterDelegate).self])
             }
-            host.post { [self] host in
+            host.onMain { [self] receivers in
                 attach(to: host)
-                host.setRespondent(exists: exists)
                 // An app without UIKit's life cycle has launched when it takes notifications.
-                if exists, host.applicationReceiver == nil { host.finishLaunch() }
+                if exists, receivers.application == nil { host.finishLaunch() }
             }
+            host.setRespondent(exists: exists)
         }
     }
 
@@ -60,55 +60,42 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         options: UNAuthorizationOptions = [],
         completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
-        onHost { [completions] host in
-            host.requestAuthorization(options: options.rawValue) { granted in
-                completions.async { completionHandler(granted ?? false, granted == nil ? Self.unreachable : nil) }
-            }
+        host.start()
+        host.requestAuthorization(options: options.rawValue) { [completions] granted in
+            completions.async { completionHandler(granted ?? false, granted == nil ? Self.unreachable : nil) }
         }
     }
 
     /// Reads what this app may do.
     @preconcurrency
     open func getNotificationSettings(completionHandler: @escaping @Sendable (UNNotificationSettings) -> Void) {
-        onHost { [completions] host in
-            host.requestSettings { settings in
-                completions.async {
-                    completionHandler(settings.map { UNNotificationSettings($0) } ?? .undetermined)
-                }
-            }
+        host.start()
+        host.requestSettings { [completions] settings in
+            completions.async { completionHandler(settings.map { UNNotificationSettings($0) } ?? .undetermined) }
         }
     }
 
     /// Makes this center the one that the host asks, and starts the host.
     @MainActor
     package func attach(to host: AppHost) {
-        if host.notificationReceiver == nil { host.notificationReceiver = NotificationDelivery(center: self) }
+        if host.receivers.notification == nil { host.receivers.notification = NotificationDelivery(center: self) }
         host.start()
     }
 }
 
 extension UNUserNotificationCenter {
-    /// Does something with the host that is attached, after what was asked before.
-    private func onHost(_ work: @escaping @MainActor @Sendable (AppHost) -> Void) {
-        host.post { [self] host in
-            attach(to: host)
-            work(host)
-        }
-    }
-
     /// Sends a command to the agent. `completion` is called on the private queue, with the answer or an error.
     func ask(_ command: CenterCommand, completion: @escaping @Sendable (Result<CenterAnswer, any Error>) -> Void) {
-        onHost { [completions] host in
-            host.requestCenter(command) { answer in
-                let result: Result<CenterAnswer, any Error> =
-                    switch answer {
-                    case .failure(.untaken): .failure(Self.unreachable)
-                    case .failure(.unsendable(let error)): .failure(Self.unsendable(command, error))
-                    case .success(.failed(let code, let message)): .failure(Self.refusal(code, message))
-                    case .success(let answer): .success(answer)
-                    }
-                completions.async { completion(result) }
-            }
+        host.start()
+        host.requestCenter(command) { [completions] answer in
+            let result: Result<CenterAnswer, any Error> =
+                switch answer {
+                case .failure(.untaken): .failure(Self.unreachable)
+                case .failure(.unsendable(let error)): .failure(Self.unsendable(command, error))
+                case .success(.failed(let code, let message)): .failure(Self.refusal(code, message))
+                case .success(let answer): .success(answer)
+                }
+            completions.async { completion(result) }
         }
     }
 
