@@ -78,7 +78,7 @@ struct HubService: Service, CustomStringConvertible {
         }
         let credentials = CredentialWatch(store: parts.database, clock: presentTime, logger: logger)
         let runner = SendRunner(parts.hubs, logger: logger)
-        runner.ring()
+        runner.wakeUp()
         let courier = HubWebhookDispatcher(
             store: parts.database, sender: GuardedWebhookSender(parts.http),
             reports: { [parts] in try await parts.hubs.report($0, of: $1, by: parts.timelines).members },

@@ -13,15 +13,16 @@ struct UpstreamParts: Sendable {
     let courier: WebhookDispatcher
 
     init(_ core: ServerParts, _ http: GuardedHTTP) {
-        let bell = MessageArrivalSignal()
+        let arrivalSignal = MessageArrivalSignal()
         receiver = AppMessageReceiver(
-            store: core.store, apps: core.apps, bell: bell, clock: presentTime, logger: core.logger)
+            store: core.store, apps: core.apps, arrivalSignal: arrivalSignal, clock: presentTime, logger: core.logger)
         feed = MessageFeed(
-            store: core.store, apps: core.apps, sealer: core.tokens.sealer, cell: ServerParts.cell, bell: bell,
+            store: core.store, apps: core.apps, sealer: core.tokens.sealer, cell: ServerParts.cell,
+            arrivalSignal: arrivalSignal,
             clock: presentTime)
         courier = WebhookDispatcher(
             store: core.store, register: core.store.register, sealer: core.tokens.sealer, cell: ServerParts.cell,
-            bell: bell,
+            arrivalSignal: arrivalSignal,
             sender: GuardedWebhookSender(http), clock: presentTime, logger: core.logger)
     }
 }

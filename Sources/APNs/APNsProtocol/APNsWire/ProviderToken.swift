@@ -14,7 +14,7 @@ package struct ProviderToken: Sendable {
     package let team: TeamID
     /// `iat`.
     package let issuedAt: Timestamp
-    private let signedPart: [UInt8]
+    private let signedBytes: [UInt8]
     private let signature: P256.Signing.ECDSASignature
 
     /// How old a token may be; `iat` older than that is `ExpiredProviderToken`.
@@ -40,36 +40,40 @@ package struct ProviderToken: Sendable {
     package init(compact: [UInt8]) throws(APNsRejection) {
         func invalid(_ note: String) -> APNsRejection { APNsRejection(.invalidProviderToken, note: note) }
         guard compact.count <= Self.maximumLength else { throw invalid("the token is longer than any real one") }
-        let parts = compact.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3 else { throw invalid("the token has \(parts.count) parts where three belong") }
-        guard let headerBytes = Base64URL.decode(parts[0]), let claimBytes = Base64URL.decode(parts[1]),
-            let signatureBytes = Base64URL.decode(parts[2])
-        else { throw invalid("a part of the token is not base64url") }
-        guard let header = try? JSONDecoder().decode(Header.self, from: Data(headerBytes)) else {
+        let token: JSONWebToken
+        do { token = try JSONWebToken(compact) } catch {
+            switch error {
+            case .parts(let count): throw invalid("the token has \(count) parts where three belong")
+            case .encoding: throw invalid("a part of the token is not base64url")
+            case .header: throw invalid("the token's header is not JSON with alg and kid")
+            case .claims: throw invalid("the token's claims are not JSON with iss and a numeric iat")
+            }
+        }
+        guard let algorithm = token.header["alg"]?.text, let kid = token.header["kid"]?.text else {
             throw invalid("the token's header is not JSON with alg and kid")
         }
         // An extension that `crit` names must be understood (RFC 7515, section 4.1.11). None is understood
         // here.
-        guard !header.hasCriticalExtensions else { throw invalid("crit names extensions, none is understood") }
-        guard header.alg == "ES256" else { throw invalid("alg is \(header.alg.prefix(20)), only ES256 is allowed") }
-        guard KeyID.hasShape(header.kid) else { throw invalid("kid is not ten characters A-Z0-9") }
-        guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(claimBytes)) else {
+        guard token.header["crit"] == nil else { throw invalid("crit names extensions, none is understood") }
+        guard algorithm == "ES256" else { throw invalid("alg is \(algorithm.prefix(20)), only ES256 is allowed") }
+        guard KeyID.hasShape(kid) else { throw invalid("kid is not ten characters A-Z0-9") }
+        guard let issuer = token.claims["iss"]?.text, let issued = Self.seconds(token.claims["iat"]) else {
             throw invalid("the token's claims are not JSON with iss and a numeric iat")
         }
-        guard TeamID.hasShape(claims.iss) else { throw invalid("iss is not ten characters A-Z0-9") }
-        guard let signature = TokenSignature.read(signatureBytes) else {
-            throw invalid("the signature's \(signatureBytes.count) bytes are neither the 64 of r and s nor DER")
+        guard TeamID.hasShape(issuer) else { throw invalid("iss is not ten characters A-Z0-9") }
+        guard let signature = TokenSignature.read(token.signature) else {
+            throw invalid("the signature's \(token.signature.count) bytes are neither the 64 of r and s nor DER")
         }
-        keyID = KeyID(rawValue: header.kid)
-        team = TeamID(rawValue: claims.iss)
-        issuedAt = Timestamp(seconds: claims.iat.seconds)
-        signedPart = Array(compact[..<parts[1].endIndex])
+        keyID = KeyID(rawValue: kid)
+        team = TeamID(rawValue: issuer)
+        issuedAt = Timestamp(seconds: issued)
+        signedBytes = token.signedBytes
         self.signature = signature
     }
 
     /// Whether the signature is this key's.
     package func isSigned(by key: P256.Signing.PublicKey) -> Bool {
-        key.isValidSignature(signature, for: Data(signedPart))
+        key.isValidSignature(signature, for: signedBytes)
     }
 
     /// Checks the token's time; `nil` while it is valid.
@@ -91,51 +95,21 @@ package struct ProviderToken: Sendable {
     package static func make(
         key: P256.Signing.PrivateKey, keyID: KeyID, team: TeamID, issuedAt: Timestamp
     ) throws -> String {
-        let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(keyID)"}"#.utf8))
-        let claims = Base64URL.encode(
-            Array(#"{"iss":"\#(team.rawValue)","iat":\#(issuedAt.rawValue / 1000)}"#.utf8))
-        let signed = "\(header).\(claims)"
-        let signature = try key.signature(for: Data(signed.utf8))
-        return "\(signed).\(Base64URL.encode(Array(signature.rawRepresentation)))"
-    }
-
-    private struct Header: Decodable {
-        var alg: String
-        var kid: String
-        /// Whether there is a member `crit`, whatever is in it.
-        var hasCriticalExtensions: Bool
-
-        private enum CodingKeys: CodingKey { case alg, kid, crit }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            alg = try container.decode(String.self, forKey: .alg)
-            kid = try container.decode(String.self, forKey: .kid)
-            hasCriticalExtensions = container.contains(.crit)
-        }
-    }
-
-    private struct Claims: Decodable {
-        var iss: String
-        var iat: NumericDate
+        try JSONWebToken.signed(
+            header: [.init("alg", .string("ES256")), .init("kid", .string(keyID.description))],
+            claims: [
+                .init("iss", .string(team.rawValue)), .init("iat", .number(String(issuedAt.rawValue / 1000))),
+            ],
+            by: { try Array(key.signature(for: $0).rawRepresentation) })
     }
 
     /// Seconds since 1970 in any of the three forms that providers use.
-    private struct NumericDate: Decodable {
-        var seconds: Int64
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let whole = try? container.decode(Int64.self) {
-                seconds = whole
-            } else if let number = try? container.decode(Double.self), let whole = Int64(exactly: number.rounded(.down))
-            {
-                seconds = whole
-            } else if let whole = Int64(try container.decode(String.self)) {
-                seconds = whole
-            } else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "iat is not a number")
-            }
+    private static func seconds(_ value: JSONValue?) -> Int64? {
+        switch value {
+        case .number(let digits):
+            Int64(digits) ?? Double(digits).flatMap { Int64(exactly: $0.rounded(.down)) }
+        case .string(let digits): Int64(digits)
+        default: nil
         }
     }
 }

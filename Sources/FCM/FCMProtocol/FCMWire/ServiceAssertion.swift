@@ -23,8 +23,7 @@ package struct ServiceAssertion: Sendable {
     package let issuedAt: Int64
     /// `exp`, in seconds since 1970.
     package let expiresAt: Int64
-    private let signed: [UInt8]
-    private let signature: [UInt8]
+    private let token: JSONWebToken
 
     /// How long an assertion may be good for: an hour, in seconds.
     package static let longestLife: Int64 = 3600
@@ -34,11 +33,10 @@ package struct ServiceAssertion: Sendable {
     /// Reads an assertion; its signature is not looked at.
     package init(_ text: String) throws(Malformed) {
         func malformed(_ reason: String) -> Malformed { Malformed(reason: reason) }
-        let parts = Array(text.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard text.utf8.count <= 16_384, parts.count == 3, let head = Base64URL.decode(parts[0]),
-            let body = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2]),
-            let header = try? JSONValue(object: head), let claims = try? JSONValue(object: body)
-        else { throw malformed("the assertion is not a JSON Web Token in three parts") }
+        guard text.utf8.count <= 16_384, let token = try? JSONWebToken(Array(text.utf8)) else {
+            throw malformed("the assertion is not a JSON Web Token in three parts")
+        }
+        let (header, claims) = (token.header, token.claims)
         guard header["alg"]?.text == "RS256" else { throw malformed("the assertion's alg must be RS256") }
         guard let issuer = claims["iss"]?.text else { throw malformed("the assertion has no iss") }
         guard let audience = claims["aud"]?.text else { throw malformed("the assertion has no aud") }
@@ -51,8 +49,7 @@ package struct ServiceAssertion: Sendable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         scopes = (claims["scope"]?.text ?? "").split(separator: " ").map(String.init)
-        signed = Array(text.utf8.prefix(parts[0].count + 1 + parts[1].count))
-        self.signature = signature
+        self.token = token
     }
 
     /// A number of seconds, some libraries write it with a fraction.
@@ -76,7 +73,7 @@ package struct ServiceAssertion: Sendable {
     }
 
     /// Whether the key signed it.
-    package func isSigned(by key: ServiceAccountKey) -> Bool { key.isValid(signature, for: signed) }
+    package func isSigned(by key: ServiceAccountKey) -> Bool { key.isValid(token.signature, for: token.signedBytes) }
 }
 
 /// The public half of a service account's key: RSA, 2048 bits or more.

@@ -44,21 +44,18 @@ package struct VAPIDToken: Sendable {
         guard let token = named.token, let text = named.key, let point = Base64URL.decode(text.utf8),
             let key = try? P256.Signing.PublicKey(x963Representation: point)
         else { throw Fault(reason: "the credential must have a token and a key, an uncompressed point of P-256") }
-        let pieces = Array(token.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard pieces.count == 3, let head = Base64URL.decode(pieces[0]), let body = Base64URL.decode(pieces[1]),
-            let bytes = Base64URL.decode(pieces[2]),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes),
-            let header = try? JSONDecoder().decode(Header.self, from: Data(head)),
-            let claims = try? JSONDecoder().decode(Claims.self, from: Data(body)), (0..<1e12).contains(claims.exp)
+        guard let token = try? JSONWebToken(Array(token.utf8)),
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
+            let audience = token.claims["aud"]?.text, case .number(let digits)? = token.claims["exp"],
+            let expiry = Double(digits), (0..<1e12).contains(expiry)
         else { throw Fault(reason: "the token must be a JSON Web Token in three parts with aud and exp") }
-        guard header.alg == "ES256" else { throw Fault(reason: "the token's alg must be ES256") }
-        let signed = token.utf8.prefix(pieces[0].count + 1 + pieces[1].count)
-        guard key.isValidSignature(signature, for: Data(signed)) else {
+        guard token.header["alg"]?.text == "ES256" else { throw Fault(reason: "the token's alg must be ES256") }
+        guard key.isValidSignature(signature, for: token.signedBytes) else {
             throw Fault(reason: "the token's signature is not that of the key")
         }
         self.key = Base64URL.encode(point)
-        audience = claims.aud
-        expiresAt = Int64(claims.exp)
+        self.audience = audience
+        expiresAt = Int64(expiry)
     }
 
     /// The fault in the token's time of expiry; `nil` while it is valid.
@@ -102,14 +99,5 @@ package struct VAPIDToken: Sendable {
             if found[name] == nil { found[name] = value }
         }
         return found
-    }
-
-    private struct Header: Decodable {
-        var alg: String
-    }
-
-    private struct Claims: Decodable {
-        var aud: String
-        var exp: Double
     }
 }

@@ -30,7 +30,7 @@ extension NotificationHubs {
             let record = try await store.addSend(
                 id: freshID(), hub: hub.number, request, state: request.dueAt == nil ? .enqueued : .scheduled, at: now)
         else { throw HubError.keyReused }
-        bell.yield()
+        wakeUps.yield()
         return record
     }
 
@@ -72,7 +72,7 @@ extension NotificationHubs {
                 .enqueued
             }
         let record = try await move(id, of: hub, to: state, from: [.paused])
-        bell.yield()
+        wakeUps.yield()
         return record
     }
 

@@ -24,8 +24,8 @@ package final class NotificationHubs: Sendable {
     /// The generation of each audience in memory, at least, by hub number.
     private let generations = Mutex<[Int64: Int64]>([:])
     /// Wakes the runner of the sends.
-    let bell: AsyncStream<Void>.Continuation
-    let rings: AsyncStream<Void>
+    let wakeUps: AsyncStream<Void>.Continuation
+    let wakeUpStream: AsyncStream<Void>
     /// Wakes the runner when the next scheduled send is due.
     let alarm = Alarm()
     /// Serializes the division of campaigns, by hub.
@@ -58,7 +58,7 @@ package final class NotificationHubs: Sendable {
         self.gateway = gateway
         self.changed = changed
         self.broadcastMinimum = max(1, broadcastMinimum)
-        (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (wakeUpStream, wakeUps) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The size of one slice: below it, slices cost less than looking at every connected device.

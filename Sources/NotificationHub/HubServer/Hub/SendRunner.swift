@@ -47,24 +47,24 @@ package struct SendRunner: Sendable {
     package func run(sleep: @escaping @Sendable (Duration) async throws -> Void) async {
         let runState = RunState()
         await withDiscardingTaskGroup { group in
-            for await _ in hubs.rings {
+            for await _ in hubs.wakeUpStream {
                 do {
                     let begun = try await begin(runState)
                     for record in begun.sends {
                         group.addTask {
                             await work(record, all: begun.hubs, runState: runState)
-                            hubs.bell.yield()
+                            hubs.wakeUps.yield()
                         }
                     }
                     if sweepsNow(runState) { group.addTask { await sweep(runState) } }
                     let due = [try await hubs.store.nextDue(after: begun.at), runState.nextRest].compactMap { $0 }.min()
                     // A wait longer than an hour is checked again after an hour, in case the clock was set.
                     let wait = due.map { max(.zero, $0.duration(since: hubs.now)) } ?? .seconds(3600)
-                    ringLater(min(wait, .seconds(3600)), sleep)
+                    wakeUpLater(min(wait, .seconds(3600)), sleep)
                 } catch {
                     if Task.isCancelled || error is CancellationError { break }
                     logger.error("the hub's sends wait five seconds: \(error)")
-                    ringLater(.seconds(5), sleep)
+                    wakeUpLater(.seconds(5), sleep)
                 }
                 if Task.isCancelled { break }
             }
@@ -72,23 +72,23 @@ package struct SendRunner: Sendable {
         }
     }
 
-    private func ringLater(_ wait: Duration, _ sleep: @escaping @Sendable (Duration) async throws -> Void) {
-        let bell = hubs.bell
+    private func wakeUpLater(_ wait: Duration, _ sleep: @escaping @Sendable (Duration) async throws -> Void) {
+        let wakeUps = hubs.wakeUps
         hubs.alarm.set(
             Task {
                 // A replaced alarm must not wake the runner.
                 do { try await sleep(wait) } catch { return }
-                bell.yield()
+                wakeUps.yield()
             })
     }
 
     /// Wakes the runner at the start, for sends that an earlier run of the server left.
-    package func ring() { hubs.bell.yield() }
+    package func wakeUp() { hubs.wakeUps.yield() }
 
     /// Stops ``run(sleep:)``.
     package func stop() {
         hubs.alarm.set(nil)
-        hubs.bell.finish()
+        hubs.wakeUps.finish()
     }
 
     /// Submits everything that can be sent now.

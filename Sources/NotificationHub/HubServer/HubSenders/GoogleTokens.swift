@@ -54,11 +54,9 @@ package struct ServiceAccountKey: Sendable {
             .init("aud", .string(tokenAddress)), .init("iat", .number(String(seconds))),
             .init("exp", .number(String(seconds + 3600))),
         ]
-        let signed =
-            Base64URL.encode(JSONValue.object(header).bytes) + "."
-            + Base64URL.encode(JSONValue.object(claims).bytes)
-        let signature = try key.signature(for: Data(signed.utf8), padding: .insecurePKCS1v1_5)
-        return signed + "." + Base64URL.encode(Array(signature.rawRepresentation))
+        return try JSONWebToken.signed(
+            header: header, claims: claims,
+            by: { try Array(key.signature(for: $0, padding: .insecurePKCS1v1_5).rawRepresentation) })
     }
 }
 

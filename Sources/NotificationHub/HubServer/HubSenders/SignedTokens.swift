@@ -9,10 +9,9 @@ enum ES256 {
     static func token(
         header: [JSONValue.Member], claims: [JSONValue.Member], key: P256.Signing.PrivateKey
     ) throws -> String {
-        let head = JSONValue.object([.init("alg", .string("ES256"))] + header).bytes
-        let signed = Base64URL.encode(head) + "." + Base64URL.encode(JSONValue.object(claims).bytes)
-        let signature = try key.signature(for: Data(signed.utf8))
-        return signed + "." + Base64URL.encode(Array(signature.rawRepresentation))
+        try JSONWebToken.signed(
+            header: [.init("alg", .string("ES256"))] + header, claims: claims,
+            by: { try Array(key.signature(for: $0).rawRepresentation) })
     }
 }
 

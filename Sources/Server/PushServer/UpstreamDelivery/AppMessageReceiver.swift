@@ -24,7 +24,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
 
     private let store: any AppMessageStore
     private let apps: AppDirectory
-    private let bell: MessageArrivalSignal
+    private let arrivalSignal: MessageArrivalSignal
     private let rules: AppMessageRules
     private let limits: MessageLimits
     private let clock: @Sendable () -> Timestamp
@@ -36,15 +36,15 @@ package final class AppMessageReceiver: UpstreamReceiver {
     private static let arrivalLimit = 16_384
     private static let batchLimit = 256
 
-    /// Creates a receiver over a store; it signals `bell` when it has stored messages.
+    /// Creates a receiver over a store; it signals `arrivalSignal` when it has stored messages.
     package init(
-        store: any AppMessageStore, apps: AppDirectory, bell: MessageArrivalSignal,
+        store: any AppMessageStore, apps: AppDirectory, arrivalSignal: MessageArrivalSignal,
         rules: AppMessageRules = AppMessageRules(),
         limits: MessageLimits = MessageLimits(), clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
         self.store = store
         self.apps = apps
-        self.bell = bell
+        self.arrivalSignal = arrivalSignal
         self.rules = rules
         self.limits = limits
         self.clock = clock
@@ -96,7 +96,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
             }
             let keepings = messages.isEmpty ? [] : try await store.keep(messages, limits: limits, at: now)
             for (place, keeping) in zip(places, keepings) { outcomes[place] = Self.outcome(of: keeping) }
-            bell.ring()
+            arrivalSignal.send()
         } catch {
             Self.failure.log(error, to: logger)
         }

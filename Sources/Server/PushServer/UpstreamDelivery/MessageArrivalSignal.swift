@@ -13,7 +13,7 @@ package final class MessageArrivalSignal: Sendable {
     package init() {}
 
     /// Wakes all listeners; one that is busy is woken once more after that.
-    package func ring() {
+    package func send() {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
     }
 

@@ -9,7 +9,7 @@ package struct MessageFeed: Sendable {
     private let cell: UInt16
     private let clock: @Sendable () -> Timestamp
     /// Signals that messages were stored.
-    package let bell: MessageArrivalSignal
+    package let arrivalSignal: MessageArrivalSignal
 
     /// The number of messages that are read or ended at a time.
     static let pageLimit = 100
@@ -20,14 +20,14 @@ package struct MessageFeed: Sendable {
     /// - Parameter cell: The cell number in device tokens.
     package init(
         store: any AppMessageStore, apps: AppDirectory, sealer: DeviceTokenSealer, cell: UInt16,
-        bell: MessageArrivalSignal,
+        arrivalSignal: MessageArrivalSignal,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.apps = apps
         self.sealer = sealer
         self.cell = cell
-        self.bell = bell
+        self.arrivalSignal = arrivalSignal
         self.clock = clock
     }
 

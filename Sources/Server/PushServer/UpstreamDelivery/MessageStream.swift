@@ -20,7 +20,7 @@ struct MessageStream: Sendable {
         try await writer.write(ByteBuffer(string: "retry: 2000\n: messages from apps\n\n"))
         var cursor = cursor
         // The stream listens before the first reading, so that no message is missed in between.
-        let wakes = Wakes(feed.bell, every: heartbeat)
+        let wakes = Wakes(feed.arrivalSignal, every: heartbeat)
         defer { wakes.end() }
         for await _ in wakes.stream.cancelOnGracefulShutdown() {
             let isHeartbeat = wakes.takeHeartbeat()
@@ -59,13 +59,13 @@ private struct Wakes {
     private let heartbeat = Heartbeat()
     private let tasks: [Task<Void, Never>]
 
-    init(_ bell: MessageArrivalSignal, every pause: Duration) {
+    init(_ arrivalSignal: MessageArrivalSignal, every pause: Duration) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.stream = stream
-        let rings = bell.listen()
+        let signals = arrivalSignal.listen()
         continuation.yield()
         tasks = [
-            Task { for await _ in rings { continuation.yield() } },
+            Task { for await _ in signals { continuation.yield() } },
             Task { [heartbeat] in
                 while (try? await Task.sleep(for: pause)) != nil {
                     heartbeat.isDue.withLock { $0 = true }

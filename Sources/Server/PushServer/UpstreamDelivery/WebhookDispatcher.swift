@@ -10,7 +10,7 @@ package struct WebhookDispatcher: Sendable {
     private let register: any RegisterStore
     private let sealer: DeviceTokenSealer
     private let cell: UInt16
-    private let bell: MessageArrivalSignal
+    private let arrivalSignal: MessageArrivalSignal
     private let sender: any WebhookSender
     private let limiter: WebhookLimiter
     private let clock: @Sendable () -> Timestamp
@@ -22,14 +22,14 @@ package struct WebhookDispatcher: Sendable {
     /// Creates an instance from its properties.
     package init(
         store: any AppMessageStore, register: any RegisterStore, sealer: DeviceTokenSealer, cell: UInt16,
-        bell: MessageArrivalSignal, sender: any WebhookSender, clock: @escaping @Sendable () -> Timestamp,
+        arrivalSignal: MessageArrivalSignal, sender: any WebhookSender, clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) {
         self.store = store
         self.register = register
         self.sealer = sealer
         self.cell = cell
-        self.bell = bell
+        self.arrivalSignal = arrivalSignal
         self.sender = sender
         limiter = WebhookLimiter(clock: clock)
         self.clock = clock
@@ -65,8 +65,8 @@ package struct WebhookDispatcher: Sendable {
                 "a webhook's address cannot be read; set it again", metadata: [LogKey.address: "\(webhook.url)"])
         }
         var schedule = WebhookSchedule()
-        let rings = bell.listen()
-        var heard = rings.makeAsyncIterator()
+        let signals = arrivalSignal.listen()
+        var heard = signals.makeAsyncIterator()
         while !Task.isCancelled {
             do {
                 if let next = try await next(webhook, &schedule) {

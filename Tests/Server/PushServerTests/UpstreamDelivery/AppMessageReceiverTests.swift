@@ -13,7 +13,7 @@ import Testing
 struct MessageWorld {
     let store = MemoryStore()
     let apps: AppDirectory
-    let bell = MessageArrivalSignal()
+    let arrivalSignal = MessageArrivalSignal()
     let clock = ManualClock()
     let app: RegisteredApp
     let sealer: DeviceTokenSealer
@@ -31,7 +31,8 @@ struct MessageWorld {
         apps = AppDirectory(store: store, clock: clock.function)
         sealer = try #require(DeviceTokenSealer(keys: [Array(repeating: 7, count: 32)]))
         receiver = AppMessageReceiver(
-            store: FailingMessageStore(base: store, isFailing: failing), apps: apps, bell: bell, clock: clock.function,
+            store: FailingMessageStore(base: store, isFailing: failing), apps: apps, arrivalSignal: arrivalSignal,
+            clock: clock.function,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -97,11 +98,11 @@ struct FailingMessageStore: AppMessageStore {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct AppMessageReceiverTests {
-    @Test func `a message is durable when its device hears so, and the bell has rung`() async throws {
+    @Test func `a message is durable when its device is told so, and the signal was sent`() async throws {
         let world = try await MessageWorld()
-        var rings = world.bell.listen().makeAsyncIterator()
+        var signals = world.arrivalSignal.listen().makeAsyncIterator()
         #expect(try await world.say("a") == .durable())
-        #expect(await rings.next() != nil)
+        #expect(await signals.next() != nil)
         #expect(try await world.say("a") == .durable())
         #expect(try await world.waiting() == ["a"])
     }
@@ -178,7 +179,8 @@ struct FailingMessageStore: AppMessageStore {
         }
         #expect(try await world.say("d", device: 2) == .durable())
         let courier = WebhookDispatcher(
-            store: world.store, register: world.store, sealer: world.sealer, cell: 0, bell: world.bell, sender: hook,
+            store: world.store, register: world.store, sealer: world.sealer, cell: 0,
+            arrivalSignal: world.arrivalSignal, sender: hook,
             clock: world.clock.function, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let serving = Task { await courier.serve(webhook) }
         for name in ["a", "b", "d"] { #expect(await hook.asked.next() == name) }

@@ -40,7 +40,7 @@ private struct Ageing: ProviderAuthentication {
 @Suite(.timeLimit(.minutes(5))) struct MessageStreamTests {
     private func feed(_ world: MessageWorld) -> MessageFeed {
         MessageFeed(
-            store: world.store, apps: world.apps, sealer: world.sealer, cell: 0, bell: world.bell,
+            store: world.store, apps: world.apps, sealer: world.sealer, cell: 0, arrivalSignal: world.arrivalSignal,
             clock: world.clock.function)
     }
 
@@ -122,7 +122,7 @@ private struct Ageing: ProviderAuthentication {
         let failing = Flag()
         let feed = MessageFeed(
             store: FailingMessageStore(base: world.store, isFailing: failing), apps: world.apps, sealer: world.sealer,
-            cell: 0, bell: world.bell, clock: world.clock.function)
+            cell: 0, arrivalSignal: world.arrivalSignal, clock: world.clock.function)
         let interface = UpstreamInterface(feed: feed, authentication: Ageing(isExpired: false))
         func status(_ id: String, topic: String = "com.example.todo") async throws -> HTTPResponse.Status {
             let request = Request(
