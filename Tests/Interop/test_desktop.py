@@ -2,8 +2,9 @@
 
 import pytest
 
-from aldaba_process import ARTEFACTS, AldabaUp, clean_environment
+from aldaba_process import ARTEFACTS, AldabaUp, clean_environment, run_aldaba
 from control_client import ControlClient
+from pictures import JPEG_COLOUR, jpeg
 from provider import Provider
 from screen import POPUP, Screen
 from waiting import wait_for_lines, wait_until
@@ -84,3 +85,13 @@ def test_a_click_starts_the_app_that_was_not_running(screen, run):
     wait_until(
         lambda: {"opened", "handed"} <= set(control.states(apns_id)), "the timeline says opened and handed")
     control.close()
+
+
+def test_a_picture_that_is_sent_from_a_file_is_seen_with_nothing_else_set(screen, run, tmp_path):
+    running = run("--json")
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(jpeg())
+    run_aldaba(
+        "send", "--data", running.data, "--app", APP, "--image", photo)
+    wait_until(lambda: len(list(screen.look().places(JPEG_COLOUR))) > 300, "the picture is seen")
+    screen.keep(ARTEFACTS / "send_image.png")

@@ -265,6 +265,6 @@ def test_send_uploads_the_picture_and_the_device_is_told_of_it(up, path, control
     (payload,) = wait_until(arrived, "the device has it")
     assert payload == {
         "aps": {"alert": {"title": "Look"}, "mutable-content": 1}, "attachment-url": url}
-    run_aldaba("send", *common, "--image", "https://example.com/picture.png")
+    run_aldaba("send", *common, "--image", "https://127.0.0.1:1/picture.png")
     plain = run_aldaba("send", *common, "--image", "http://example.com/picture.png", check=False)
     assert plain.returncode == 3 and "https" in plain.stderr

@@ -94,7 +94,7 @@ def administer(system, *words, **options):
 def test_what_is_in_the_package(debian, package):
     listed = subprocess.run(["dpkg-deb", "--contents", package], capture_output=True, text=True, check=True).stdout
     for path in (
-        "usr/bin/aldaba -> ../lib/aldaba/aldaba", "usr/lib/aldaba/TodoList", "lib/systemd/system/aldaba.service",
+        "usr/bin/aldaba -> ../lib/aldaba/aldaba", "usr/lib/aldaba/TodoList", "usr/lib/aldaba/PictureService", "lib/systemd/system/aldaba.service",
         "usr/lib/systemd/user/aldaba-agent.service", "usr/share/man/man1/aldaba.1.gz",
         "usr/share/bash-completion/completions/aldaba", "usr/share/zsh/vendor-completions/_aldaba",
         "usr/share/fish/vendor_completions.d/aldaba.fish", "usr/share/doc/aldaba/licences.gz",

@@ -10,4 +10,6 @@ package enum DemoApp {
     package static let hub = "todo"
     /// The file name of its program, beside `aldaba`.
     package static let program = "TodoList"
+    /// The file name of its service extension's program, beside `aldaba`; it shows pictures.
+    package static let pictureProgram = "PictureService"
 }

@@ -128,7 +128,9 @@ struct SendCommand: AsyncParsableCommand {
             var alert: [String: String] = [:]
             alert["title"] = title
             alert["body"] = body
-            guard !alert.isEmpty else { throw CommandError(.usage, "give --title, --body or --payload") }
+            // No extension is asked about a notification without a text.
+            if alert.isEmpty, let image { alert["body"] = URL(fileURLWithPath: image).lastPathComponent }
+            guard !alert.isEmpty else { throw CommandError(.usage, "give --title, --body, --image or --payload") }
             return Array(try JSONLine.of(try await AlertPayload(alert: alert, attachment: attachment())).utf8)
         }
         guard title == nil, body == nil, image == nil else {

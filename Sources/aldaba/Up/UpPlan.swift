@@ -123,11 +123,17 @@ struct UpPlan: Sendable {
     }
 
     private func writeManifest() throws {
-        let manifest = AppManifest(
+        var manifest = AppManifest(
             id: BundleID(rawValue: DemoApp.topic.rawValue), name: "Todo", team: DemoApp.team.rawValue,
             executable: appExecutable,
             environment: appEnvironment, authorization: .granted, lifecycle: .always,
             backgroundModes: ["remote-notification"])
+        let pictures =
+            URL(fileURLWithPath: appExecutable).deletingLastPathComponent().path + "/" + DemoApp.pictureProgram
+        if access(pictures, X_OK) == 0 {
+            manifest.serviceExtension = ServiceExtensionManifest(
+                id: DemoApp.topic.rawValue + ".Service", version: AldabaVersion.number, executable: pictures)
+        }
         try AppFolder(path: folder.manifests).install(manifest)
     }
 }

@@ -4,6 +4,7 @@ import LinuxDesktop
 import Logging
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Networking
 import Platform
 import PushCore
@@ -78,9 +79,13 @@ struct AgentDependencies: Sendable {
             )
         }
         let random: @Sendable () -> UInt64 = { UInt64.random(in: 0 ... .max) }
+        let tls = try TLSConfiguration.client(certificateAuthorityFile: configuration.certificateAuthorityFile)
         let media = MediaFetcher(
             folder: configuration.dataFolder + "/media", networks: configuration.mediaNetworks,
-            parts: .init(resolver: SystemHostResolver(), sleep: LoopTimer.sleep, random: random))
+            parts: .init(
+                resolver: SystemHostResolver(),
+                ownServer: configuration.server.flatMap { try? .init(controlURL: $0.controlURL, tls: tls) },
+                sleep: LoopTimer.sleep, random: random))
         return AgentDependencies(
             presenter: presenter,
             server: server.map { ServerPorts(connector: $0.connector, enrolment: $0.enrolment) },

@@ -26,11 +26,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     ///   - enrolmentKey: Shown to the server when this device enrols.
     /// - Throws: when the authorities' file cannot be read.
     package init(controlURL: String, certificateAuthorityFile: String?, enrolmentKey: String?) throws {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        if let file = certificateAuthorityFile {
-            // Read here, so that a missing file is reported at the start and not at the first connection.
-            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(file))
-        }
+        let tls = try TLSConfiguration.client(certificateAuthorityFile: certificateAuthorityFile)
         var settings = HTTPClient.Configuration(tlsConfiguration: tls)
         settings.redirectConfiguration = .disallow
         // The agent's own back-off decides when to try again.
@@ -155,5 +151,20 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         } catch {
             throw .unavailable("\(url): \(error)")
         }
+    }
+}
+
+extension TLSConfiguration {
+    /// A client's configuration that trusts a file's authorities, or the system's.
+    ///
+    /// The file is read here, so that a missing file is reported at the start and not at the first connection.
+    ///
+    /// - Throws: when the authorities' file cannot be read.
+    static func client(certificateAuthorityFile: String?) throws -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let certificateAuthorityFile {
+            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(certificateAuthorityFile))
+        }
+        return tls
     }
 }

@@ -19,11 +19,20 @@ package struct MediaFetch: Sendable {
         package var addresses: AddressRule
         /// Whether `http` may be asked, too.
         package var allowsHTTP: Bool
+        /// The control API of the device's own server; `nil` without a server. Its media may be at any address.
+        package var ownServer: MediaURL?
 
         /// Public addresses by `https`, by default.
-        package init(addresses: AddressRule = AddressRule(), allowsHTTP: Bool = false) {
+        package init(addresses: AddressRule = AddressRule(), allowsHTTP: Bool = false, ownServer: MediaURL? = nil) {
             self.addresses = addresses
             self.allowsHTTP = allowsHTTP
+            self.ownServer = ownServer
+        }
+
+        /// Whether a URL names a file that the device's own server stores: its origin over TLS, and `/media/`.
+        func isOwnMedia(_ url: MediaURL) -> Bool {
+            guard let ownServer, ownServer.isSecure else { return false }
+            return url.origin == ownServer.origin && url.target.hasPrefix("/media/")
         }
     }
 
@@ -100,6 +109,10 @@ package struct MediaFetch: Sendable {
         url = try MediaURL(request.url)
     }
 
+    /// Whether the file that is requested now is one of the device's own server, whose certificate is verified as that
+    /// of the connection to the server is.
+    package var isOwnMedia: Bool { rules.isOwnMedia(url) }
+
     /// The first thing to do.
     package mutating func begin() -> Directive { enter(url) }
 
@@ -130,7 +143,7 @@ package struct MediaFetch: Sendable {
         var refused: String?
         addresses = []
         for address in found where addresses.count < Self.addressLimit {
-            if let words = rules.addresses.refusal(of: address) {
+            if !isOwnMedia, let words = rules.addresses.refusal(of: address) {
                 refused = "\(address.ipAddress ?? "an address"), \(words)"
             } else {
                 addresses.append(address)

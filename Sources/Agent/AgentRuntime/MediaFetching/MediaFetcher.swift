@@ -19,6 +19,8 @@ package final class MediaFetcher: Sendable {
         package var resolver: any HostResolver
         /// The TLS configuration, with the authorities that may sign hosts' certificates.
         package var tls: TLSConfiguration
+        /// The device's own server; `nil` without one.
+        package var ownServer: OwnServer?
         /// Waits, until its task is cancelled.
         package var sleep: @Sendable (Duration) async throws -> Void
         /// Draws a number evenly from all there are.
@@ -27,12 +29,30 @@ package final class MediaFetcher: Sendable {
         /// Creates the dependencies; with the system's authorities by default.
         package init(
             resolver: any HostResolver, tls: TLSConfiguration = .makeClientConfiguration(),
+            ownServer: OwnServer? = nil,
             sleep: @escaping @Sendable (Duration) async throws -> Void, random: @escaping @Sendable () -> UInt64
         ) {
             self.resolver = resolver
             self.tls = tls
+            self.ownServer = ownServer
             self.sleep = sleep
             self.random = random
+        }
+    }
+
+    /// The device's own server, whose media are fetched from any address, with the trust of the connection to it.
+    package struct OwnServer: Sendable {
+        /// The control API's URL.
+        package var url: MediaURL
+        /// The TLS configuration with the authorities that may sign the server's certificate.
+        package var tls: TLSConfiguration
+
+        /// Creates the server's part from the control API's URL.
+        ///
+        /// - Throws: ``MediaFailure`` for a URL that cannot be fetched from.
+        package init(controlURL: String, tls: TLSConfiguration) throws(MediaFailure) {
+            url = try MediaURL(controlURL)
+            self.tls = tls
         }
     }
 
@@ -88,7 +108,8 @@ package final class MediaFetcher: Sendable {
             return complete(
                 .failed(MediaFailure(.busy, "\(Self.countLimit) files are being fetched already; send fewer at once")))
         }
-        let rules = MediaFetch.Rules(addresses: addresses, allowsHTTP: allowsHTTP)
+        let rules = MediaFetch.Rules(
+            addresses: addresses, allowsHTTP: allowsHTTP, ownServer: parts.ownServer?.url)
         let task = Task {
             complete(await self.fetch(request, for: app, rules: rules))
             self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }

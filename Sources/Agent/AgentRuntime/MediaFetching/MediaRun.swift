@@ -61,7 +61,8 @@ struct MediaRun {
             }
         case .request(let url, let address, let validator):
             await exchange?.close()
-            var next = MediaExchange(url, address: address, tls: parts.tls)
+            let tls = fetch.isOwnMedia ? parts.ownServer?.tls ?? parts.tls : parts.tls
+            var next = MediaExchange(url, address: address, tls: tls)
             let event = await next.begin(validator)
             exchange = next
             return fetch.handle(event)

@@ -77,6 +77,33 @@ struct MediaFetchTests {
         #expect(reason(fetch.handle(.resolved([Self.address(address)]))) == .refusedAddress)
     }
 
+    @Test(
+        arguments: [
+            ("https://127.0.0.1:8443/media/a.png", nil),
+            ("https://127.0.0.1:8443/v1/timelines", .refusedAddress),
+            ("https://127.0.0.1:8444/media/a.png", .refusedAddress),
+            ("http://127.0.0.1:8443/media/a.png", .refusedAddress),
+        ] as [(String, MediaFailure.Reason?)])
+    func `media of the own server may be at a private address, and nothing else`(
+        url: String, refused: MediaFailure.Reason?
+    ) throws {
+        let rules = MediaFetch.Rules(allowsHTTP: true, ownServer: try MediaURL("https://127.0.0.1:8443"))
+        var fetch = try MediaFetch(MediaRequest(url: url), rules: rules)
+        _ = fetch.begin()
+        #expect(reason(fetch.handle(.resolved([Self.privateAddress]))) == refused)
+        #expect(fetch.isOwnMedia == (refused == nil))
+    }
+
+    @Test func `a redirect of the own server is checked as any other`() throws {
+        let rules = MediaFetch.Rules(ownServer: try MediaURL("https://127.0.0.1:8443"))
+        var fetch = try MediaFetch(MediaRequest(url: "https://127.0.0.1:8443/media/a.png"), rules: rules)
+        _ = fetch.begin()
+        _ = fetch.handle(.resolved([Self.privateAddress]))
+        _ = fetch.handle(.responded(MediaResponse(status: 302, location: "https://127.0.0.1:9/media/a.png")))
+        #expect(!fetch.isOwnMedia)
+        #expect(reason(fetch.handle(.resolved([Self.privateAddress]))) == .refusedAddress)
+    }
+
     @Test func `every hop is checked anew`() throws {
         var fetch = try asked()
         #expect(
