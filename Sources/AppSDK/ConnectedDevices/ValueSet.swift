@@ -1,3 +1,4 @@
+import AppHost
 import Foundation
 import RelayProtocol
 
@@ -44,14 +45,13 @@ enum ValueSetCoding {
             throw ValueSetFault(
                 path: path, description: "\(path) is nested deeper than \(RelayLimits.largestMessage.depth) levels")
         }
+        if let boxed = BoxedNumber(value) { return try relay(boxed, path) }
         switch value {
         case let value as RelayValue: return value
         case let value as String: return .string(value)
         case let value as Bool: return .bool(value)
         case let value as any FixedWidthInteger:
-            guard let number = Int64(exactly: value) else {
-                throw ValueSetFault(path: path, description: "\(path) needs more than 64 bits with a sign")
-            }
+            guard let number = Int64(exactly: value) else { throw tooWide(path) }
             return .integer(number)
         case let value as Double: return .double(value)
         case let value as Float: return .double(Double(value))
@@ -80,6 +80,19 @@ enum ValueSetCoding {
             throw ValueSetFault(
                 path: path, description: "\(path) is of the type \(type(of: value)), which cannot be sent")
         }
+    }
+
+    private static func relay(_ number: BoxedNumber, _ path: String) throws(ValueSetFault) -> RelayValue {
+        switch number {
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .largeInteger: throw tooWide(path)
+        case .double(let value): .double(value)
+        }
+    }
+
+    private static func tooWide(_ path: String) -> ValueSetFault {
+        ValueSetFault(path: path, description: "\(path) needs more than 64 bits with a sign")
     }
 
     /// The received values as Swift's own types: whole numbers as `Int`, data as `Data`.

@@ -1,3 +1,4 @@
+import AppHost
 import Foundation
 
 /// A value that the standard codec does not know.
@@ -12,6 +13,10 @@ struct UnsupportedValue: Error, CustomStringConvertible {
 extension StandardValue {
     /// The value of what an app wants to send.
     init(_ value: Any?) throws(UnsupportedValue) {
+        if let value, let boxed = BoxedNumber(value) {
+            self = try Self.number(boxed)
+            return
+        }
         switch value {
         case nil, is NSNull: self = .null
         case let value as Bool: self = .bool(value)
@@ -24,7 +29,6 @@ extension StandardValue {
         case let value as FlutterStandardTypedData: self = value.value
         case let value as [AnyHashable: Any]: self = try Self.map(value)
         case let value as [Any?]: self = try Self.list(value)
-        case let value as NSNumber: self = Self.number(value)
         case .some(let value): throw UnsupportedValue(type: "\(Swift.type(of: value))")
         }
     }
@@ -34,12 +38,12 @@ extension StandardValue {
         return .integer(number)
     }
 
-    private static func number(_ value: NSNumber) -> StandardValue {
-        // The type from which a number was made: c is a truth value, d and f are floating-point numbers.
-        switch UInt8(bitPattern: value.objCType.pointee) {
-        case UInt8(ascii: "c"), UInt8(ascii: "B"): .bool(value.boolValue)
-        case UInt8(ascii: "d"), UInt8(ascii: "f"): .double(value.doubleValue)
-        default: .integer(value.int64Value)
+    private static func number(_ value: BoxedNumber) throws(UnsupportedValue) -> StandardValue {
+        switch value {
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .largeInteger(let value): try integer(value)
+        case .double(let value): .double(value)
         }
     }
 

@@ -108,6 +108,14 @@ private final class BatteryService {
         #expect(throws: UnsupportedValue.self) { try StandardValue(UInt64.max) }
     }
 
+    @Test("a boxed number is sent as the kind that it is")
+    func boxed() throws {
+        #expect(try StandardValue(NSNumber(value: 1)) == .integer(1))
+        #expect(try StandardValue(NSNumber(value: true)) == .bool(true))
+        #expect(try StandardValue(NSNumber(value: 5.0)) == .double(5))
+        #expect(try StandardValue([NSNumber(value: 0)]) == .list([.integer(0)]))
+    }
+
     @Test("a call's result is the value, the error, or that nobody takes it")
     func invoke() {
         let channel = FlutterMethodChannel(name: "c", binaryMessenger: wire)
