@@ -17,12 +17,25 @@ package enum ProcessTree {
         FileManager.default.contents(atPath: "/proc/\(process)/stat").flatMap(parent(inStatus:))
     }
 
+    /// Whether there is a process of this id that has not ended.
+    @Sendable package static func isRunning(_ process: Int32) -> Bool {
+        FileManager.default.contents(atPath: "/proc/\(process)/stat").map(isRunning(inStatus:)) ?? false
+    }
+
+    /// The state in the third field: a zombie has ended, and its parent has not noticed that.
+    package static func isRunning(inStatus text: Data) -> Bool {
+        fields(of: text).first.map { $0 != "Z" && $0 != "X" } ?? false
+    }
+
     /// The parent in the fourth field. The second is the program's name in parentheses, which may contain any
     /// character.
     package static func parent(inStatus text: Data) -> Int32? {
-        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        let fields = text[text.index(after: end)...].split(separator: UInt8(ascii: " "))
-        guard fields.count >= 2 else { return nil }
-        return Int32(String(decoding: fields[fields.startIndex + 1], as: UTF8.self))
+        fields(of: text).dropFirst().first.flatMap { Int32($0) }
+    }
+
+    private static func fields(of status: Data) -> [String] {
+        guard let end = status.lastIndex(of: UInt8(ascii: ")")) else { return [] }
+        return status[status.index(after: end)...].split(separator: UInt8(ascii: " ")).prefix(2)
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 }

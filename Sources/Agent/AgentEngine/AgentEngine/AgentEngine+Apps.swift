@@ -108,6 +108,16 @@ extension AgentEngine {
     /// In how many of the responses that wait for an app the one that opened it is sought.
     private static let launchResponseLimit = 64
 
+    /// A process that proved to be an app has connected: its run begins, or goes on.
+    ///
+    /// - Parameter run: The name of the app's run; without one, the process is the run.
+    package mutating func beginRun(_ run: String?, of app: BundleID, connection: AppConnectionID, context: Context) {
+        if let run { enqueue(.begun(app: app, run: run)) }
+        noteUnanswered(of: app)
+        guard let unanswered = apps[app]?.attempts.begin(run ?? "process \(connection.process)") else { return }
+        countAttempts(unanswered, of: app, context)
+    }
+
     /// An app, whose process has proved to be it, has connected.
     ///
     /// - Parameter run: The name of the app's run. That it has begun must be committed before.
@@ -123,7 +133,9 @@ extension AgentEngine {
         apps[app]?.tokens.connected()
         hand(.connected, to: app, context)
         giveData(.reconnected, to: app, context)
-        welcome(connection, of: app, opened: answers.first { registry.effect(of: $0) != .none }?.notification)
+        let opening = answers.first { registry.effect(of: $0) != .none }
+        if let opening { hand(.launchedFor(opening.sequence), to: app, context) }
+        welcome(connection, of: app, opened: opening?.notification)
         log(.info, "An app is connected.", metadata: [LogKey.topic: "\(app)"])
         emit(.connected(app))
         return asked
@@ -203,11 +215,36 @@ extension AgentEngine {
     package mutating func disconnect(_ connection: AppConnectionID, _ context: Context) {
         guard let closed = registry.disconnect(connection), closed.role == .app else { return }
         let app = closed.app
+        noteUnanswered(of: app)
         startReconnectTimer(of: app)
         apps[app]?.tokens.disconnected()
         hand(.disconnected, to: app, context)
         giveData(.reconnected, to: app, context)
         log(.info, "An app has gone.", metadata: [LogKey.topic: "\(app)"])
+    }
+
+    /// Keeps what the connected app has not answered, until it is known whether its run is over.
+    private mutating func noteUnanswered(of app: BundleID) {
+        guard let installed = apps[app], let connection = installed.connection else { return }
+        apps[app]?.attempts.disconnected(installed.unanswered, process: connection.process)
+    }
+
+    private mutating func countAttempts(_ unanswered: UnansweredHandovers, of app: BundleID, _ context: Context) {
+        guard let installed = apps[app] else { return }
+        enqueue(.runEnded(app: app, unanswered, conditions(of: installed, context), at: context.now))
+    }
+
+    /// The attempts of a run that is over are stored.
+    mutating func attemptsCounted(of app: BundleID, counted: Int, givenUp: Int, _ context: Context) {
+        for (count, sentence) in [
+            (counted - givenUp, "An app ended while it handled what it was given; it is given that again."),
+            (givenUp, "An app ended again while it handled what it was given; it is not given that any more."),
+        ] where count > 0 {
+            log(.warning, sentence, metadata: [LogKey.topic: "\(app)", LogKey.count: "\(count)"])
+        }
+        guard apps[app]?.attempts.looksForResponses == true else { return }
+        apps[app]?.attempts.looksForResponses = false
+        supervise(.responsesRequired, app: app, context: context)
     }
 
     // MARK: Messages
@@ -303,6 +340,12 @@ extension AgentEngine {
             guard let installed = apps[app] else { return nil }
             enqueue(.leftUnhandled(app: app, conditions(of: installed, context), at: context.now))
         case .readResponses:
+            if let unanswered = apps[app]?.attempts.absent(isRunning: context.isRunning) {
+                // What waits for the app is known once its attempts are stored.
+                apps[app]?.attempts.looksForResponses = true
+                countAttempts(unanswered, of: app, context)
+                return nil
+            }
             let page = try context.store.waitingResponses(app: app, after: 0, limit: 1)
             return .responsesRead(areWaiting: !page.isEmpty)
         case .readWaking: return readWaking(app, context)

@@ -35,6 +35,8 @@ extension AgentEngine {
             case .upstreamQueued(let waiter, let fault): upstreamQueued(waiter: waiter, fault: fault, context)
             case .upstreamEnded(let ended): tellEnds(ended)
             case .topicWished(let waiter, let fault): topicWished(waiter: waiter, fault: fault)
+            case .runEnded(let app, let counted, let givenUp):
+                attemptsCounted(of: app, counted: counted, givenUp: givenUp, context)
             case .nothing: break
             }
         }
@@ -246,6 +248,7 @@ extension AgentEngine {
         guard apps[app]?.connection != nil else { return }
         do {
             let deletions = try context.store.deletions(app: app)
+            if !deletions.isEmpty { apps[app]?.attempts.wasTold = true }
             tell(
                 app,
                 deletions.map {

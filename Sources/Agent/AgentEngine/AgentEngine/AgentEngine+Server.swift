@@ -199,6 +199,7 @@ extension AgentEngine {
 
     mutating func tellEnds(_ ended: [BundleID: [EndedUpstream]]) {
         for (app, ends) in ended {
+            if !ends.isEmpty, apps[app]?.connection != nil { apps[app]?.attempts.wasTold = true }
             tell(app, ends.map { .channel(.ended(upstream: $0.sequence.rawValue, id: $0.id, code: $0.code)) })
         }
     }

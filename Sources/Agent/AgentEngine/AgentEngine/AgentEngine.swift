@@ -56,11 +56,14 @@ package struct AgentEngine: Sendable {
         package var hasScreen: Bool
         /// Whether there is a file at a path that can be read.
         package var hasFile: @Sendable (String) -> Bool
+        /// Whether a process of this id is running.
+        package var isRunning: @Sendable (Int32) -> Bool
 
         /// The context of one event. Each parameter is the property of its name.
         package init(
             now: Timestamp, clock: ClockReading, store: any AgentEngineStore, session: Int? = nil,
-            isConnected: Bool = false, hasScreen: Bool = true, hasFile: @escaping @Sendable (String) -> Bool
+            isConnected: Bool = false, hasScreen: Bool = true, hasFile: @escaping @Sendable (String) -> Bool,
+            isRunning: @escaping @Sendable (Int32) -> Bool = { _ in false }
         ) {
             self.now = now
             self.clock = clock
@@ -69,6 +72,7 @@ package struct AgentEngine: Sendable {
             self.isConnected = isConnected
             self.hasScreen = hasScreen
             self.hasFile = hasFile
+            self.isRunning = isRunning
         }
     }
 

@@ -26,6 +26,8 @@ package struct WaitingNotification: Sendable, Hashable {
     package let content: NotificationContent?
     /// The trigger of an app's own notification; `nil` for one without a trigger, and for a remote one.
     package var trigger: NotificationTrigger?
+    /// The number of runs of its app that ended while they had it.
+    package var attempts = 0
     /// How it appears: the plan's outcome, or what its app chose.
     package var shows: PresentationOptions = [.screen, .list, .sound]
 
@@ -77,6 +79,8 @@ package struct WaitingResponse: Sendable, Hashable {
     package var action: String
     /// The text that the person typed; `nil` for an action without text.
     package var text: String?
+    /// The number of runs of its app that ended while they had it.
+    package var attempts = 0
 
     /// A response that the app is to be given.
     package init(sequence: Place, notification: WaitingNotification, action: String, text: String? = nil) {

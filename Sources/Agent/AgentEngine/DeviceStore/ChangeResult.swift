@@ -51,6 +51,9 @@ package enum ChangeResult: Sendable, Equatable {
     case upstreamEnded([BundleID: [EndedUpstream]])
     /// An app's wish for a topic was stored or refused, with this code; `waiter` is the caller's number.
     case topicWished(waiter: Int64, fault: String?)
+    /// A run's hand-overs without an answer were counted; `counted`: how many there were. `givenUp`:
+    /// how many of them are not handed over again.
+    case runEnded(app: BundleID, counted: Int, givenUp: Int)
     /// No result that needs an action.
     case nothing
 }

@@ -15,6 +15,8 @@ extension StoreChange {
         case handed(NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp)
         /// The app has not come back: the notifications that wait for it appear as if it did not run.
         case leftUnhandled(app: BundleID, PresentationConditions, at: Timestamp)
+        /// A run of the app ended before it had answered these hand-overs.
+        case runEnded(app: BundleID, UnansweredHandovers, PresentationConditions, at: Timestamp)
         /// A notification appears without its app's answer.
         case appeared(NotificationID, PresentationOptions, isForApp: Bool, at: Timestamp)
         /// The app has handled a response.

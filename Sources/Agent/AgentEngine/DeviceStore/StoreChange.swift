@@ -74,6 +74,14 @@ extension StoreChange {
         StoreChange(.storeLeftUnhandled, .leftUnhandled(app: app, conditions, at: at))
     }
 
+    /// A run of the app ended before it had answered these hand-overs.
+    package static func runEnded(
+        app: BundleID, _ unanswered: UnansweredHandovers, _ conditions: PresentationConditions, at: Timestamp
+    ) -> StoreChange {
+        StoreChange(
+            .storeLeftUnhandled, .runEnded(app: app, unanswered, conditions, at: at), isKeptAfterFailure: true)
+    }
+
     /// A notification appears without its app's answer. `isForApp`: it is delivered to the app all the same.
     package static func appeared(
         _ id: NotificationID, _ shows: PresentationOptions, isForApp: Bool, at: Timestamp

@@ -5,7 +5,8 @@ import PushCore
 ///
 /// Guarantees: nothing is handed over before the app is ready. Notifications go in the order of arrival, at most
 /// ``window`` of them unanswered. An id is handed over once per connection, and again on the next one unless it has
-/// been handled. The same holds for responses, which go before the queued notifications.
+/// been handled. The same holds for responses, which go before the queued notifications. What a run of the app did not
+/// survive is handed to the next one alone, so that another death is the fault of nothing else.
 package struct AppDelivery: Sendable {
     /// The most notifications that the app may handle at once.
     package static let window = 64
@@ -16,6 +17,8 @@ package struct AppDelivery: Sendable {
     package enum Event: Sendable {
         /// A connection of the app was accepted; an earlier one is closed by it.
         case connected
+        /// The app was told of this response when it was launched.
+        case launchedFor(WaitingResponse.Place)
         /// The app takes notifications from now on; counts once a connection.
         case ready
         /// The app's connection is over: notifications that it did not handle wait again.
@@ -71,8 +74,20 @@ package struct AppDelivery: Sendable {
         var round: Int
     }
 
+    /// The round in which something was handed over that an earlier run did not survive; `nil` while there is none.
+    private var aloneSince: Int?
+    private var launchResponse: WaitingResponse.Place?
+
     /// Whether an answer is awaited.
-    package var awaitsAnswers: Bool { !inHand.isEmpty }
+    package var awaitsAnswers: Bool { !inHand.isEmpty || aloneSince != nil }
+    /// The notifications without an answer, in their order.
+    package var unansweredNotifications: [NotificationID] {
+        inHand.values.sorted { $0.notification.sequence < $1.notification.sequence }.map(\.notification.id)
+    }
+    /// The responses without an answer, in their order.
+    package var unansweredResponses: [WaitingResponse.Place] {
+        responsesInHand.union([launchResponse].compactMap(\.self)).sorted()
+    }
     private var place: WaitingNotification.Place = 0
     private var mayHaveMore = false
     private var responsesInHand: Set<WaitingResponse.Place> = []
@@ -91,10 +106,12 @@ package struct AppDelivery: Sendable {
         switch event {
         case .connected: start(.starting)
         case .disconnected: start(.none)
+        case .launchedFor(let response): launchResponse = response
         case .ready:
             guard connection == .starting else { return [] }
             connection = .ready
-            return nextResponses() + next()
+            launchResponse = nil
+            return more()
         case .stored:
             mayHaveMore = true
             return next()
@@ -105,15 +122,17 @@ package struct AppDelivery: Sendable {
         case .responsePage(let page, let limit): return respond(page, limit: limit)
         case .handled(let id, let outcome):
             inHand[id] = nil
+            aloneSince = nil
             return [
                 .record(
                     id, shows: mayShow ? Self.showing(outcome) : .nothing, setsBadge: mayShow && Self.setsBadge(outcome)
                 )
-            ] + next()
+            ] + more()
         case .responseHandled(let response):
             responsesInHand.remove(response)
-            return [.recordResponse(response)] + nextResponses()
-        case .answersDue: return appearOverdue()
+            aloneSince = nil
+            return [.recordResponse(response)] + more()
+        case .answersDue: return appearOverdue() + moreAfterSilence()
         }
         return []
     }
@@ -127,24 +146,47 @@ package struct AppDelivery: Sendable {
         mayHaveMoreResponses = true
     }
 
+    private func more() -> [Directive] { nextResponses() + next() }
+
+    /// An app that does not answer what it has alone gets the rest all the same.
+    private mutating func moreAfterSilence() -> [Directive] {
+        guard let since = aloneSince, since < round - 1 else { return [] }
+        aloneSince = nil
+        return more()
+    }
+
     private func next() -> [Directive] {
         // Half a window at a time, so that a long queue is not read one by one.
-        guard connection == .ready, mayHaveMore, inHand.count <= Self.window / 2 else { return [] }
+        guard connection == .ready, mayHaveMore, aloneSince == nil, inHand.count <= Self.window / 2 else { return [] }
         return [.read(after: place, limit: Self.window - inHand.count)]
     }
 
     private func nextResponses() -> [Directive] {
-        guard connection == .ready, mayHaveMoreResponses, responsesInHand.count < Self.responseWindow else {
-            return []
-        }
+        guard connection == .ready, mayHaveMoreResponses, aloneSince == nil,
+            responsesInHand.count < Self.responseWindow
+        else { return [] }
         return [.readResponses(after: responsePlace, limit: Self.responseWindow - responsesInHand.count)]
     }
 
     private mutating func hand(_ page: [WaitingNotification], limit: Int) -> [Directive] {
         guard connection == .ready else { return [] }
-        mayHaveMore = page.count >= limit
-        place = page.last?.sequence ?? place
-        return page.flatMap { deliver($0) }
+        let given = allowed(page) { $0.attempts > 0 }
+        mayHaveMore = page.count >= limit || given.count < page.count
+        place = given.last?.sequence ?? place
+        let directives = given.flatMap { deliver($0) }
+        guard aloneSince != nil, inHand.isEmpty, responsesInHand.isEmpty else { return directives }
+        // It appeared, and was not handed over.
+        aloneSince = nil
+        return directives + next()
+    }
+
+    /// The first of a page that may be handed over together: those without an earlier attempt, or one that has it.
+    private mutating func allowed<Item>(_ page: [Item], wasTried: (Item) -> Bool) -> ArraySlice<Item> {
+        guard aloneSince == nil else { return [] }
+        guard let first = page.first, wasTried(first) else { return page.prefix { !wasTried($0) } }
+        guard inHand.isEmpty, responsesInHand.isEmpty else { return [] }
+        aloneSince = round
+        return page.prefix(1)
     }
 
     /// Only an app in front is asked; in the background it gets what is meant for that.
@@ -175,10 +217,11 @@ package struct AppDelivery: Sendable {
 
     private mutating func respond(_ page: [WaitingResponse], limit: Int) -> [Directive] {
         guard connection == .ready else { return [] }
-        mayHaveMoreResponses = page.count >= limit
-        responsePlace = page.last?.sequence ?? responsePlace
-        responsesInHand.formUnion(page.map(\.sequence))
-        return page.map { .respond($0) }
+        let given = allowed(page) { $0.attempts > 0 }
+        mayHaveMoreResponses = page.count >= limit || given.count < page.count
+        responsePlace = given.last?.sequence ?? responsePlace
+        responsesInHand.formUnion(given.map(\.sequence))
+        return given.map { .respond($0) }
     }
 
     private static func setsBadge(_ outcome: HandledOutcome) -> Bool {

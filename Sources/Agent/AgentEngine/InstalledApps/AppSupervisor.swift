@@ -24,6 +24,8 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     package enum Event: Hashable, Sendable {
         /// The time to reconnect has passed; the deadline is that of ``AppRun/awaitReconnect(deadline:)``.
         case returnLimitPassed(deadline: Int)
+        /// Whether responses wait for the app is to be read again.
+        case responsesRequired
         /// The answer to ``Directive/readResponses``.
         case responsesRead(areWaiting: Bool)
         /// Responses were stored. The effect is that of the last one, and the token lets the app take the focus.
@@ -175,6 +177,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case .returnLimitPassed(let deadline):
             guard run.deadlinePassed(deadline) else { return [] }
             return (conditions.mayShow ? [.showUnhandled] : []) + [.readResponses]
+        case .responsesRequired: return [.readResponses]
         case .responsesRead(let areWaiting):
             return areWaiting || opensSettings ? startAgain(conditions) : wake(conditions)
         case .responded(let effect, let token): return responded(effect, token: token, conditions: conditions)

@@ -36,9 +36,12 @@ package struct ChannelDelivery: Sendable {
 
     /// Whether data messages may come.
     package private(set) var isOpen = false
-    private var inHand: Set<NotificationID> = []
+    private var inHand: [NotificationID] = []
     private var place: DataMessage.Place = 0
     private var mayHaveMore = true
+
+    /// The first message that the app has not confirmed.
+    package var firstUnanswered: NotificationID? { inHand.first }
 
     /// A closed channel.
     package init() {}
@@ -64,10 +67,10 @@ package struct ChannelDelivery: Sendable {
             guard isOpen else { return [] }
             mayHaveMore = page.count >= limit
             place = page.last?.sequence ?? place
-            inHand.formUnion(page.map(\.id))
+            inHand += page.map(\.id)
             return page.map { .deliver($0) }
         case .taken(let id):
-            inHand.remove(id)
+            inHand.removeAll { $0 == id }
             return [.record(id)] + next()
         }
     }

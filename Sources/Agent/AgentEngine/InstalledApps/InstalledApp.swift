@@ -20,6 +20,8 @@ package struct InstalledApp: Sendable {
     package var companions: [ConnectionRole: AppConnectionID] = [:]
     /// The app's requests for its device token.
     package var tokens = DeviceTokenRequests()
+    /// The runs of the app, and what they left unanswered.
+    package var attempts = HandoverAttempts()
     /// Whether its answers are waited for.
     package var isWatched = false
     /// An app that does not run, as far as the agent knows, unless one of the same name did.
@@ -51,6 +53,13 @@ package struct InstalledApp: Sendable {
 
     /// The connection that has this role.
     package subscript(role: ConnectionRole) -> AppConnectionID? { role == .app ? connection : companions[role] }
+
+    /// The hand-overs that the app has not answered.
+    package var unanswered: UnansweredHandovers {
+        UnansweredHandovers(
+            notifications: delivery.unansweredNotifications, responses: delivery.unansweredResponses,
+            message: channel.firstUnanswered)
+    }
 
     /// Takes a manifest that has changed, where who proved to be the app is it still.
     package mutating func takes(_ new: AppManifest, strings: AppStrings?) -> Bool {

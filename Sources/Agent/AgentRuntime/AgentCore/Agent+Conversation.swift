@@ -113,10 +113,8 @@ extension Agent {
             decide { engine, _ in engine.connectCompanion(hello.sender, connection.id) }
             return .admitted(nil)
         }
-        if let run = hello.run {
-            enqueue(.begun(app: app, run: run))
-            flush()
-        }
+        decide { $0.beginRun(hello.run, of: app, connection: connection.id, context: $1) }
+        flush()
         return .admitted(try decide { try $0.connectApp(app, connection: connection.id, run: hello.run, context: $1) })
     }
 

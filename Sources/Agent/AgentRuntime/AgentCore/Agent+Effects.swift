@@ -3,6 +3,7 @@ import AgentProtocol
 import Foundation
 import Logging
 import Networking
+import Platform
 import PushCore
 
 /// Passes every event to the engine, and performs the effects that it returns.
@@ -12,7 +13,8 @@ extension Agent {
         AgentEngine.Context(
             now: parts.now(), clock: parts.clock.now(), store: store, session: onLink { $0.sessionNumber } ?? nil,
             isConnected: onLink { $0.isOpen } ?? false, hasScreen: parts.presenter.hasScreen,
-            hasFile: { FileManager.default.isReadableFile(atPath: $0) })
+            hasFile: { FileManager.default.isReadableFile(atPath: $0) },
+            isRunning: { ProcessTree.isRunning($0) })
     }
 
     /// Calls the engine, and performs its effects.

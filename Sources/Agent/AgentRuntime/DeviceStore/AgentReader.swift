@@ -123,13 +123,15 @@ package struct AgentReader {
         let rows = try Row.fetchAll(
             database.cachedStatement(
                 sql: """
-                    SELECT sequence, notification, action, text FROM response
+                    SELECT sequence, notification, action, text, attempts FROM response
                     WHERE app = ? AND handled_at IS NULL AND NOT held AND sequence > ? ORDER BY sequence LIMIT ?
                     """), arguments: [app, sequence, limit])
         return try rows.compactMap { row in
             let id: Int64 = row[1]
             return try WaitingNotification.fetch(database, condition: "id = ?", arguments: [id], limit: 1).first.map {
-                WaitingResponse(sequence: row[0], notification: $0, action: row[2], text: row[3])
+                var response = WaitingResponse(sequence: row[0], notification: $0, action: row[2], text: row[3])
+                response.attempts = row[4]
+                return response
             }
         }
     }

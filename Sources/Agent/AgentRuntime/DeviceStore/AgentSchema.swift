@@ -20,6 +20,7 @@ package enum AgentSchema {
         migrator.registerMigration("10") { database in try database.execute(sql: tenth) }
         migrator.registerMigration("11") { database in try database.execute(sql: eleventh) }
         migrator.registerMigration("12") { database in try database.execute(sql: twelfth) }
+        migrator.registerMigration("13") { database in try database.execute(sql: thirteenth) }
         return migrator
     }
 
@@ -287,4 +288,8 @@ package enum AgentSchema {
         ALTER TABLE upstream ADD COLUMN under_way INTEGER NOT NULL DEFAULT 0;
         UPDATE upstream SET under_way = 1 WHERE ended = 0;
         """
+
+    /// `attempts`: the number of runs of the app that ended before they had answered it.
+    private static let thirteenth = ["notification", "response", "data_message", "upstream", "deletion"]
+        .map { "ALTER TABLE \($0) ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;" }.joined(separator: "\n")
 }

@@ -15,6 +15,8 @@ extension ChangeApplier {
             try hand(id, app: app, shows: shows, at: at)
             return .handed(id, app: app)
         case .leftUnhandled(let app, let conditions, let at): try wantPresentation(app: app, conditions, at: at)
+        case .runEnded(let app, let unanswered, let conditions, let at):
+            return try end(unanswered, of: app, conditions, at: at)
         case .appeared(let id, let shows, let isForApp, let at): try appear(id, shows, isForApp: isForApp, at: at)
         case .responseHandled(let response, let app, let at):
             try finish(response, app: app, at: at)

@@ -11,7 +11,8 @@ extension WaitingNotification {
     ) throws -> [WaitingNotification] {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle, content, trigger, shows
+                SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle, content, trigger, shows,
+                    attempts
                 FROM notification AS n WHERE \(condition) ORDER BY sequence\(limit.map { " LIMIT \($0)" } ?? "")
                 """)
         return try Row.fetchAll(statement, arguments: arguments).map(WaitingNotification.init)
@@ -25,6 +26,7 @@ extension WaitingNotification {
         handle = row[7]
         trigger = JSONText.read(row[9])
         shows = PresentationOptions(rawValue: row[10])
+        attempts = row[11]
     }
 }
 

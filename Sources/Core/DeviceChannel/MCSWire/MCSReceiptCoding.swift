@@ -86,7 +86,8 @@ extension NotificationState {
     fileprivate var canBeSeenByDevice: Bool {
         switch self {
         case .accepted, .stored, .sent, .acked: false
-        case .decrypted, .undecryptable, .extended, .presented, .handed, .opened, .action, .dismissed, .expired,
+        case .decrypted, .undecryptable, .extended, .presented, .unanswered, .handed, .opened, .action, .dismissed,
+            .expired,
             .replaced, .withdrawn, .suppressed, .dropped, .failed:
             true
         }

@@ -18,6 +18,8 @@ package enum NotificationState: Hashable, Sendable {
     case extended(String)
     /// The notification was shown on the screen, or put into the list; the note contains which.
     case presented
+    /// The app ended before its handler had returned; it gets the notification, or the response to it, once more.
+    case unanswered
     /// The app's handler returned, and the actions that it requested have been performed.
     case handed
     /// A person opened the notification.
@@ -73,6 +75,7 @@ extension NotificationState {
         case .undecryptable(let code): "undecryptable(\(code))"
         case .extended(let outcome): "extended(\(outcome))"
         case .presented: "presented"
+        case .unanswered: "unanswered"
         case .handed: "handed"
         case .opened: "opened"
         case .action(let identifier): "action(\(identifier))"
@@ -104,6 +107,7 @@ extension NotificationState {
         case ("undecryptable", let code?): self = .undecryptable(code)
         case ("extended", let outcome?): self = .extended(outcome)
         case ("presented", nil): self = .presented
+        case ("unanswered", nil): self = .unanswered
         case ("handed", nil): self = .handed
         case ("opened", nil): self = .opened
         case ("action", let identifier?): self = .action(identifier)

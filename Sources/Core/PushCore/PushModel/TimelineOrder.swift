@@ -32,7 +32,7 @@ extension NotificationState {
         case .extended: 5
         case .presented: 6
         case .opened, .action, .dismissed: 7
-        case .handed: 8
+        case .unanswered, .handed: 8
         case .expired, .replaced, .withdrawn, .suppressed, .dropped, .failed: 9
         }
     }

@@ -130,6 +130,41 @@ struct AppDeliveryTests {
             ])
     }
 
+    private func tried(_ sequence: Int64) -> WaitingNotification {
+        var notification = waiting(sequence)
+        notification.attempts = 1
+        return notification
+    }
+
+    @Test func `what a run did not survive is handed to the next one alone, before the rest`() {
+        var delivery = AppDelivery(mayShow: true)
+        _ = delivery.handle(.connected)
+        _ = delivery.handle(.ready)
+        #expect(ids(delivery.handle(.page([tried(1), tried(2), waiting(3)], limit: 64))) == [1])
+        #expect(delivery.handle(.stored) == [] && delivery.handle(.responded) == [])
+        let answered = delivery.handle(.handled(NotificationID(rawValue: 10), .notPresented))
+        #expect(
+            answered.dropFirst() == [.readResponses(after: 0, limit: 16), .read(after: 1, limit: 64)])
+        _ = delivery.handle(.responsePage([], limit: 16))
+        #expect(ids(delivery.handle(.page([tried(2), waiting(3)], limit: 64))) == [2])
+        #expect(delivery.unansweredNotifications == [NotificationID(rawValue: 20)])
+        // An app that never answers does not wait for the rest without end.
+        #expect(delivery.handle(.answersDue) == [])
+        #expect(delivery.handle(.answersDue).last == .read(after: 2, limit: 63))
+    }
+
+    @Test func `what others have in their hands is answered before one that was not survived`() {
+        var delivery = ready(1...1)
+        _ = delivery.handle(.responded)
+        var response = WaitingResponse(sequence: 3, notification: waiting(2), action: NotificationAction.open)
+        response.attempts = 1
+        #expect(delivery.handle(.responsePage([response], limit: 16)) == [])
+        let answered = delivery.handle(.handled(NotificationID(rawValue: 10), .notPresented))
+        #expect(answered.last == .readResponses(after: 0, limit: 16))
+        #expect(delivery.handle(.responsePage([response], limit: 16)) == [.respond(response)])
+        #expect(delivery.unansweredResponses == [3])
+    }
+
     @Test func `responses go out in order and are read for again only when there are more`() {
         var delivery = ready()
         #expect(delivery.handle(.responded) == [.readResponses(after: 0, limit: 16)])

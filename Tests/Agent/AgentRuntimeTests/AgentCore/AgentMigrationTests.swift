@@ -53,6 +53,7 @@ struct AgentMigrationTests {
         INSERT INTO upstream(app, message, recipient, data, time_to_live, sent_at, expires_at)
             VALUES('com.example.todo', 'new', '42', '{}', 1, 1, 2)
         """,
+        13: "UPDATE notification SET attempts = 1 WHERE id = 11",
     ]
 
     @Test(arguments: AgentSchema.migrator.migrations)
@@ -90,6 +91,8 @@ struct AgentMigrationTests {
                 // An agent of before may have sent what waited.
                 #expect(found == ["old true"] + (last >= 12 ? ["new false"] : []))
             }
+            let attempts = try reader.waiting(app: Self.app, after: 0, limit: 10).map(\.attempts)
+            #expect(attempts == [last >= 13 ? 1 : 0])
             if last >= 9 { #expect(try Int.fetchOne(reader.database, sql: "SELECT id FROM extending") == 13) }
         }
         // What comes next is taken, and what came before is known.

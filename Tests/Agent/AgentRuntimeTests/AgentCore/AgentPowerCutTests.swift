@@ -19,7 +19,7 @@ struct AgentPowerCutTests {
         var begun: Int
         var kept: Int
 
-        enum Kind { case stored, confirmed, handed, opened }
+        enum Kind { case stored, confirmed, attempted, handed, opened }
     }
 
     @Test func `what was acknowledged is there after a power cut, once, with the receipts that were stored`()
@@ -54,12 +54,20 @@ struct AgentPowerCutTests {
                     continue
                 }
             case .confirmed: #expect(!unconfirmed.contains(id), "\(id) after \(made) changes")
+            case .attempted:
+                #expect(outbox.count { $0 == "\(id) unanswered" } == 1, "after \(made) changes")
             case .handed:
                 #expect(!waiting.contains(id), "\(id) after \(made) changes")
                 #expect(outbox.count { $0 == "\(id) handed" } == 1, "after \(made) changes")
             case .opened: #expect(outbox.count { $0 == "\(id) opened" } == 1, "after \(made) changes")
             }
         }
+    }
+
+    private func runEnded(notifications: [NotificationID]) -> StoreChange {
+        .runEnded(
+            app: Self.app, UnansweredHandovers(notifications: notifications),
+            PresentationConditions(standing: AppNotificationRecord(), policy: .granted), at: noon)
     }
 
     /// Sixty arrivals; some are confirmed, handed and opened, and the log is copied into the database on the way.
@@ -77,6 +85,7 @@ struct AgentPowerCutTests {
             let (one, two) = (ids[0], ids[1])
             try commit(ids.map { arrival($0.rawValue, .waitsShown([.screen, .list])) }, .stored, ids)
             try commit([.confirmed([one])], .confirmed, [one])
+            try commit([runEnded(notifications: [two])], .attempted, [two])
             try commit(
                 [
                     .handed(two, app: Self.app, shows: .nothing, at: noon),

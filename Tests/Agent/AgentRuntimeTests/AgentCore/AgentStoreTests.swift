@@ -343,6 +343,56 @@ struct AgentStoreTests {
         #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id.rawValue) == [1])
     }
 
+    private func runEnded(_ unanswered: UnansweredHandovers) -> StoreChange {
+        .runEnded(
+            app: app, unanswered, PresentationConditions(standing: AppNotificationRecord(), policy: .granted), at: noon)
+    }
+
+    @Test func `what two runs did not survive ends with its reason, and text is seen`() throws {
+        let unanswered = UnansweredHandovers(notifications: [1, 2].map(NotificationID.init(rawValue:)))
+        _ = try store.commit([arrival(1), arrival(2, payload: #"{"aps":{"content-available":1}}"#)])
+        #expect(try store.commit([runEnded(unanswered)]) == [.runEnded(app: app, counted: 2, givenUp: 0)])
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.map(\.attempts) == [1, 1])
+        #expect(try store.commit([runEnded(unanswered)]) == [.runEnded(app: app, counted: 2, givenUp: 2)])
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
+        #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id.rawValue) == [1])
+        #expect(try store.commit([runEnded(unanswered)]) == [.runEnded(app: app, counted: 0, givenUp: 0)])
+        #expect(
+            try store.outbox() == [
+                "1 unanswered", "2 unanswered", "1 failed(appCrashed)", "2 failed(appCrashed)",
+            ])
+    }
+
+    @Test func `a tap that two runs did not survive waits no longer, nor does its notification`() throws {
+        _ = try store.commit([
+            arrival(1),
+            .tapped(
+                NotificationID(rawValue: 1), action: NotificationAction.open, text: nil, activationToken: nil, at: noon),
+        ])
+        let place = try #require(
+            try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.first?.sequence)
+        let change = runEnded(UnansweredHandovers(responses: [place]))
+        #expect(try store.commit([change]) == [.runEnded(app: app, counted: 1, givenUp: 0)])
+        #expect(try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.map(\.attempts) == [1])
+        #expect(try store.commit([change]) == [.runEnded(app: app, counted: 1, givenUp: 1)])
+        #expect(try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.isEmpty)
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 1) }.isEmpty)
+        #expect(try store.outbox() == ["1 opened", "1 unanswered", "1 failed(appCrashed)"])
+    }
+
+    @Test func `an outcome whose report kills the app five times is not reported again`() throws {
+        _ = try store.commit([
+            .upstreamQueued(
+                UpstreamDraft(id: "a", to: "1", data: [:], timeToLive: 0), app: app, waiter: 1, at: noon),
+            .upstreamEnded(1, code: nil),
+        ])
+        let change = runEnded(UnansweredHandovers(wasTold: true))
+        for _ in 1...4 { #expect(try store.commit([change]) == [.runEnded(app: app, counted: 1, givenUp: 0)]) }
+        #expect(try store.read { try $0.endedUpstream(app: app) }.count == 1)
+        #expect(try store.commit([change]) == [.runEnded(app: app, counted: 1, givenUp: 1)])
+        #expect(try store.read { try $0.endedUpstream(app: app) }.isEmpty)
+    }
+
     @Test func `confirmed receipts leave the outbox`() throws {
         _ = try store.commit(
             (1...3).flatMap {

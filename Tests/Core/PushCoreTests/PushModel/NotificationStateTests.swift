@@ -5,7 +5,7 @@ import Testing
     static let all: [NotificationState] =
         [
             .accepted, .stored, .sent, .acked, .decrypted, .undecryptable("wrongKey"), .extended("timedOut"),
-            .presented, .handed, .opened,
+            .presented, .unanswered, .handed, .opened,
             .action("MARK_DONE"), .dismissed, .expired, .replaced, .withdrawn, .failed("PayloadEmpty"),
         ] + NotificationState.Suppression.allCases.map { .suppressed($0) }
         + NotificationState.DropReason.allCases.map { .dropped($0) }
