@@ -15,7 +15,8 @@ public let UNNotificationAttachmentOptionsThumbnailTimeKey = "UNNotificationAtta
 
 /// A file that belongs to a notification. Immutable.
 ///
-/// The agent takes the file when the notification is added, and reads its content only then.
+/// The agent takes the file when the notification is added, and reads its content only then. A file that the app came
+/// with, such as one of `Bundle.module`, is copied; any other file is moved.
 ///
 /// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
 /// subclass with variables of its own must ensure that it is safe.

@@ -145,11 +145,12 @@ extension Agent {
     /// Copies files on a thread that may wait for the disk.
     private func copyFiles(of added: AddedRequest, _ connection: AppConnection) {
         let store = attachments
+        let bundle = (apps[added.app]?.manifest).map(AppBundle.init)
         NIOThreadPool.singleton.submit { [weak self] state in
             guard case .active = state, let self else { return }
             let result = AppConversations.CopyResult { () throws(AttachmentError) in
                 try store.take(
-                    added.request.content.attachments, of: added.app,
+                    added.request.content.attachments, of: added.app, bundle: bundle,
                     named: { try self.loop.submit { try self.namedFiles() }.wait() })
             }
             self.enter { $0.converse(.copied(result), connection) }

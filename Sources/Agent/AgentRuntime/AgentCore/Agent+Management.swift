@@ -134,7 +134,7 @@ extension Agent {
             case .extend(let id, let process): extend(id, process)
             case .finish(let id, app: let app, let result, let duration):
                 CheckedExtension.check(
-                    result, of: app, into: attachments,
+                    result, of: app, bundle: (apps[app]?.manifest).map(AppBundle.init), into: attachments,
                     named: { [self] in try loop.submit { try self.namedFiles() }.wait() },
                     then: { [weak self] checked in self?.enter { $0.release(id, of: app, checked, after: duration) } })
             }

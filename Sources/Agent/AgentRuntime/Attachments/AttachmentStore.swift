@@ -36,17 +36,20 @@ package struct AttachmentStore: Sendable {
     ///
     /// The originals stay in place, since a request whose storing failed may be repeated. See ``release(_:)``.
     ///
-    /// - Parameter named: The files that notifications name, read when the quota is used up: other files of the app are
-    ///   deleted. Where they are not known, no file is deleted.
+    /// - Parameters:
+    ///   - bundle: The files that the app came with, which stay in place.
+    ///   - named: The files that notifications name, read when the quota is used up: other files of the app are
+    ///     deleted. Where they are not known, no file is deleted.
     package func take(
-        _ attachments: [NotificationAttachment], of app: BundleID, named: () throws -> Set<String> = { [] }
+        _ attachments: [NotificationAttachment], of app: BundleID, bundle: AppBundle? = nil,
+        named: () throws -> Set<String> = { [] }
     ) throws(AttachmentError) -> TakenAttachments {
         guard attachments.count <= Self.countLimit else {
             throw .invalidFileSize("\(attachments.count) attachments; at most \(Self.countLimit) are allowed")
         }
         var taken = TakenAttachments()
         do {
-            for attachment in attachments { try copy(attachment, of: app, named, into: &taken) }
+            for attachment in attachments { try copy(attachment, of: app, bundle, named, into: &taken) }
         } catch {
             drop(taken.attachments)
             throw error
@@ -57,7 +60,8 @@ package struct AttachmentStore: Sendable {
     /// Deletes what was taken for nothing.
     package func drop(_ taken: [NotificationAttachment]) { for attachment in taken { unlink(attachment.path) } }
 
-    /// Once what was taken is named in the store, the files that it came from leave their places, as with Apple.
+    /// Once what was taken is named in the store, the files that it came from leave their places, as with Apple; files
+    /// that the app came with are not among them.
     package func release(_ sources: [String]) { for path in sources { unlink(path) } }
 
     /// Deletes all files of an app; an invalid app name has none.
@@ -67,8 +71,8 @@ package struct AttachmentStore: Sendable {
     }
 
     private func copy(
-        _ attachment: NotificationAttachment, of app: BundleID, _ named: () throws -> Set<String>,
-        into taken: inout TakenAttachments
+        _ attachment: NotificationAttachment, of app: BundleID, _ bundle: AppBundle?,
+        _ named: () throws -> Set<String>, into taken: inout TakenAttachments
     ) throws(AttachmentError) {
         // Not through a link, and without waiting for a pipe's other end.
         let source = open(attachment.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -95,7 +99,7 @@ package struct AttachmentStore: Sendable {
         kept.path = "\(place)/\(UUID().uuidString.lowercased()).\(kind)"
         try write(source, to: kept.path, limit: Int64(status.st_size))
         taken.attachments.append(kept)
-        if !isKept { taken.sources.append(path) }
+        if !isKept, bundle?.contains(path) != true { taken.sources.append(path) }
     }
 
     /// - Returns: The ending of the file's name.

@@ -24,10 +24,11 @@ extension CheckedExtension {
     /// Checks a result. Files are moved into the store, on a thread that may wait for the disk.
     ///
     /// - Parameters:
+    ///   - bundle: The files that the app came with, which stay in place.
     ///   - named: The files that notifications name; asked for on that thread.
     ///   - complete: Called once: at once, or on that thread.
     package static func check(
-        _ report: ExtensionReport, of app: BundleID, into store: AttachmentStore,
+        _ report: ExtensionReport, of app: BundleID, bundle: AppBundle?, into store: AttachmentStore,
         named: @escaping @Sendable () throws -> Set<String>,
         then complete: @escaping @Sendable (CheckedExtension) -> Void
     ) {
@@ -45,7 +46,7 @@ extension CheckedExtension {
                 // The agent's process ends; the notification is read again by the next one.
                 guard case .active = state else { return }
                 do throws(AttachmentError) {
-                    let taken = try store.take(content.attachments, of: app, named: named)
+                    let taken = try store.take(content.attachments, of: app, bundle: bundle, named: named)
                     var content = content
                     content.attachments = taken.attachments
                     complete(CheckedExtension(.changed, content, sources: taken.sources, note: missing))

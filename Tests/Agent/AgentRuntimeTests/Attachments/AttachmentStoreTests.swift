@@ -48,6 +48,28 @@ struct AttachmentStoreTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
+    static let places = [
+        ("resources/deep/milk.png", true), ("bin/milk.png", true), ("bin/App_App.resources/milk.png", true),
+        ("bin/App_App.bundle/Contents/milk.png", true), ("extension/milk.png", true), ("bin/cache/milk.png", false),
+        ("resources.old/milk.png", false), ("milk.png", false),
+    ]
+
+    @Test(arguments: places)
+    func `a file that the app came with stays in its place`(name: String, stays: Bool) throws {
+        let path = folder.path(name)
+        try FileManager.default.createDirectory(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
+        var manifest = AppManifest(
+            id: "com.example.todo", name: "Todo", team: "T", executable: folder.path("bin/todo"))
+        manifest.resources = folder.path("resources")
+        manifest.serviceExtension = ServiceExtensionManifest(
+            id: "com.example.todo.Service", executable: folder.path("extension/service"))
+        let file = attachment(try file(Self.png, name))
+        store.release(try store.take([file], of: manifest.id, bundle: AppBundle(manifest)).sources)
+        #expect(FileManager.default.fileExists(atPath: path) == stays)
+        if stays { #expect(try store.take([file], of: manifest.id, bundle: AppBundle(manifest)).sources.isEmpty) }
+    }
+
     static let faults: [(name: String, bytes: [UInt8], size: Int?, type: String, code: Int)] = [
         ("random bytes called png", [1, 2, 3, 4], nil, "public.png", 101),
         ("nothing", [], nil, "public.png", 101),
