@@ -1,10 +1,14 @@
 """aioapns, unpatched but for the host, sends to the demo app."""
 
 import asyncio
+import json
 import ssl
+import subprocess
 from collections import Counter
 from urllib.parse import urlsplit
 
+import httpx
+import pytest
 from aioapns import APNs, NotificationRequest, PushType
 from aioapns.connection import APNsDevelopmentClientProtocol
 
@@ -63,3 +67,38 @@ def test_a_refusal_reaches_the_librarys_caller(path):
     request = NotificationRequest(device_token="ab" * 32, message={"aps": {"alert": "x"}})
     [result] = asyncio.run(send_all(path, [request]))
     assert (result.status, result.description) == ("400", "BadDeviceToken")
+
+
+@pytest.mark.parametrize("token", ["{length = 32, bytes = 0xabcd ... 0123}", "<abcd0123 abcd0123>", "abcd\n"])
+def test_a_token_with_blanks_is_refused_and_its_timeline_says_why(path, control, token):
+    request = NotificationRequest(device_token=token, message={"aps": {"alert": "x"}})
+    [result] = asyncio.run(asyncio.wait_for(send_all(path, [request]), 20))
+    assert (result.status, result.description) == ("400", "BadDeviceToken")
+    last = control.notifications(request.notification_id)[0]["timeline"][-1]
+    assert last["state"] == "failed(BadDeviceToken)" and "64 hexadecimal digits" in last["detail"]
+
+
+@pytest.mark.parametrize("size", [4097, 20_000, 200_000, 1_000_000])
+def test_a_payload_of_any_size_is_refused_and_the_connection_lives(path, size):
+    large = NotificationRequest(device_token=path["deviceToken"], message={"aps": {"alert": "x" * size}})
+    small = NotificationRequest(device_token=path["deviceToken"], message={"aps": {"alert": "x"}})
+    results = asyncio.run(asyncio.wait_for(send_all(path, [large, small]), 30))
+    assert [(each.status, each.description) for each in results] == [("413", "PayloadTooLarge"), ("200", None)]
+
+
+SIZES = [4097, 65_536, 300_000, 1_000_000]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_curl_and_httpx_read_the_answer_to_a_payload_that_is_too_large(path, provider, tmp_path, size):
+    file = tmp_path / "payload.json"
+    file.write_bytes(json.dumps({"aps": {"alert": "x" * size}}).encode())
+    where = f"{path['apns']}/3/device/{path['deviceToken']}"
+    fields = [part for name, value in provider.headers() for part in ("-H", f"{name}: {value}")]
+    told = subprocess.run(
+        ["curl", "--silent", "--show-error", "--http2", "--cacert", path["ca"], *fields, "--data-binary", f"@{file}",
+         "--write-out", " %{http_code}", where], capture_output=True, text=True, timeout=30)
+    assert (told.returncode, told.stdout) == (0, '{"reason":"PayloadTooLarge"} 413'), told.stderr
+    with httpx.Client(http2=True, verify=ssl.create_default_context(cafile=path["ca"]), timeout=20) as client:
+        answer = client.post(where, headers=dict(provider.headers()), content=file.read_bytes())
+        assert (answer.status_code, answer.json()) == (413, {"reason": "PayloadTooLarge"})

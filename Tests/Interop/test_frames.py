@@ -81,7 +81,11 @@ MALFORMED_REQUESTS = {
     "no :method": headers(lambda good: good.without(":method")),
     "no :path": headers(lambda good: good.without(":path")),
     "no :scheme": headers(lambda good: good.without(":scheme")),
-    "an empty :path": headers(lambda good: good.changed(":path", "")),
+    "trailers with a line feed": lambda good: (
+        frame(HEADERS, END_HEADERS, 1, block(good.headers)) + frame(DATA, 0, 1, BODY)
+        + frame(HEADERS, END_HEADERS | END_STREAM, 1, block([("x-note", "a\nb")]))),
+    "neither :authority nor host": headers(lambda good: good.without(":authority")),
+    ":method with a line feed": headers(lambda good: good.changed(":method", "PO\nST")),
     ":path twice": headers(lambda good: [(":path", "/")] + good.headers),
     "an unknown pseudo header": headers(lambda good: [(":token", "x")] + good.headers),
     "a response's pseudo header": headers(lambda good: [(":status", "200")] + good.headers),
@@ -106,6 +110,27 @@ def test_a_malformed_request_is_a_stream_error(name, good, path, lives):
         assert connection.outcome() == STREAM_ERROR
         connection.write(good.request(stream=3))
         assert connection.outcome(stream=3) == "200", "the connection goes on"
+
+
+ANSWERED = {
+    "an empty :path": (lambda good: good.changed(":path", ""), "404"),
+    "a :path without a slash": (lambda good: good.changed(":path", "3/device/x"), "404"),
+    "a token with a line feed": (lambda good: good.changed(":path", "/3/device/ab\ncd"), "400"),
+    "an apns-topic with a line feed": (lambda good: good.changed("apns-topic", "com.example\n.todo"), "400"),
+    "an apns-topic with a blank behind it": (lambda good: good.changed("apns-topic", "com.example.todo "), "400"),
+    "an apns-id with a null byte": (lambda good: good.headers + [("apns-id", "a\0b")], "400"),
+    "an apns-collapse-id with a line feed": (lambda good: good.headers + [("apns-collapse-id", "a\nb")], "400"),
+    "a provider token with a line feed": (lambda good: good.changed("authorization", "bearer a\nb"), "403"),
+    "an unknown field with a blank around it": (lambda good: good.headers + [("user-agent", " x ")], "200"),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_bytes_that_http_forbids_get_a_reason_where_apns_has_one(name, good, path, lives):
+    change, expected = ANSWERED[name]
+    with RawConnection(path["apns"], path["ca"]) as connection:
+        connection.write(good.request(headers=change(good)))
+        assert connection.outcome() == expected
 
 
 def raw(data):

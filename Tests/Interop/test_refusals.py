@@ -182,6 +182,8 @@ REFUSALS = {
     "the provider token is another team's": (other_team, (400, "TopicDisallowed")),
     "apns-collapse-id has 65 bytes": (header("apns-collapse-id", "c" * 65), (400, "BadCollapseId")),
     "apns-collapse-id has 33 characters of two bytes": (header("apns-collapse-id", "é" * 33), (400, "BadCollapseId")),
+    "apns-topic has a space": (header("apns-topic", "com example"), (400, "BadTopic")),
+    "apns-collapse-id has two lines": (header("apns-collapse-id", "Buy milk\nand bread"), (400, "BadCollapseId")),
     # device token
     "the device token is short": (token(lambda world: world.good_token[:-2]), BAD_TOKEN),
     "the device token is long": (token(lambda world: world.good_token + "00"), BAD_TOKEN),
@@ -191,6 +193,10 @@ REFUSALS = {
     "the device token is forged": (token(lambda world: flipped(world.good_token, 40)), BAD_TOKEN),
     "the device token is all zeros": (token(lambda world: "0" * 64), BAD_TOKEN),
     "the device token is 6,000 digits": (token(lambda world: "ab" * 3000), BAD_TOKEN),
+    "the device token has spaces": (token(lambda world: f"<{' '.join(['abcd0123'] * 8)}>"), BAD_TOKEN),
+    "the device token is what iOS 13 prints": (token(lambda world: "{length = 32, bytes = 0xab12 ... cd34}"), BAD_TOKEN),
+    "the device token has a line feed behind it": (token(lambda world: world.good_token + "\n"), BAD_TOKEN),
+    "the device token is in base64": (token(lambda world: "q7+" * 14), BAD_TOKEN),
     "the device token is of the other environment": (token(lambda world: world.production_token), BAD_TOKEN),
     "the device token is another app's": (token(lambda world: world.other_app_token), (400, "DeviceTokenNotForTopic")),
     "the device token is another team's app's": (

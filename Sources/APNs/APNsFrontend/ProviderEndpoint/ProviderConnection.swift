@@ -34,6 +34,9 @@ final class ProviderConnection: HTTP2RequestHandler {
     }
 
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
+        if request.hasIllegalValue, !APNsRequestHead(request.headers).hasIllegalValue {
+            return connection.resetMalformed(request.stream)
+        }
         handle(
             request.headers, body: request.body,
             fault: request.bodyIsTooLarge ? .tooLarge : request.bodyIsLate ? .late : nil, stream: request.stream,

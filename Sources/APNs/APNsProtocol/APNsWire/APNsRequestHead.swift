@@ -89,8 +89,23 @@ package struct APNsRequestHead {
         return token.contains(UInt8(ascii: "/")) ? .other : .device(token)
     }
 
-    /// The credential's bytes.
-    package var authorization: ArraySlice<UInt8>? { value(.authorization) }
+    /// The credential's bytes, without blanks around them (RFC 9110, section 5.5). A script whose variable is empty sends
+    /// `bearer ` without a token.
+    package var authorization: ArraySlice<UInt8>? {
+        guard var value = value(.authorization) else { return nil }
+        while let first = value.first, Self.isBlank(first) { value.removeFirst() }
+        while let last = value.last, Self.isBlank(last) { value.removeLast() }
+        return value
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != UInt8(ascii: "\t") || byte == 0x7F }
+
+    /// Whether a known field's value has bytes that HTTP forbids. Each of these fields has a reason for that.
+    package var hasIllegalValue: Bool {
+        Known.allCases.contains { value($0)?.contains(where: Self.isControl) ?? false }
+    }
 
     /// Whether there is an `apns-topic`, right or wrong.
     package var hasTopic: Bool { places[Known.topic.rawValue] >= 0 }
@@ -158,6 +173,9 @@ package struct APNsRequestHead {
         }
         guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
             throw APNsRejection(.badCollapseId, note: "apns-collapse-id is empty or not UTF-8")
+        }
+        guard !bytes.contains(where: Self.isControl) else {
+            throw APNsRejection(.badCollapseId, note: "apns-collapse-id has a control character, such as a line feed")
         }
         return text
     }

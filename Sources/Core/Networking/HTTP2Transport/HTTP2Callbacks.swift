@@ -37,41 +37,37 @@ enum HTTP2Callbacks {
         }
         let bytes = nameLength + valueLength
         guard stream.countField(bytes: bytes, limits: session.limits) else { return session.refuseHeaders(of: stream) }
+        let name = UnsafeBufferPointer(start: name, count: nameLength)
+        let value = UnsafeBufferPointer(start: value, count: valueLength)
+        if session.role == .server,
+            !stream.rules.accepts(name: name, value: value, isTrailer: stream.headIsComplete)
+        {
+            session.refuseMalformed(stream)
+            return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+        }
         // Trailers are counted like the head and are no part of it (RFC 9110, section 6.5.1).
         guard !stream.headIsComplete else { return 0 }
         guard session.hold(bytes + HTTP2Limits.fieldOverhead, for: stream) else {
             return session.refuseHeaders(of: stream)
         }
-        stream.headers.append(
-            name: UnsafeBufferPointer(start: name, count: nameLength),
-            value: UnsafeBufferPointer(start: value, count: valueLength))
+        stream.headers.append(name: name, value: value)
         return 0
     }
 
-    /// Resets the stream of a message with a field that HTTP/2 forbids (RFC 9113, section 8.2.1): without this
-    /// callback nghttp2 drops the field in silence.
-    ///
-    /// A credential with blanks around it is read without them (RFC 9110, section 5.5). A script whose variable is
-    /// empty sends `bearer ` without a token, and should get a response.
-    private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = {
-        session, frame, name, nameLength, value, valueLength, flags, data in
-        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        let credential = UnsafeBufferPointer(start: value, count: valueLength)
-        guard UnsafeBufferPointer(start: name, count: nameLength).elementsEqual("authorization".utf8),
-            nghttp2_check_header_value(value, valueLength) != 0,
-            credential.first.map(isBlank) ?? false || credential.last.map(isBlank) ?? false
-        else { return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue }
-        let first = credential.firstIndex { !isBlank($0) } ?? valueLength
-        let end = credential.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? valueLength
-        return headerReceived(session, frame, name, nameLength, value.map { $0 + first }, end - first, flags, data)
+    /// Resets the stream of a response with a field that HTTP/2 forbids (RFC 9113, section 8.2.1): without this
+    /// callback nghttp2 drops the field in silence. A server checks with ``RequestRules``.
+    private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = { _, _, _, _, _, _, _, _ in
+        NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 
     private static let dataReceived: nghttp2_on_data_chunk_recv_callback = { _, _, id, bytes, count, data in
         guard let session = session(data), let stream = session.stream(id), !stream.wasDelivered else { return 0 }
-        guard stream.body.count + count <= session.limits.bodyBytes else {
-            stream.bodyIsTooLarge = true
-            session.refuseBody(of: stream)
-            deliver(stream, session)
+        guard stream.rules.count(bodyBytes: count) else {
+            session.refuseMalformed(stream)
+            return 0
+        }
+        guard !stream.bodyIsTooLarge, stream.body.count + count <= session.limits.bodyBytes else {
+            dropRest(of: stream, session)
             return 0
         }
         guard session.hold(count, for: stream) else {
@@ -85,6 +81,17 @@ enum HTTP2Callbacks {
         return 0
     }
 
+    /// Drops a body that is too large. Clients that read no response before they have sent their whole body get it after the body's
+    /// end, up to a limit; beyond it the response comes at once, and the stream is reset after it.
+    private static func dropRest(of stream: HTTP2Stream, _ session: HTTP2Session) {
+        stream.bodyIsTooLarge = true
+        session.dropBody(of: stream)
+        guard stream.rules.bodyBytes > session.limits.droppedBodyBytes else { return }
+        session.refuseBody(of: stream)
+        stream.endsEarly = true
+        deliver(stream, session)
+    }
+
     private static let frameReceived: nghttp2_on_frame_recv_callback = { _, frame, data in
         guard let session = session(data), let frame else { return 0 }
         let header = frame.pointee.hd
@@ -92,7 +99,12 @@ enum HTTP2Callbacks {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
             guard let stream = session.stream(header.stream_id) else { return 0 }
             if UInt32(header.type) == NGHTTP2_HEADERS.rawValue { headEnded(stream, session.role) }
-            guard UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0 else { return 0 }
+            let hasEnded = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+            guard session.role == .client || stream.wasDelivered || stream.isWellFormed(hasEnded: hasEnded) else {
+                session.refuseMalformed(stream)
+                return 0
+            }
+            guard hasEnded else { return 0 }
             session.requestEnded(on: stream)
             deliver(stream, session)
         case NGHTTP2_GOAWAY.rawValue:
@@ -112,7 +124,7 @@ enum HTTP2Callbacks {
     /// needed (RFC 9113, section 8.1). A reset that is queued earlier would overtake the response.
     private static let frameSent: nghttp2_on_frame_send_callback = { pointer, frame, data in
         guard let header = frame?.pointee.hd, UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0,
-            let stream = session(data)?.stream(header.stream_id), stream.bodyIsTooLarge || stream.bodyIsLate
+            let stream = session(data)?.stream(header.stream_id), stream.endsEarly
         else { return 0 }
         nghttp2_submit_rst_stream(pointer, 0, header.stream_id, NGHTTP2_NO_ERROR.rawValue)
         return 0

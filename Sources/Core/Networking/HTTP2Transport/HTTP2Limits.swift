@@ -12,6 +12,8 @@ package struct HTTP2Limits: Sendable, Hashable {
     package var excessiveHeaderBlocks: Int = 4
     /// Bytes of one message's body that are kept; a longer body is reported as too large.
     package var bodyBytes: Int = 16 << 10
+    /// Bytes of a body that is too large which are read and dropped before the response; beyond them the stream is reset.
+    package var droppedBodyBytes: Int = 1 << 20
     /// Bytes of headers and bodies that all streams of a connection hold together; a stream that needs more is reset.
     package var heldBytes: Int = 2 << 20
     /// The cost of a stored header field beside its bytes.

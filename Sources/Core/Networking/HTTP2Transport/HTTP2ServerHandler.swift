@@ -24,6 +24,8 @@ package struct HTTP2Request {
     package let bodyIsTooLarge: Bool
     /// Whether the body did not end in time and was discarded.
     package let bodyIsLate: Bool
+    /// Whether a field's value has bytes that HTTP forbids, such as a line feed.
+    package let hasIllegalValue: Bool
 }
 
 /// The server's end of one HTTP/2 connection. Confined to its event loop.
@@ -55,6 +57,12 @@ package final class HTTP2ServerConnection {
     @discardableResult
     package func respond(_ stream: Int32, headers: HeaderBlock, body: [UInt8] = []) -> Bool {
         session.submitResponse(stream, headers: headers, body: body)
+    }
+
+    /// Ends a stream without a response, since its request is malformed.
+    package func resetMalformed(_ stream: Int32) {
+        guard let stream = session.stream(stream) else { return }
+        session.refuseMalformed(stream)
     }
 
     /// Marks the connection as proven, since the peer has presented a valid credential: no other connection replaces
@@ -263,7 +271,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
         guard let connection, let requestHandler else { return }
         let request = HTTP2Request(
             stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge,
-            bodyIsLate: stream.bodyIsLate)
+            bodyIsLate: stream.bodyIsLate, hasIllegalValue: stream.rules.hasIllegalValue)
         connection.session.dropBody(of: stream)
         requestHandler.requestReceived(request, on: connection)
     }

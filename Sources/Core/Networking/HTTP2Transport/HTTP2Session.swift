@@ -24,6 +24,10 @@ final class HTTP2Stream {
     var headIsComplete = false
     var bodyIsTooLarge = false
     var bodyIsLate = false
+    /// Whether the response comes before the end of the request.
+    var endsEarly = false
+    /// What a server knows of the request's fields and its body's length.
+    var rules = RequestRules()
     /// The numbers of fields and bytes of the header block that is being read.
     private(set) var blockFields = 0
     private var blockBytes = 0
@@ -45,6 +49,8 @@ final class HTTP2Stream {
         headIsComplete = false
         bodyIsTooLarge = false
         bodyIsLate = false
+        endsEarly = false
+        rules = RequestRules()
         wasDelivered = false
         awaitedSince = nil
         outgoing = []
@@ -53,6 +59,9 @@ final class HTTP2Stream {
         heldBodyBytes = 0
         beginHeaderBlock()
     }
+
+    /// Whether a request is well-formed as far as it was received.
+    func isWellFormed(hasEnded: Bool) -> Bool { rules.headIsWhole && (!hasEnded || rules.bodyIsWhole) }
 
     /// Begins a header block: the head, an interim one, or trailers.
     func beginHeaderBlock() {
@@ -109,11 +118,18 @@ final class HTTP2Session {
         }
         defer { nghttp2_session_callbacks_del(callbacks) }
         HTTP2Callbacks.install(callbacks)
+        var options: OpaquePointer?
+        guard nghttp2_option_new(&options) == 0 else {
+            throw HTTP2SessionError.library(code: NGHTTP2_ERR_NOMEM.rawValue)
+        }
+        defer { nghttp2_option_del(options) }
+        // A server checks requests with ``RequestRules``.
+        nghttp2_option_set_no_http_messaging(options, role == .server ? 1 : 0)
         let me = Unmanaged.passUnretained(self).toOpaque()
         let code =
             role == .server
-            ? nghttp2_session_server_new(&pointer, callbacks, me)
-            : nghttp2_session_client_new(&pointer, callbacks, me)
+            ? nghttp2_session_server_new2(&pointer, callbacks, me, options)
+            : nghttp2_session_client_new2(&pointer, callbacks, me, options)
         guard code == 0 else { throw HTTP2SessionError.library(code: code) }
         try submitFirstSettings()
     }
@@ -282,6 +298,14 @@ final class HTTP2Session {
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 
+    /// Resets the stream of a malformed request (RFC 9113, section 8.1.1).
+    func refuseMalformed(_ stream: HTTP2Stream) {
+        requestEnded(on: stream)
+        dropBody(of: stream)
+        stream.wasDelivered = true
+        reset(stream.id, code: NGHTTP2_PROTOCOL_ERROR.rawValue)
+    }
+
     // MARK: Requests that are awaited
 
     /// Records the beginning of a request.
@@ -312,6 +336,7 @@ final class HTTP2Session {
             stream.wasDelivered = true
             if isAnswerable {
                 stream.bodyIsLate = true
+                stream.endsEarly = true
                 owner?.messageReceived(stream)
             } else {
                 reset(stream.id, code: NGHTTP2_CANCEL.rawValue)
