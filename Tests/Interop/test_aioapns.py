@@ -75,7 +75,7 @@ def test_a_token_with_blanks_is_refused_and_its_timeline_says_why(path, control,
     [result] = asyncio.run(asyncio.wait_for(send_all(path, [request]), 20))
     assert (result.status, result.description) == ("400", "BadDeviceToken")
     last = control.notifications(request.notification_id)[0]["timeline"][-1]
-    assert last["state"] == "failed(BadDeviceToken)" and "64 hexadecimal digits" in last["detail"]
+    assert last["state"] == "failed(BadDeviceToken)" and "64 hexadecimal digits" in last["note"]
 
 
 @pytest.mark.parametrize("size", [4097, 20_000, 200_000, 1_000_000])
