@@ -26,7 +26,7 @@ final class HTTP2Stream {
     var bodyIsLate = false
     /// Whether the response comes before the end of the request.
     var endsEarly = false
-    /// What a server knows of the request's fields and its body's length.
+    /// The rules for the request, with what a server has seen of its fields and body.
     var rules = RequestRules()
     /// The numbers of fields and bytes of the header block that is being read.
     private(set) var blockFields = 0
