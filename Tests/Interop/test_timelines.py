@@ -187,3 +187,17 @@ def test_an_attempt_cut_off_with_its_connection_says_that_it_may_have_arrived(se
         apns_id = accepted(server, token, str(uuid.uuid4()), apns_expiration="0")
         device.notification()
     wait_until(lambda: has_an_end(control.notifications(apns_id)), "the timeline has an end")
+
+
+def test_other_content_under_the_same_apns_id_is_another_notification(server, control, identity, token):
+    apns_id = str(uuid.uuid4())
+    headers = server.provider().headers(apns_id=apns_id)
+    with H2Client(server.ready["apns"], server.ready["ca"]) as client:
+        for number in (1, 2, 1, 2):
+            answer = client.request("POST", f"/3/device/{token}", headers, payload(number))
+            assert (answer.status, answer.apns_id) == (200, apns_id)
+    first, second = control.notifications(apns_id)
+    told = [[line["note"] for line in each["timeline"] if line.get("note")] for each in (first, second)]
+    assert told == [
+        [f"other content was accepted under the same apns-id, notification {second['id']}"],
+        [f"its apns-id was used before for other content, notification {first['id']}"]]

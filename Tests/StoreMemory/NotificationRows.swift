@@ -132,7 +132,9 @@ struct NotificationRows: Sendable {
                 record.subject == identity.subject && record.acceptedAt >= request.acceptedSince
                     && record.expiresAt != nil
             }
-            found.identities[identity] = accepted.map(\.id).max()
+            guard !accepted.isEmpty else { continue }
+            let newest = accepted.sorted { $0.id > $1.id }.prefix(AcceptedContent.limit)
+            found.identities[identity] = newest.map(AcceptedContent.init)
         }
         for device in request.mailboxes {
             found.waiting[device] = waiting(for: device).compactMap(Mailbox.Entry.init)

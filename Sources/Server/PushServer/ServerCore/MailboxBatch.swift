@@ -10,7 +10,7 @@ struct MailboxBatch {
     var prunes = false
     /// The lines of service extensions, each with its notification's app.
     var extended: [(line: TimelineEntry, app: AppID?)] = []
-    private var identities: [NotificationIdentity: NotificationID] = [:]
+    private var identities: [NotificationIdentity: [AcceptedContent]] = [:]
     private var facts: [NotificationID: NotificationFacts] = [:]
     private var secretHashes: [DeviceID: [UInt8]] = [:]
     private var blocked: Set<DeviceID> = []
@@ -63,7 +63,8 @@ struct MailboxBatch {
 
     // MARK: Known state
 
-    func notification(_ identity: NotificationIdentity) -> NotificationID? { identities[identity] }
+    /// The notifications that were accepted under an identity, newest first.
+    func notifications(_ identity: NotificationIdentity) -> [AcceptedContent] { identities[identity] ?? [] }
 
     func facts(of id: NotificationID) -> NotificationFacts? { facts[id] }
 
@@ -83,10 +84,13 @@ struct MailboxBatch {
 
     // MARK: Changes
 
-    /// Inserts an accepted notification; later requests of the same identity are the same notification.
+    /// Inserts an accepted notification; later requests of the same identity and content are the same notification.
     mutating func insert(_ record: NotificationRecord, as identity: NotificationIdentity?) {
         changes.append(.insertNotification(record))
-        if let identity { identities[identity] = record.id }
+        if let identity {
+            let earlier = identities[identity]?.prefix(AcceptedContent.limit - 1) ?? []
+            identities[identity] = [AcceptedContent(record)] + earlier
+        }
     }
 
     /// Removes a notification from its mailbox.

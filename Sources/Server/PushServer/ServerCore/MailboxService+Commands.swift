@@ -78,10 +78,29 @@ extension MailboxService {
 
     private func accept(_ acceptance: Acceptance, sink: any AcceptanceSink, batch: inout MailboxBatch) {
         let identity = NotificationIdentity(acceptance)
-        let known = identity.flatMap { batch.notification($0) }
-        let id = known ?? admit(acceptance, as: identity, to: connections.sessions[acceptance.subject.device], &batch)
+        let earlier = identity.map { batch.notifications($0) } ?? []
+        let known = earlier.first { $0.isRepeated(by: acceptance) }?.id
+        let id = known ?? admit(acceptance, as: identity, after: earlier.first, &batch)
         batch.effects.complete(
             AcceptanceResult(ticket: acceptance.ticket, id: id, apnsID: acceptance.notification.apnsID), sink)
+    }
+
+    /// Admits a notification. Where another was accepted under its identity, both timelines name the other.
+    private func admit(
+        _ acceptance: Acceptance, as identity: NotificationIdentity?, after earlier: AcceptedContent?,
+        _ batch: inout MailboxBatch
+    ) -> NotificationID? {
+        var acceptance = acceptance
+        if let earlier {
+            let note = "its apns-id was used before for other content, notification \(earlier.id)"
+            acceptance.note = acceptance.note.map { "\(note); \($0)" } ?? note
+        }
+        let id = admit(acceptance, as: identity, to: connections.sessions[acceptance.subject.device], &batch)
+        if let earlier, let id {
+            let note = "other content was accepted under the same apns-id, notification \(id)"
+            batch.append(TimelineEntry(at: clock(), state: .accepted, source: .server, note: note), to: earlier.id)
+        }
+        return id
     }
 
     /// Stores a notification, and delivers it if its device is connected; `nil` when no id can be made now.

@@ -29,8 +29,9 @@ package struct PrefetchRequest: Hashable, Sendable {
 
 /// The rows that a store has for a ``PrefetchRequest``; missing ones have no key.
 package struct Prefetched: Hashable, Sendable {
-    /// The newest notification that was accepted under each identity; attempts (TTL 0) are left out.
-    package var identities: [NotificationIdentity: NotificationID] = [:]
+    /// The newest ``AcceptedContent/limit`` notifications that were accepted under each identity, newest first; attempts (TTL 0) are
+    /// left out.
+    package var identities: [NotificationIdentity: [AcceptedContent]] = [:]
     /// The queued notifications of each device, ordered by id.
     package var waiting: [DeviceID: [Mailbox.Entry]] = [:]
     /// The tombstones of each device, which report cleared notifications, ordered by id.
@@ -57,7 +58,7 @@ package struct Prefetched: Hashable, Sendable {
     package init() {}
 }
 
-/// An `apns-id` within one registration: requests with the same identity are the same notification.
+/// An `apns-id` within one registration: requests with the same identity and the same content are the same notification.
 package struct NotificationIdentity: Hashable, Sendable {
     /// The ``APNsID/lookUpKey``.
     package let apnsID: String
@@ -68,6 +69,51 @@ package struct NotificationIdentity: Hashable, Sendable {
     package init(apnsID: APNsID, subject: TokenSubject) {
         self.apnsID = apnsID.lookUpKey
         self.subject = subject
+    }
+}
+
+/// The content of an accepted notification, by which a repetition is distinguished from another notification under its `apns-id`.
+///
+/// The expiration is not compared: a library that tries again may have computed it anew.
+package struct AcceptedContent: Hashable, Sendable {
+    /// The number of notifications under one identity with which a request is compared.
+    package static let limit = 8
+
+    /// The notification's internal id.
+    package var id: NotificationID
+    /// The push type; `nil` where the provider specified none.
+    package var pushType: PushType?
+    /// The priority.
+    package var priority: Priority
+    /// The collapse id; `nil` where it replaces nothing.
+    package var collapseID: String?
+    /// The payload; `nil` where it is no longer kept, and every payload is taken for the same.
+    package var payload: [UInt8]?
+
+    /// Creates the content of a stored notification.
+    package init(
+        id: NotificationID, pushType: PushType?, priority: Priority, collapseID: String?, payload: [UInt8]?
+    ) {
+        self.id = id
+        self.pushType = pushType
+        self.priority = priority
+        self.collapseID = collapseID
+        self.payload = payload
+    }
+
+    /// Creates the content of a row.
+    package init(_ record: NotificationRecord) {
+        let payload: [UInt8]? = if case .own(let bytes) = record.payload { bytes } else { nil }
+        self.init(
+            id: record.id, pushType: record.pushType, priority: record.priority, collapseID: record.collapseID,
+            payload: payload)
+    }
+
+    /// Whether a request under the same identity is a repetition of this one.
+    func isRepeated(by acceptance: Acceptance) -> Bool {
+        let notification = acceptance.notification
+        return pushType == notification.pushType && priority == notification.priority
+            && collapseID == notification.collapseID && (payload.map { $0 == acceptance.payload(as: id) } ?? true)
     }
 }
 

@@ -206,25 +206,33 @@ extension SQLiteStore {
 
     private static func identities(
         _ request: PrefetchRequest, _ database: Database
-    ) throws -> [NotificationIdentity: NotificationID] {
+    ) throws -> [NotificationIdentity: [AcceptedContent]] {
         guard !request.identities.isEmpty else { return [:] }
         let statement = try database.cachedStatement(
             sql: """
-                SELECT identity.id FROM identity JOIN message ON message.id = identity.id
+                SELECT identity.id, message.push_type, message.priority, message.collapse_id, message.payload
+                FROM identity JOIN message ON message.id = identity.id
                 WHERE identity.apns_id = ? AND identity.device = ? AND identity.app = ? AND identity.environment = ?
                     AND message.generation = ? AND message.accepted_at >= ? AND message.expires_at IS NOT NULL
-                ORDER BY identity.id DESC LIMIT 1
+                ORDER BY identity.id DESC LIMIT \(AcceptedContent.limit)
                 """)
-        var found: [NotificationIdentity: NotificationID] = [:]
+        var found: [NotificationIdentity: [AcceptedContent]] = [:]
         for identity in request.identities {
             let subject = identity.subject
-            let id = try Int64.fetchOne(
+            let rows = try Row.fetchAll(
                 statement,
                 arguments: [
                     identity.apnsID, subject.device.column, subject.app.column, subject.environment.column,
                     Int64(subject.generation), request.acceptedSince.rawValue,
                 ])
-            found[identity] = id.map(NotificationID.init(rawValue:))
+            guard !rows.isEmpty else { continue }
+            found[identity] = rows.map { row in
+                AcceptedContent(
+                    id: NotificationID(rawValue: row[0]),
+                    pushType: (row[1] as String?).flatMap(PushType.init(rawValue:)),
+                    priority: Priority(rawValue: row[2]) ?? .immediate, collapseID: row[3],
+                    payload: (row[4] as Data?).map(Array.init))
+            }
         }
         return found
     }

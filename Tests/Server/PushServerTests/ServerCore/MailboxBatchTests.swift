@@ -64,6 +64,25 @@ import Testing
         }
     }
 
+    @Test func `the same apns-id with other content in a batch is another notification`() async throws {
+        try await withServer { server in
+            let name: APNsID = "c0ffee00-0000-4000-8000-000000000001"
+            let (results, continuation) = AsyncStream<AcceptanceResult>.makeStream()
+            try await inOneBatch(server) {
+                for text in ["a", "b", "a"] {
+                    let content = PushContent.apns(Array(#"{"aps":{"alert":"\#(text)"}}"#.utf8))
+                    #expect(
+                        server.service.accept(
+                            server.acceptance(apnsID: name, content: content), sink: EveryVerdict(continuation)))
+                }
+            }
+            var ids: [NotificationID?] = []
+            for await result in results.prefix(3) { ids.append(result.id) }
+            #expect(ids[0] != nil && ids[0] == ids[2] && ids[1] != nil && ids[0] != ids[1])
+            #expect(try await server.page().map(\.id) == [ids[0], ids[1]])
+        }
+    }
+
     @Test func `an acknowledgement is noted once, also of what left its mailbox in the same batch`() async throws {
         try await withServer { server in
             let id = try #require(try await server.accept(server.acceptance()).id)

@@ -61,6 +61,47 @@ import Testing
         }
     }
 
+    @Test func `other content under the same apns-id is another notification, and both timelines say so`() async throws
+    {
+        try await withServer { server in
+            let name: APNsID = "c0ffee00-0000-4000-8000-000000000001"
+            func content(_ text: String) -> PushContent { .apns(Array(#"{"aps":{"alert":"\#(text)"}}"#.utf8)) }
+            func accept(_ text: String, collapseID: String? = nil) async throws -> NotificationID {
+                try #require(
+                    try await server.accept(
+                        server.acceptance(apnsID: name, collapseID: collapseID, content: content(text))
+                    ).id)
+            }
+            let first = try await accept("milk")
+            let second = try await accept("bread")
+            let third = try await accept("milk", collapseID: "list")
+            #expect(Set([first, second, third]).count == 3)
+            #expect(try await accept("milk") == first)
+            #expect(try await accept("bread") == second)
+            #expect(try await server.page().map(\.id) == [first, second, third])
+            let notes = try await server.timelines.timelines(of: name.rawValue, team: nil).map {
+                $0.entries.compactMap(\.note)
+            }
+            func later(_ id: NotificationID) -> String {
+                "other content was accepted under the same apns-id, notification \(id)"
+            }
+            func earlier(_ id: NotificationID) -> String {
+                "its apns-id was used before for other content, notification \(id)"
+            }
+            #expect(notes == [[later(second)], [earlier(first), later(third)], [earlier(second)]])
+        }
+    }
+
+    @Test func `a repetition with another expiration is the same notification`() async throws {
+        try await withServer { server in
+            let name: APNsID = "c0ffee00-0000-4000-8000-000000000001"
+            let soon = server.clock.now.adding(milliseconds: 60_000)
+            let first = try await server.accept(server.acceptance(apnsID: name))
+            let second = try await server.accept(server.acceptance(apnsID: name, expiry: .until(soon)))
+            #expect(first.id != nil && first.id == second.id)
+        }
+    }
+
     @Test func `a welcome tells whether there is something to read: a notification, or a notice alone`() async throws {
         try await withServer { server in
             func hasWaiting() async throws -> Bool {
