@@ -254,7 +254,7 @@ def test_all_that_the_settings_allow_can_be_used_at_once(server, limit):
         assert {stream: statuses.get(stream) for stream in streams} == dict.fromkeys(streams, "400")
 
 
-@pytest.mark.parametrize("sent_first", [17 << 10, 60 << 10])
+@pytest.mark.parametrize("sent_first", [1026 << 10, 1060 << 10])
 def test_a_body_far_too_large_is_answered_and_the_rest_is_not_wanted(server, sent_first):
     piece = b"x" * 1024
     with HeardConnection(server.ready["apns"], server.ready["ca"]) as connection:
