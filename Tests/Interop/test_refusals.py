@@ -173,6 +173,9 @@ REFUSALS = {
     "apns-expiration is a fraction": (header("apns-expiration", "1.5"), (400, "BadExpirationDate")),
     "apns-expiration is beyond 64 bits": (header("apns-expiration", "9" * 25), (400, "BadExpirationDate")),
     "apns-priority is 7": (header("apns-priority", "7"), (400, "BadPriority")),
+    "a silent push has priority 10": (
+        lambda world, request: request.headers.update({"apns-push-type": "background", "apns-priority": "10"}),
+        (400, "BadPriority")),
     "apns-priority is a word": (header("apns-priority", "high"), (400, "BadPriority")),
     "apns-push-type is unknown": (header("apns-push-type", "pigeon"), (400, "InvalidPushType")),
     "apns-topic is missing": (header("apns-topic", None), (400, "MissingTopic")),
@@ -244,6 +247,10 @@ ACCEPTED = {
     "apns-expiration is the last second of 64 bits": header("apns-expiration", str(2**63 - 1)),
     "apns-expiration is tomorrow": header("apns-expiration", str(int(time.time()) + 24 * HOUR)),
     "apns-priority is 1": header("apns-priority", "1"),
+    "a silent push has priority 5": lambda world, request: request.headers.update(
+        {"apns-push-type": "background", "apns-priority": "5"}),
+    "a silent push has no priority": lambda world, request: request.headers.update(
+        {"apns-push-type": "background", "apns-priority": None}),
     "an unknown header is there": header("x-anything", "at all"),
     "an unknown header comes twice": lambda world, request: request.extra.extend([("x-a", "1"), ("x-a", "2")]),
     "there is no push type": header("apns-push-type", None),

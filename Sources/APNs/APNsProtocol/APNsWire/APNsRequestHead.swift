@@ -128,10 +128,15 @@ package struct APNsRequestHead {
         if let id = value(.id), !Self.isUUID(id) {
             throw APNsRejection(.badMessageId, note: "apns-id \(Self.quoted(id)) is not a UUID in the form 8-4-4-4-12")
         }
-        return Fields(
+        let fields = Fields(
             apnsID: text(.id).map(APNsID.init(rawValue:)), expiry: try expiry(), priority: try priority(),
             collapseID: try collapseID(),
             pushType: try pushType())
+        // A request without a priority has 10 as well, and some libraries send silent ones so.
+        if fields.pushType == .background, fields.priority == .immediate, value(.priority) != nil {
+            throw APNsRejection(.badPriority, note: "apns-priority must be 5 with apns-push-type background, not 10")
+        }
+        return fields
     }
 
     /// The values of the header fields.

@@ -12,6 +12,9 @@ package enum JSONValue: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// The name's bytes and the value's ``JSONValue/payloadBytes``.
+        package var payloadBytes: Int { name.utf8.count + value.payloadBytes }
     }
 
     /// `null`.
@@ -36,6 +39,19 @@ package enum JSONValue: Hashable, Sendable {
         case .null, .boolean, .number, .string: 0
         case .array(let items): 1 + (items.map(\.depth).max() ?? 0)
         case .object(let members): 1 + (members.map(\.value.depth).max() ?? 0)
+        }
+    }
+
+    /// The bytes that count towards FCM's limit: of names, of strings without quotes and escapes, and of other values as they are
+    /// written.
+    package var payloadBytes: Int {
+        switch self {
+        case .null: 4
+        case .boolean(let isTrue): isTrue ? 4 : 5
+        case .number(let digits): digits.utf8.count
+        case .string(let text): text.utf8.count
+        case .array(let items): items.reduce(0) { $0 + $1.payloadBytes }
+        case .object(let members): members.reduce(0) { $0 + $1.payloadBytes }
         }
     }
 

@@ -38,11 +38,31 @@ package struct FCMContent: Hashable, Sendable {
         if let image { add("fcm_options", .object([.init("image", .string(image))])) }
     }
 
-    /// The number of bytes that count towards the provider's limit: its own members, as JSON.
-    package var countedBytes: Int { JSONValue.object(sent).bytes.count }
+    /// The number of bytes that count towards the provider's limit: its names and values. What the mapping adds counts nothing.
+    package var countedBytes: Int {
+        sent.reduce(0) { sum, member in
+            switch member.name {
+            case "aps": (member.value.members ?? []).reduce(sum) { $0 + Self.countedBytes(ofAPS: $1) }
+            case "fcm_options": sum + member.value.payloadBytes
+            default: sum + member.payloadBytes
+            }
+        }
+    }
+
+    private static func countedBytes(ofAPS member: JSONValue.Member) -> Int {
+        switch member.name {
+        case "alert": member.value.payloadBytes
+        case "mutable-content": 0
+        default: member.payloadBytes
+        }
+    }
 
     /// The bytes of what is for browsers alone; limited like those.
-    package var countedWebBytes: Int { web.map { JSONValue.object($0).bytes.count } ?? 0 }
+    package var countedWebBytes: Int {
+        guard let webpush = message.webpush else { return 0 }
+        let data = webpush.data?.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } ?? 0
+        return data + JSONValue.object(webpush.notification ?? []).payloadBytes + (webpush.link?.utf8.count ?? 0)
+    }
 
     /// The content for browsers, which replaces or overrides the rest; `nil` where the message has none.
     private var web: [JSONValue.Member]? {
@@ -80,7 +100,9 @@ package struct FCMContent: Hashable, Sendable {
             members.append(.init("google.c.a.m_l", .string(label)))
         }
         members.append(.init("gcm.ttl", .string(String(delivery.timeToLive))))
-        if let key = delivery.collapseID { members.append(.init("collapse_key", .string(key))) }
+        if let key = delivery.collapseID, !sent.contains(where: { $0.name == "collapse_key" }) {
+            members.append(.init("collapse_key", .string(key)))
+        }
         if let tag = message.android?.notification?.tag {
             members.append(.init("gcm.notification.tag", .string(tag)))
         }

@@ -36,6 +36,12 @@ extension FCMMessage {
             self.notification = try FCMNotification(notification)
         }
         if let android = try fields.object("android") { self.android = try FCMAndroid(android) }
+        if let second = try fields.object("android_v2") {
+            guard android == nil else {
+                throw .invalid("message.android_v2", "cannot be beside android: one of the two")
+            }
+            android = try FCMAndroid(second: second)
+        }
         if let apns = try fields.object("apns") { self.apns = try FCMApple(apns) }
         if let webpush = try fields.object("webpush") { self.webpush = try FCMWebPush(webpush) }
         label = try Self.options(&fields).label
@@ -47,13 +53,13 @@ extension FCMMessage {
         guard let data = try fields.map("data") else { return nil }
         for key in data.keys.sorted() {
             let isReserved =
-                ["from", "message_type", "collapse_key", "aps", "fcm_options"].contains(key)
-                || key.hasPrefix("google") || key.hasPrefix("gcm")
+                ["from", "message_type", "aps", "fcm_options"].contains(key) || key.hasPrefix("google.")
+                || key.hasPrefix("gcm.")
             if isReserved || key.isEmpty {
                 throw .invalid(
                     "\(fields.place("data"))[\(key.prefix(64))]",
-                    "the key is reserved: from, message_type, collapse_key, aps, fcm_options, and what begins with "
-                        + "google or gcm, is FCM's own")
+                    "the key is reserved: from, message_type, aps, fcm_options, and what begins with google. or gcm., "
+                        + "is FCM's own")
             }
         }
         return data.isEmpty ? nil : data
@@ -93,91 +99,6 @@ extension FCMNotification {
     }
 }
 
-extension FCMAndroid {
-    /// The longest that a message may wait: 28 days, in seconds.
-    static let longestTimeToLive = 2_419_200
-
-    /// Reads the fields for Android.
-    init(_ fields: FieldReader) throws(FCMRejection) {
-        var fields = fields
-        self.init()
-        collapseKey = try fields.string("collapse_key").flatMap { $0.isEmpty ? nil : $0 }
-        if let collapseKey, collapseKey.utf8.count > 64 {
-            throw .invalid(fields.place("collapse_key"), "has \(collapseKey.utf8.count) bytes, at most 64 are allowed")
-        }
-        isUrgent = try fields.word("priority", of: ["NORMAL", "HIGH"]).map { $0 == "HIGH" }
-        timeToLive = try fields.seconds("ttl")
-        if let timeToLive, timeToLive > Self.longestTimeToLive {
-            throw .invalid(fields.place("ttl"), "must be 0 to \(Self.longestTimeToLive) seconds, 28 days")
-        }
-        package = try fields.string("restricted_package_name").flatMap { $0.isEmpty ? nil : $0 }
-        data = try FCMMessage.data(&fields)
-        for name in ["direct_boot_ok", "bandwidth_constrained_ok", "restricted_satellite_ok"] {
-            _ = try fields.boolean(name)
-        }
-        label = try FCMMessage.options(&fields).label
-        if let notification = try fields.object("notification") {
-            self.notification = try FCMAndroidNotification(notification)
-        }
-        try fields.end()
-    }
-}
-
-extension FCMAndroidNotification {
-    /// Reads what Android shows.
-    init(_ fields: FieldReader) throws(FCMRejection) {
-        var fields = fields
-        self.init()
-        shown = try FCMNotification(taking: &fields)
-        func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
-        sound = present(try fields.string("sound"))
-        clickAction = present(try fields.string("click_action"))
-        titleKey = present(try fields.string("title_loc_key"))
-        titleArguments = try fields.strings("title_loc_args")
-        bodyKey = present(try fields.string("body_loc_key"))
-        bodyArguments = try fields.strings("body_loc_args")
-        count = try fields.integer("notification_count")
-        tag = present(try fields.string("tag"))
-        let priorities = ["UNSPECIFIED", "MIN", "LOW", "DEFAULT", "HIGH", "MAX"].map { "PRIORITY_" + $0 }
-        switch try fields.word("notification_priority", of: priorities) {
-        case "PRIORITY_MIN", "PRIORITY_LOW": interruptionLevel = "passive"
-        case "PRIORITY_MAX": interruptionLevel = "time-sensitive"
-        default: break
-        }
-        if try fields.boolean("default_sound") == true, sound == nil { sound = "default" }
-        try Self.validateAndroidOnlyFields(&fields)
-        try fields.end()
-    }
-
-    /// Checks the fields that only Android's own notifications use.
-    private static func validateAndroidOnlyFields(_ fields: inout FieldReader) throws(FCMRejection) {
-        for name in ["icon", "channel_id", "ticker", "event_time"] { _ = try fields.string(name) }
-        for name in [
-            "sticky", "local_only", "default_vibrate_timings", "default_light_settings", "bypass_proxy_notification",
-        ] {
-            _ = try fields.boolean(name)
-        }
-        if let color = try fields.string("color"), !color.isEmpty {
-            let digits = color.utf8.dropFirst()
-            let isColor =
-                color.hasPrefix("#") && digits.count == 6
-                && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-            guard isColor else { throw .invalid(fields.place("color"), "must be #rrggbb") }
-        }
-        _ = try fields.word("visibility", of: ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"])
-        _ = try fields.word("proxy", of: ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"])
-        _ = try fields.strings("vibrate_timings")
-        if var light = try fields.object("light_settings") {
-            _ = try light.seconds("light_on_duration")
-            _ = try light.seconds("light_off_duration")
-            if let color = light.take("color"), color.members == nil {
-                throw .invalid(light.place("color"), "must be an object, not \(color.kind)")
-            }
-            try light.end()
-        }
-    }
-}
-
 extension FCMApple {
     /// Reads the fields for Apple's platforms.
     init(_ fields: FieldReader) throws(FCMRejection) {
@@ -194,13 +115,18 @@ extension FCMApple {
         (label, image, _) = try FCMMessage.options(&fields, hasImage: true)
         // Whose it is, only a device with Live Activities could say.
         isForLiveActivity = try fields.string("live_activity_token")?.isEmpty == false
+        if pushType == PushType.background.rawValue, priority == Priority.immediate.rawValue {
+            throw .invalid(
+                "\(fields.place("headers"))[apns-priority]", "must be 5 with the push type background: APNs refuses 10")
+        }
         try fields.end()
     }
 
     private static func check(_ members: [JSONValue.Member], at place: String) throws(FCMRejection) {
-        if let aps = JSONValue.object(members)["aps"], aps.members == nil {
-            throw .invalid("\(place).aps", "must be an object, not \(aps.kind)")
+        guard let aps = JSONValue.object(members)["aps"] else {
+            throw .invalid("\(place).aps", "is missing: a payload of APNs has it, with other members beside it")
         }
+        guard aps.members != nil else { throw .invalid("\(place).aps", "must be an object, not \(aps.kind)") }
         for member in members where member.name.hasPrefix("google.") || member.name.hasPrefix("gcm.") {
             throw .invalid("\(place)[\(member.name.prefix(64))]", "what begins with google. or gcm. is FCM's own")
         }

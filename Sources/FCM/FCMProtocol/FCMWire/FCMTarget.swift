@@ -30,9 +30,10 @@ package enum FCMTarget: Hashable, Sendable {
             case "condition": found.append(.condition(text))
             case "fid": found.append(.fid(text))
             default:
-                guard let topic = Self.topicName(text) else {
+                guard !text.hasPrefix("/topics/"), let topic = Self.topicName(text) else {
                     throw .invalid(
-                        fields.place(name), "a topic's name has the characters a-z A-Z 0-9 - _ . ~ % alone")
+                        fields.place(name),
+                        "a topic's name has the characters a-z A-Z 0-9 - _ . ~ % alone, and no /topics/ before it")
                 }
                 found.append(.topic(topic))
             }

@@ -22,9 +22,7 @@ package enum PayloadLimit {
         do { tree = try JSONValue(body) } catch { return body.count }
         let message = tree["message"] ?? tree
         return ["notification", "data"].reduce(0) { sum, name in
-            (message[name]?.members ?? []).reduce(sum) { sum, member in
-                sum + member.name.utf8.count + (member.value.text?.utf8.count ?? member.value.bytes.count)
-            }
+            sum + (message[name]?.payloadBytes ?? 0)
         }
     }
 

@@ -172,13 +172,30 @@ import Testing
     @Test(arguments: [("token", 4096), ("topic", 2048), ("condition", 2048)])
     func `a message has a limit`(target: String, limit: Int) throws {
         func message(_ count: Int) throws -> FCMMessage {
-            // {"k":"…"} has eight bytes around the text.
-            let text = String(repeating: "x", count: count - 8)
+            // The name has one byte. A quotation mark counts once, though JSON writes two bytes.
+            let text = String(repeating: #"\""#, count: count - 1)
             return try FCMRequest(body: Array(#"{"message":{"\#(target)":"t","data":{"k":"\#(text)"}}}"#.utf8)).message
         }
         _ = try message(limit).content()
         let refusal = #expect(throws: FCMRejection.self) { try message(limit + 1).content() }
         #expect(refusal?.message.contains("\(limit + 1) bytes, at most \(limit)") == true)
+    }
+
+    @Test(arguments: [
+        (#""notification":{"title":"ab","body":"c\n"}"#, 13), (#""data":{"k":"é"}"#, 3),
+        (#""notification":{"title":"T"},"data":{"a":"b"}"#, 8), (#""notification":{"image":"https://i"}"#, 14),
+        (#""apns":{"payload":{"aps":{"badge":12},"x":{"y":[1,true,null]}}}"#, 7 + 2 + 1 + 4 + 4),
+        (#""webpush":{"data":{"k":"vv"}}"#, 0),
+    ])
+    func `names and values count, and nothing of JSON`(fields: String, count: Int) throws {
+        let message = try FCMRequest(body: Array("{\"message\":{\"token\":\"t\",\(fields)}}".utf8)).message
+        #expect(FCMContent(message).countedBytes == count)
+    }
+
+    @Test func `the data's own collapse key goes to the device`() throws {
+        let (content, delivery) = try content(
+            #"{"token":"t","data":{"collapse_key":"d"},"android":{"collapse_key":"c"}}"#)
+        #expect(content["collapse_key"] == .string("d") && delivery.collapseID == "c")
     }
 
     @Test func `a project has a number, and its team is found by it`() throws {

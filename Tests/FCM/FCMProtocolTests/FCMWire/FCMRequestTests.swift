@@ -47,7 +47,7 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
                "event_time":"2026-01-01T00:00:00Z","local_only":true,"notification_priority":"PRIORITY_MAX",
                "default_sound":true,"default_vibrate_timings":true,"default_light_settings":true,
                "vibrate_timings":["1s"],"visibility":"SECRET","notification_count":7,
-               "light_settings":{"color":{"red":1},"light_on_duration":"1s","light_off_duration":"0.5s"},
+               "light_settings":{"color":{"red":1,"alpha":0.5},"light_on_duration":"1s","light_off_duration":"0.5s"},
                "image":"https://a","proxy":"DENY","bypass_proxy_notification":true}},
              "apns":{"headers":{"apns-priority":"5","apns-expiration":"0"},"payload":{"aps":{"badge":1},"x":{"y":[1]}},
               "fcm_options":{"analytics_label":"l3","image":"https://p"}},
@@ -65,18 +65,48 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
     }
 
     @Test(arguments: [
-        (#"{"token":"t"}"#, FCMTarget.token("t")), (#"{"topic":"/topics/news"}"#, .topic("news")),
-        (#"{"topic":"news"}"#, .topic("news")), (#"{"condition":"'a' in topics"}"#, .condition("'a' in topics")),
+        (#"{"token":"t"}"#, FCMTarget.token("t")), (#"{"topic":"news"}"#, .topic("news")),
+        (#"{"condition":"'a' in topics"}"#, .condition("'a' in topics")),
         (#"{"fid":"f"}"#, .fid("f")), (#"{"token":"t","topic":""}"#, .token("t")),
     ])
     func `a message has one recipient`(message: String, target: FCMTarget) throws {
         #expect(try read(message).message.target == target)
     }
 
+    @Test(arguments: ["gcmx", "google_id", "gcm", "google", "collapse_key", "Google.x"])
+    func `a name that only begins like one of FCM's own is the provider's`(name: String) throws {
+        #expect(try read(#"{"token":"t","data":{"\#(name)":"x"}}"#).message.data == [name: "x"])
+    }
+
+    @Test(arguments: ["3", "3.0", "3e0", "30e-1", #""3""#, #""3.0""#])
+    func `a whole number has the forms of protobuf's JSON`(number: String) throws {
+        let message = #"{"token":"t","android":{"notification":{"title":"T","notification_count":\#(number)}}}"#
+        #expect(try read(message).message.android?.notification?.count == 3)
+    }
+
+    @Test(arguments: [("0", false), ("1", true), (#""HIGH""#, true), (#""normal""#, false)])
+    func `a value of an enumeration is a name or a number`(priority: String, isUrgent: Bool) throws {
+        let message = #"{"token":"t","android":{"priority":\#(priority),"notification":{"notification_priority":5}}}"#
+        let android = try read(message).message.android
+        #expect(android?.isUrgent == isUrgent && android?.notification?.interruptionLevel == "time-sensitive")
+    }
+
+    @Test func `the second form of Android's options is mapped like the first`() throws {
+        let shown = #"{"title":"T","id":42,"notification_count":1,"event_time":"2026-07-08T18:00:00.000001+02:00"}"#
+        let remote = #"{"mutable_content":true,"use_as_v1_data_message":false,"notification":\#(shown)}"#
+        let common = #""collapse_key":"c","ttl":"5s","data":{"a":"b"},"fcm_options":{"analytics_label":"l"}"#
+        let second = try read(#"{"topic":"t","android_v2":{\#(common),"remote_notification":\#(remote)}}"#).message
+            .android
+        let first = #"{"title":"T","notification_count":1}"#
+        #expect(try read(#"{"topic":"t","android":{\#(common),"notification":\#(first)}}"#).message.android == second)
+        #expect(try read(#"{"topic":"t","androidV2":{"backgroundSync":{}}}"#).message.android?.isUrgent == false)
+    }
+
     @Test(arguments: [
         RefusedMessage("{}", "message", "the recipient is missing"),
         RefusedMessage(#"{"token":"t","topic":"x"}"#, "message", "several recipients"),
         RefusedMessage(#"{"topic":"no blanks"}"#, "message.topic", "characters"),
+        RefusedMessage(#"{"topic":"/topics/news"}"#, "message.topic", "no /topics/ before it"),
         RefusedMessage(#"{"token":5}"#, "message.token", "must be a string, not a number"),
         RefusedMessage(#"{"token":"t","tokens":[]}"#, "message.tokens", "no such field"),
         RefusedMessage(#"{"token":"t","data":{"a":1}}"#, "message.data[a]", "must be a string, not a number"),
@@ -116,6 +146,46 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
             #"{"token":"t","apns":{"headers":{"apns-expiration":"soon"}}}"#, "message.apns.headers[apns-expiration]",
             "seconds"),
         RefusedMessage(#"{"token":"t","apns":{"headers":{"x":"y"}}}"#, "message.apns.headers[x]", "no such header"),
+        RefusedMessage(#"{"token":"t","apns":{"payload":{"x":1}}}"#, "message.apns.payload.aps", "is missing"),
+        RefusedMessage(#"{"token":"t","apns":{"payload":{}}}"#, "message.apns.payload.aps", "is missing"),
+        RefusedMessage(
+            #"{"token":"t","apns":{"headers":{"apns-push-type":"background","apns-priority":"10"}}}"#,
+            "message.apns.headers[apns-priority]", "must be 5"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"event_time":"soon"}}}"#,
+            "message.android.notification.event_time", "an instant"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"event_time":"2026-13-01T00:00:00Z"}}}"#,
+            "message.android.notification.event_time", "an instant"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"event_time":"2026-01-01 00:00:00"}}}"#,
+            "message.android.notification.event_time", "an instant"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"vibrate_timings":["1s","soon"]}}}"#,
+            "message.android.notification.vibrate_timings[1]", "duration"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"light_settings":{"light_on_duration":"1s","light_off_duration":"1s"}}}}"#,
+            "message.android.notification.light_settings.color", "is missing"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"light_settings":{"color":{},"light_on_duration":"1s"}}}}"#,
+            "message.android.notification.light_settings.light_off_duration", "is missing"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"light_settings":{"color":{"red":2},"light_on_duration":"1s","light_off_duration":"1s"}}}}"#,
+            "message.android.notification.light_settings.color.red", "0 to 1"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"notification_count":3.5}}}"#,
+            "message.android.notification.notification_count", "whole number"),
+        RefusedMessage(
+            #"{"token":"t","android":{"notification":{"notification_count":3e10}}}"#,
+            "message.android.notification.notification_count", "whole number"),
+        RefusedMessage(
+            #"{"token":"t","android":{"priority":2}}"#, "message.android.priority", "NORMAL, HIGH, or 0 to 1"),
+        RefusedMessage(#"{"token":"t","android":{},"android_v2":{}}"#, "message.android_v2", "one of the two"),
+        RefusedMessage(
+            #"{"token":"t","android_v2":{"background_sync":{},"remote_notification":{}}}"#, "message.android_v2",
+            "not both"),
+        RefusedMessage(
+            #"{"token":"t","android_v2":{"priority":"HIGH"}}"#, "message.android_v2.priority", "no such field"),
         RefusedMessage(#"{"token":"t","apns":{"payload":{"aps":5}}}"#, "message.apns.payload.aps", "an object"),
         RefusedMessage(
             #"{"token":"t","apns":{"live_activity_token":5}}"#, "message.apns.live_activity_token", "a string"),
