@@ -11,12 +11,15 @@ COMPRESSION ?= xz
 # Swift's own libraries are linked in: a call of them is no call across libraries, and no machine needs to have them.
 # Debug information would cost a tenth of the build's processor time, and is not in the package either.
 RELEASE := swift build -c release --static-swift-stdlib -debug-info-format none
-.PHONY: help up release install package test bench fuzz format clean packages-build packages-test packages-bench
+.PHONY: help up release install package test bench fuzz format clean toolchain packages-build packages-test packages-bench
 
 help: ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
 
-packages-build packages-test packages-bench: packages-%:
+toolchain:
+	@Scripts/check-toolchain
+
+packages-build packages-test packages-bench: packages-%: toolchain
 	@Scripts/install-packages $*
 
 release: packages-build ## Build a release

@@ -17,19 +17,22 @@ package enum NearestWord {
         return message.replacingCharacters(in: match.2.startIndex..<match.2.endIndex, with: "")
     }
 
-    /// The number of letters that must be changed, added or removed to turn one name into the other.
+    /// The number of letters that must be changed, added, removed or exchanged with the next one to turn one name into
+    /// the other (the restricted distance of Damerau and Levenshtein).
     private static func distance(_ left: String, _ right: String) -> Int {
-        let right = Array(right.prefix(64))
-        var row = Array(0...right.count)
+        let (left, right) = (Array(left.prefix(64)), Array(right.prefix(64)))
+        var rows = [Array(0...right.count)]
         for (i, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
+            var row = [i + 1]
             for (j, other) in right.enumerated() {
-                let above = row[j + 1]
-                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
-                diagonal = above
+                var least = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (letter == other ? 0 : 1))
+                if i > 0, j > 0, letter == right[j - 1], left[i - 1] == other {
+                    least = min(least, rows[i - 1][j - 1] + 1)
+                }
+                row.append(least)
             }
+            rows.append(row)
         }
-        return row[right.count]
+        return rows[left.count][right.count]
     }
 }

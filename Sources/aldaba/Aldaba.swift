@@ -34,6 +34,8 @@ struct Aldaba: AsyncParsableCommand {
 
     static func main() {
         signal(SIGPIPE, SIG_IGN)
+        // A shell's background ignores SIGINT, and what it starts inherits that; Ctrl-C counts where it can be typed.
+        if tcgetpgrp(STDIN_FILENO) == getpgrp() { signal(SIGINT, SIG_DFL) }
         MallocTrim.keep()
         guard CommandLine.arguments.dropFirst().first == AgentCommand.configuration.commandName else {
             Task.detached { await runCommand() }
@@ -61,6 +63,14 @@ struct Aldaba: AsyncParsableCommand {
         }
     }
 
+    /// The parser's message, about the option that does not exist where there is one.
+    private static func usageMessage(_ message: String) -> String {
+        guard !message.contains("Unknown option"),
+            let unknown = SubcommandPath.unknownOption(Array(CommandLine.arguments.dropFirst()), of: Self.self)
+        else { return NearestWord.sensible(message) }
+        return "Error: \(unknown)\n" + (message.range(of: "Usage:").map { String(message[$0.lowerBound...]) } ?? "")
+    }
+
     /// Prints the failure, and returns its exit code.
     private static func report(_ error: any Error) -> CommandExit {
         switch error {
@@ -84,7 +94,7 @@ struct Aldaba: AsyncParsableCommand {
             return .done
         }
         if code == .validationFailure {
-            Terminal.write(NearestWord.sensible(fullMessage(for: error)))
+            Terminal.write(usageMessage(fullMessage(for: error)))
             return .usage
         }
         Terminal.complain("\(error)")

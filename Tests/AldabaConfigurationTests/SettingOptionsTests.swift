@@ -72,6 +72,7 @@ func `a setting that says yes or no may stand alone`(words: [String], expected: 
     ("jsn", ["json", "host"], "json"), ("jsn", ["host", "help"], nil),
     ("apns-prot", ["apns-port", "http-port"], "apns-port"),
     ("x", ["y"], "y"), ("start", ["run", "status", "app"], nil), ("snd", ["send", "settings"], "send"),
+    ("sned", ["send", "settings"], "send"), ("tokn", ["token", "topic"], "token"),
     ("", ["on"], nil),
 ])
 func `what was meant is told only where it is near`(word: String, known: [String], expected: String?) {

@@ -340,8 +340,8 @@ def test_standard_output_is_exactly_one_line_of_json(run):
     assert running.output.count("\n") == 1 and running.output.endswith("\n")
     assert set(json.loads(running.output)) == {
         "apns", "mcs", "http", "metrics", "ca", "key", "keyId", "teamId", "topic", "deviceToken", "data", "appLog",
-        "fcm", "serviceAccount", "registrationToken", "hub", "hubName",
-        "pids",
+        "fcm", "serviceAccount", "registrationToken", "hub", "hubName", "control", "legacy", "legacyFeedback", "socket",
+        "devices", "pids",
     }
     assert not running.data.exists()
 
@@ -374,6 +374,50 @@ def test_the_printed_lines_work_when_pasted(run, tmp_path):
     assert "accepted" in found.stdout
     log = tmp_path / "data/log/handed.log"
     wait_for_lines(log, lambda each: len(each) == 2 and apns_id in each, "the app was handed both")
+
+
+def in_a_fresh_terminal(data, line, home):
+    """A line in a shell that knows nothing of Aldaba but the file that `up` names."""
+    return subprocess.run(
+        ["sh", "-euc", f". '{data}/environment'\n{line}"], capture_output=True, text=True, timeout=60,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home)})
+
+
+def test_the_terminal_shows_each_notification_in_a_line(run, tmp_path):
+    running = run("--data", tmp_path / "data", *flags(free_ports()), json_line=False)
+    running.read_output_until(lambda text: "a line each" in text)
+    assert f"\n. {tmp_path}/data/environment\n" in running.output
+    assert "there is no session bus" in running.output and "notifications --data" in running.output
+    sent = in_a_fresh_terminal(tmp_path / "data", "aldaba send --token $TOKEN --title 'Buy milk' --body now", tmp_path)
+    assert sent.returncode == 0, sent.stderr
+    line = re.compile(r"^(\d+)  com\.example\.todo  Buy milk: presented \(in the list only: .*\), handed$", re.MULTILINE)
+    running.read_output_until(line.search, seconds=20)
+    number = line.search(running.output)[1]
+    told = in_a_fresh_terminal(tmp_path / "data", f"aldaba get {number} --timeline", tmp_path)
+    assert "handed  by app" in told.stdout, told.stderr
+    assert in_a_fresh_terminal(tmp_path / "data", 'test -x "$DEMO_APP" && test -S "$SOCKET"', tmp_path).returncode == 0
+    assert running.stop() == 0
+    assert not (tmp_path / "data/environment").exists()
+
+
+def test_the_terminal_is_quiet_where_it_is_to_be(run, tmp_path):
+    running = run("--quiet", "--data", tmp_path / "data", *flags(free_ports()), json_line=False)
+    running.read_output_until(lambda text: "/v1/notifications/" in text)
+    log = tmp_path / "data/log/handed.log"
+    sent = in_a_fresh_terminal(tmp_path / "data", "aldaba send --token $TOKEN --title 'Buy milk'", tmp_path)
+    assert sent.returncode == 0, sent.stderr
+    wait_for_lines(log, lambda lines: lines, "the app was handed it")
+    assert running.stop() == 0
+    assert "a line each" not in running.output and "Buy milk:" not in running.output
+
+
+def test_addresses_open_to_people(run):
+    running = run("--ephemeral", "--json")
+    for name, purpose in (("http", "control API"), ("metrics", "/metrics")):
+        client = ControlClient(running.ready[name])
+        status, text = client.request("GET", "/")
+        assert status == 200 and b"Aldaba" in text and purpose.encode() in text, text
+        client.close()
 
 
 def joined(text):

@@ -237,7 +237,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .environment:
             Row(
                 type: .choice(["sandbox", "production"]), defaultText: "production", programs: [.serve, .agent],
-                sentence: "Which device tokens the APNs listener takes, and which the agent asks for.")
+                sentence: "Which device tokens the APNs listener takes, and which the agent asks for; `up` takes the "
+                    + "sandbox where none is named.")
         case .development:
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],

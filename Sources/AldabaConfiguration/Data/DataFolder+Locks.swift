@@ -6,13 +6,22 @@ package struct DataFolderRejection: Error, CustomStringConvertible {
     let refusal: FolderLock.Refusal
 
     /// The fault and the remedy.
-    package var description: String {
+    package var description: String { "\(fault); \(remedy)" }
+
+    /// The fault, in words.
+    var fault: String {
         switch refusal {
         case .inUse(let process):
-            "the data folder is in use by \(process.map { "pid \($0)" } ?? "another process") (\(path)); "
-                + "stop that one, or choose another folder with --data"
-        case .unusable(let action, let reason):
-            "cannot \(action) \(path): \(reason); choose another folder with --data, or change its owner"
+            "the data folder is in use by \(process.map { "pid \($0)" } ?? "another process") (\(path))"
+        case .unusable(let action, let reason): "cannot \(action) \(path): \(reason)"
+        }
+    }
+
+    /// The remedy for who wants to take the lock.
+    var remedy: String {
+        switch refusal {
+        case .inUse: "stop that one, or choose another folder with --data"
+        case .unusable: "choose another folder with --data, or change its owner"
         }
     }
 }

@@ -51,6 +51,8 @@ package struct DataFolder: Sendable, Hashable {
     package var addresses: String { root + "/serve.json" }
     /// The process ids of the children of a running `up`.
     package var processes: String { root + "/pids.json" }
+    /// The variables of a running `up` for a shell that reads them.
+    package var shellVariables: String { root + "/environment" }
     /// The file with the notifications handed to the demo app, one `apns-id` a line; the app's output is in `app.log`
     /// beside it.
     package var appLog: String { logs + "/handed.log" }

@@ -5,7 +5,7 @@ import Glibc
 package struct Finding: Encodable, Sendable, Equatable {
     /// The finding, in words.
     package var what: String
-    /// The remedy, in words; `nil` when nothing is wrong.
+    /// The remedy, in words; `nil` when nothing is to be done.
     package var remedy: String?
     /// Whether `up` cannot work with it.
     package var isProblem: Bool
@@ -108,9 +108,10 @@ package enum Diagnosis {
     private static func locks(_ folder: DataFolder) -> [Finding] {
         let locks = [("up", folder.upLock), ("serve", folder.serveLock), ("agent", folder.agentLock)]
         return locks.filter { access($0.1, F_OK) == 0 }.map { program, path in
-            Finding(
-                what: DataFolder.refusal(ofLock: path).map { "\(program): \($0)" }
-                    ?? "no `\(program)` uses the data folder")
+            guard let rejection = DataFolder.refusal(ofLock: path) else {
+                return Finding(what: "no `\(program)` uses the data folder")
+            }
+            return Finding(what: "\(program): \(rejection.fault)", remedy: rejection.remedy)
         }
     }
 

@@ -21,6 +21,7 @@ enum ControlRouter {
         case .metrics(let registry, let status):
             // Other addresses have names that are not known here.
             if isLoopback { router.add(middleware: LoopbackGuard(port: port)) }
+            router.get { _, _ in RootAnswer.metrics }
             router.get("metrics") { request, _ in
                 let format = MetricsFormat(accept: request.headers[.accept])
                 return Response.text(await registry.scrape(format), type: format.contentType)
@@ -38,6 +39,7 @@ enum ControlRouter {
     private static func add(
         _ services: ControlServices, authentication: (any ProviderAuthentication)?, to router: Router<ControlContext>
     ) {
+        router.get { _, _ in RootAnswer.control }
         add(services.status, to: router)
         let checkin = CheckinRoute(
             enrolment: services.enrolment,

@@ -47,6 +47,7 @@ enum RouteCosts {
     private static let shared = "the queue of work of everybody without a credential"
 
     private static let server = [
+        row("GET /", .anyone, cost: "nothing is read", budget: shared),
         row("GET /health", .anyone, cost: "nothing is read", budget: shared),
         row("GET /ready", .anyone, cost: "nothing is read", budget: shared),
         row("POST /checkin", .devices, cost: "one row of the store", budget: "the enrolment key's quota of devices"),

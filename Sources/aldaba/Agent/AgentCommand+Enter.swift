@@ -9,7 +9,7 @@ extension AgentCommand.App {
             abstract: "Move a running app to the foreground or the background.",
             discussion: """
                 For trying what an app does on the way, where no screen tells where it stands: its delegate is called as
-                Docs/lifecycle.md says. Its manifest's lifecycle must be declared, which is the default.
+                Docs/lifecycle.md says. The state of an app whose manifest has the lifecycle focus follows its window instead.
                 """)
 
         /// The state that an app enters.

@@ -47,7 +47,8 @@ struct AgentCommand: AsyncParsableCommand {
         func run() async throws {
             let environment = ProcessInfo.processInfo.environment
             let values = try settings.values(environment: environment)
-            let configuration = try AgentAssembly.configuration(values, environment: environment)
+            var configuration = try AgentAssembly.configuration(values, environment: environment)
+            configuration.reportsStates = reportReady
             SupervisorWatch.begin(environment: environment)
             LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
             values.warn(Logger(label: "aldaba.agent"))
@@ -273,6 +274,11 @@ enum AgentAssembly {
         case .listening(let socketPath): report = .listening(socket: socketPath, hasScreen: hasScreen)
         case .registered(let app, let token): report = .registered(app: app.rawValue, token: token)
         case .appConnected(let app): report = .connected(app: app.rawValue)
+        case .reported(let reported):
+            report = .reported(
+                notification: "\(reported.notification)", app: reported.app?.rawValue,
+                title: reported.title,
+                states: reported.states.map { $0.state.text + ($0.note.map { " (\($0))" } ?? "") })
         default: return
         }
         guard let line = try? report.line() else { return }

@@ -1,6 +1,7 @@
 import AldabaConfiguration
 import DeviceChannel
 import NIOCore
+import Networking
 import Platform
 import PushCore
 import Synchronization
@@ -83,7 +84,7 @@ final class SimulatedConnection: MCSClientDelegate {
                 .failure(
                     CommandError(
                         .notAuthorized,
-                        "the device channel cannot be asked: \(ConnectionFault.words(tls: what, host: host))")))
+                        "the device channel cannot be asked: \(ConnectionFault.commandWords(tls: what, host: host))")))
         case .ended: break
         default:
             let pause = state.withLock { state in

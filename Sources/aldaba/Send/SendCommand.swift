@@ -84,7 +84,8 @@ struct SendCommand: AsyncParsableCommand {
         } catch {
             throw CommandError(
                 .unreachable,
-                "\(ServerAddresses.authority(host, port)) cannot be asked: \(ConnectionFault.words(error, host: host))")
+                "\(ServerAddresses.authority(host, port)) cannot be asked: \(ConnectionFault.commandWords(error, host: host))"
+            )
         }
         try await show(response, sent: body)
     }

@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOSSL
+import Networking
 
 /// Requests of commands to the control API.
 package enum ControlClient {
@@ -61,7 +62,7 @@ package enum ControlClient {
         let host = url?.host ?? request.url
         let place = url.map { "\(ServerAddresses.authority(host, $0.port ?? ($0.scheme == "http" ? 80 : 443)))" }
         return CommandError(
-            .unreachable, "\(place ?? request.url) cannot be asked: \(ConnectionFault.words(error, host: host))")
+            .unreachable, "\(place ?? request.url) cannot be asked: \(ConnectionFault.commandWords(error, host: host))")
     }
 
     /// The sentence of an error's answer.

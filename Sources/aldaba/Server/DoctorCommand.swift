@@ -36,7 +36,8 @@ struct DoctorCommand: AsyncParsableCommand {
             try print(JSONLine.of(findings))
         } else {
             for finding in findings {
-                print("\(finding.isProblem ? "problem" : "ok     ")  \(finding.what)")
+                print(
+                    "\(finding.isProblem ? "problem" : finding.remedy == nil ? "ok     " : "note   ")  \(finding.what)")
                 if let remedy = finding.remedy { print("         \(remedy)") }
             }
         }

@@ -10,6 +10,8 @@ package enum AgentReport: Sendable, Equatable {
     case registered(app: String, token: String)
     /// An app has connected.
     case connected(app: String)
+    /// A notification has states that go to the server; `states` are words, with the notes.
+    case reported(notification: String, app: String?, title: String, states: [String])
 
     private struct Line: Codable {
         var event: String
@@ -17,6 +19,9 @@ package enum AgentReport: Sendable, Equatable {
         var screen: Bool?
         var app: String?
         var token: String?
+        var notification: String?
+        var title: String?
+        var states: [String]?
     }
 
     /// The report as one line of JSON.
@@ -26,6 +31,8 @@ package enum AgentReport: Sendable, Equatable {
             case .listening(let socket, let hasScreen): Line(event: "listening", socket: socket, screen: hasScreen)
             case .registered(let app, let token): Line(event: "registered", app: app, token: token)
             case .connected(let app): Line(event: "connected", app: app)
+            case .reported(let notification, let app, let title, let states):
+                Line(event: "reported", app: app, notification: notification, title: title, states: states)
             }
         return try JSONLine.of(line)
     }
@@ -37,7 +44,20 @@ package enum AgentReport: Sendable, Equatable {
         case ("listening", let socket?, _, _): self = .listening(socket: socket, hasScreen: line.screen ?? true)
         case ("registered", _, let app?, let token?): self = .registered(app: app, token: token)
         case ("connected", _, let app?, _): self = .connected(app: app)
-        default: return nil
+        default:
+            guard line.event == "reported", let notification = line.notification, let states = line.states else {
+                return nil
+            }
+            self = .reported(notification: notification, app: line.app, title: line.title ?? "", states: states)
         }
+    }
+
+    /// The line that `up` shows of a notification's states; `nil` for other reports, and for states on the way.
+    package var notificationLine: String? {
+        guard case .reported(let notification, let app, let title, let states) = self,
+            states.contains(where: { !$0.hasPrefix("decrypted") && !$0.hasPrefix("extended") })
+        else { return nil }
+        let name = [notification, app, title.isEmpty ? nil : title].compactMap { $0 }.joined(separator: "  ")
+        return TerminalText.line("\(name): \(states.joined(separator: ", "))")
     }
 }

@@ -8,10 +8,20 @@ import Networking
 struct UpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "up", abstract: "Run a server, an agent and a demo app on this machine.",
-        usage: "aldaba up [<options>]", discussion: SettingsHelp.places)
+        usage: "aldaba up [<options>]",
+        discussion: """
+            Server and devices are for development: their device tokens are those of the sandbox, unless --environment \
+            names another, and plain http on loopback needs no token. \(SettingsHelp.places)
+
+            EXAMPLES:
+              aldaba up                       everything, with its data kept in the data folder
+              aldaba up --ephemeral --json    for a test: free ports, a temporary folder, one line of JSON
+              aldaba up --devices 2           two devices of one person, for the relay
+            """)
     @Flag(help: "Take free ports and a temporary folder that is removed at the end.") var ephemeral = false
     @Flag(help: "Print one line of JSON on standard output when everything is ready, and nothing else.")
     var json = false
+    @Flag(help: "Do not print a line for each notification that a device gets.") var quiet = false
     @Flag(name: .customLong("no-app"), help: "Do not start the demo app; the agent starts it when it is needed.")
     var withoutApp = false
     @Option(help: "The number of devices to run, 1 to 8; the demo app runs on the first.")
@@ -46,13 +56,19 @@ struct UpCommand: AsyncParsableCommand {
         if json {
             try await UpRun(plan).run { summary in
                 bar.end()
-                try FileHandle.standardOutput.write(contentsOf: Data((summary.json() + "\n").utf8))
+                try Self.write(summary.json())
             }
         } else {
-            try await UpRun(plan).run { summary in
+            let show: @Sendable (String) -> Void = { line in _ = try? Self.write(line) }
+            try await UpRun(plan, notificationLine: quiet ? nil : show).run { summary in
                 bar.end()
-                try FileHandle.standardOutput.write(contentsOf: Data((summary.text() + "\n").utf8))
+                try Self.write(summary.text())
             }
         }
+    }
+
+    /// Writes at once, also into a pipe.
+    private static func write(_ text: String) throws {
+        try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
 }

@@ -18,8 +18,12 @@ struct UpRun: Sendable {
     /// Whether the agents of the further devices listen, by their places after the first.
     private let othersListen: [Readiness<Bool>]
 
-    init(_ plan: UpPlan) {
+    /// Shows a line for each notification that a device gets; `nil` for none.
+    private let notificationLine: (@Sendable (String) -> Void)?
+
+    init(_ plan: UpPlan, notificationLine: (@Sendable (String) -> Void)? = nil) {
         self.plan = plan
+        self.notificationLine = notificationLine
         othersListen = plan.devices.dropFirst().map { _ in Readiness<Bool>() }
     }
 
@@ -32,7 +36,11 @@ struct UpRun: Sendable {
         let supervisor = try Supervisor(
             names: ["serve", "agent", "app"] + otherDevices.map(\.name), processFile: plan.folder.processes,
             logger: logger)
-        defer { try? FileManager.default.removeItem(atPath: plan.folder.processes) }
+        defer {
+            for file in [plan.folder.processes, plan.folder.shellVariables] {
+                try? FileManager.default.removeItem(atPath: file)
+            }
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Whichever ends first ends all: a signal, or a child that is given up.
             group.addTask {
@@ -88,11 +96,12 @@ struct UpRun: Sendable {
             _ = try await appStarted.value()
             _ = try await appConnected.value()
         }
-        try ready(
-            UpSummary(
-                plan: plan, addresses: addresses, deviceToken: token, fcm: fcm, serviceAccount: serviceAccount,
-                hasScreen: agentListens.current ?? true,
-                processes: await supervisor.running))
+        let summary = UpSummary(
+            plan: plan, addresses: addresses, deviceToken: token, fcm: fcm, serviceAccount: serviceAccount,
+            hasScreen: agentListens.current ?? true, showsNotifications: notificationLine != nil,
+            processes: await supervisor.running)
+        try ShellVariables(summary: summary).write()
+        try ready(summary)
     }
 
     private func serverPlan() throws -> ChildProcess.Plan {
@@ -130,8 +139,10 @@ struct UpRun: Sendable {
 
     private func agentPlan() throws -> ChildProcess.Plan {
         try child("agent", executable: plan.executable, arguments: agentWords(plan.folder, plan.socket)) {
-            [agentListens, deviceToken, appConnected] line in
-            switch AgentReport(line: line) {
+            [agentListens, deviceToken, appConnected, notificationLine] line in
+            let report = AgentReport(line: line)
+            report?.notificationLine.map { notificationLine?($0) }
+            switch report {
             case .listening(_, let hasScreen): agentListens.settle(.success(hasScreen))
             case .registered(let app, let token) where app == DemoApp.topic.rawValue:
                 deviceToken.settle(.success(token))
@@ -145,8 +156,11 @@ struct UpRun: Sendable {
     private func agentPlan(
         _ name: String, _ device: UpDevice, listens: @escaping @Sendable (Bool) -> Void
     ) throws -> ChildProcess.Plan {
-        try child(name, executable: plan.executable, arguments: agentWords(device.folder, device.socket)) { line in
-            if case .listening(_, let hasScreen) = AgentReport(line: line) { listens(hasScreen) }
+        try child(name, executable: plan.executable, arguments: agentWords(device.folder, device.socket)) {
+            [notificationLine] line in
+            let report = AgentReport(line: line)
+            report?.notificationLine.map { notificationLine?($0) }
+            if case .listening(_, let hasScreen) = report { listens(hasScreen) }
         }
     }
 

@@ -14,13 +14,15 @@ struct UpSummary: Sendable {
     var serviceAccount: String
     /// `false` without a session bus: the headless presenter.
     var hasScreen: Bool
+    /// Whether a line for each notification follows the text.
+    var showsNotifications = true
     /// Process ids by child.
     var processes: [String: Int32]
 
     private var keyPath: String { KeyRing(folder: plan.folder.keys).path(of: plan.key) }
 
     /// The connection string of the demo app's hub, as Azure's clients read it; its address is that of the control API.
-    private var hub: String? {
+    var hub: String? {
         plan.hubKey.map { key in
             HubConnectionString(
                 authority: ServerAddresses.authority(addresses.host, addresses.controlPort), keyName: key.name,
@@ -34,7 +36,8 @@ struct UpSummary: Sendable {
         try JSONLine.of(
             Line(
                 endpoints: Endpoints(
-                    apns: addresses.apns, mcs: addresses.device, http: addresses.http, metrics: addresses.metrics,
+                    apns: addresses.apns, mcs: addresses.device, control: addresses.control, http: addresses.http,
+                    metrics: addresses.metrics,
                     fcm: fcm,
                     legacy: addresses.legacy, legacyFeedback: addresses.legacyFeedback, hub: hub, hubName: DemoApp.hub),
                 provider: Provider(
@@ -42,9 +45,8 @@ struct UpSummary: Sendable {
                     keyId: plan.key.keyId, teamId: plan.key.teamId, topic: DemoApp.topic.rawValue),
                 device: FirstDevice(
                     registrationToken: deviceToken, deviceToken: deviceToken, data: plan.folder.root,
-                    appLog: plan.folder.appLog,
-                    devices: plan.devices.count < 2
-                        ? nil : plan.devices.map { Device(name: $0.name, data: $0.folder.root, socket: $0.socket) },
+                    socket: plan.socket, appLog: plan.folder.appLog,
+                    devices: plan.devices.map { Device(name: $0.name, data: $0.folder.root, socket: $0.socket) },
                     pids: Processes(serve: processes["serve"], agent: processes["agent"], app: processes["app"]))))
     }
 
@@ -61,10 +63,11 @@ struct UpSummary: Sendable {
         }
     }
 
-    /// The addresses of the server.
+    /// The addresses of the server; what does not listen is `null`.
     private struct Endpoints: Encodable {
         var apns: String
         var mcs: String
+        var control: String
         var http: String?
         var metrics: String
         var fcm: String
@@ -72,6 +75,21 @@ struct UpSummary: Sendable {
         var legacyFeedback: String?
         var hub: String?
         var hubName: String
+
+        private enum Key: String, CodingKey {
+            case apns, mcs, control, http, metrics, fcm, legacy, legacyFeedback, hub, hubName
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: Key.self)
+            for (key, address) in [
+                (Key.apns, apns), (.mcs, mcs), (.control, control), (.metrics, metrics), (.fcm, fcm),
+                (.hubName, hubName),
+            ] { try members.encode(address, forKey: key) }
+            for (key, address) in [
+                (Key.http, http), (.legacy, legacy), (.legacyFeedback, legacyFeedback), (.hub, hub),
+            ] { try members.encode(address, forKey: key) }
+        }
     }
 
     /// The files and names by which a provider signs and trusts.
@@ -89,8 +107,9 @@ struct UpSummary: Sendable {
         var registrationToken: String
         var deviceToken: String
         var data: String
+        var socket: String
         var appLog: String
-        var devices: [Device]?
+        var devices: [Device]
         var pids: Processes
     }
 
@@ -133,9 +152,13 @@ struct UpSummary: Sendable {
               FCM             \(fcm) with the service account \(serviceAccount)
               certificates    \(plan.certificates.authority)
               demo app        \(DemoApp.topic) with device token \(deviceToken)
-              screen          \(hasScreen ? "the desktop's" : "none: there is no session bus, so notifications are kept and not shown")
+              screen          \(hasScreen ? "the desktop's" : "none: there is no session bus; \(aldaba) notifications --data \(data) lists what came")
 
-            Try next, in another terminal:
+            For the commands of the guides, in another terminal first:
+
+            . \(Self.quoted(plan.folder.shellVariables))
+
+            Try next there:
 
             \(aldaba) send --data \(data) --key-id \(plan.key.keyId) --topic \(DemoApp.topic) --token \(deviceToken) \
             --title 'Buy milk' --body 'Sent by aldaba'
@@ -149,11 +172,12 @@ struct UpSummary: Sendable {
             And what became of the second one:
 
             \(addresses.http ?? addresses.control)/v1/notifications/\(id)
+            \(showsNotifications ? "\nWhat the device gets, a line each (--quiet shows none):\n" : "")
             """
     }
 
     /// An argument that the shell takes unchanged.
-    private static func quoted(_ word: String) -> String {
+    static func quoted(_ word: String) -> String {
         let plain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+:".contains($0)) }
         return plain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
     }

@@ -128,8 +128,31 @@ private func shell(_ script: String, _ folder: TemporaryFolder) throws -> ChildP
     for report in [
         AgentReport.listening(socket: "/a/b", hasScreen: true), .listening(socket: "/a/b", hasScreen: false),
         .registered(app: "com.example", token: "ab"), .connected(app: "com.example"),
+        .reported(notification: "7", app: "com.example", title: "Milk", states: ["presented (kept)", "handed"]),
+        .reported(notification: "7", app: nil, title: "", states: ["expired"]),
     ] {
         #expect(AgentReport(line: try report.line()) == report)
     }
     #expect(AgentReport(line: "{}") == nil)
+}
+
+@Test(arguments: [
+    (
+        AgentReport.reported(
+            notification: "7", app: "com.example", title: "Milk\u{1B}[2J\nand bread",
+            states: ["presented (kept)", "handed"]),
+        "7  com.example  Milk"
+    ),
+    (.reported(notification: "7", app: nil, title: "", states: ["expired"]), "7: expired"),
+])
+func `a notification's states are one line`(report: AgentReport, beginning: String) throws {
+    let line = try #require(report.notificationLine)
+    #expect(line.hasPrefix(beginning))
+    #expect(!line.contains("\n") && !line.contains("\u{1B}"))
+}
+
+@Test func `states on the way, and other reports, have no line`() {
+    let extended = AgentReport.reported(notification: "7", app: "a.b", title: "", states: ["extended(changed, 3 ms)"])
+    #expect(extended.notificationLine == nil)
+    #expect(AgentReport.connected(app: "a.b").notificationLine == nil)
 }

@@ -23,6 +23,8 @@ package struct AgentConfiguration: Sendable {
     /// The bus of the service that finds this person's other devices in the same network, for direct connections. `nil`
     /// for none: then nothing listens and nothing is announced.
     package var nearbyBusAddress: String?
+    /// Whether the program that started the agent gets ``AgentEvent/reported(_:)``.
+    package var reportsStates = false
     /// The upper bound of the first pause before the agent tries again; pauses are drawn at random.
     package var backOffBase: Duration
     /// The upper bound of all pauses, which double up to it. More than a minute counts as a minute; less than the first
@@ -106,4 +108,6 @@ package enum AgentEvent: Sendable, Hashable {
     case sessionClosed(reason: String)
     /// The app of this bundle id is connected.
     case appConnected(app: BundleID)
+    /// The device reports states of a notification to its server, perhaps again after a lost session.
+    case reported(ReportedStates)
 }

@@ -219,6 +219,7 @@ extension ServerLink {
                 let page = try parts.store.receipts(after: place, limit: ReceiptFlow.batchLimit)
                 guard let batch = receipts.batch(page.map(\.sequence)) else { return }
                 session.connection.report(page.map(\.receipt), as: batch)
+                delegate?.reporting(page.map(\.receipt))
             } catch {
                 delegate?.storeUnusable(error)
                 return

@@ -15,6 +15,8 @@ package protocol ServerLinkDelegate: AnyObject, Sendable {
     func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int)
     /// The server knows that these are stored here: their ids need not be kept for the next login.
     func confirmed(_ ids: [NotificationID])
+    /// These receipts go to the server, perhaps again.
+    func reporting(_ receipts: [Receipt])
     /// The server has these receipts (first and last place in the outbox).
     func receiptsConfirmed(_ places: ClosedRange<OutboxPlace>)
     /// The public key that an app's registration is to publish, whose private half is durable; `nil` for none.
@@ -39,6 +41,8 @@ package protocol ServerLinkDelegate: AnyObject, Sendable {
 }
 
 extension ServerLinkDelegate {
+    /// Does nothing, for devices that are not watched.
+    package func reporting(_ receipts: [Receipt]) {}
     /// Does nothing, for devices that do not relay.
     package func relayed(_ frame: [UInt8]) {}
     /// Does nothing, for devices that do not relay.

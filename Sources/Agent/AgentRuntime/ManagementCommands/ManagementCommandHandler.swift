@@ -105,11 +105,11 @@ package struct ManagementCommandHandler {
 
     private func enter(_ app: BundleID, _ state: AppState) -> Outcome {
         guard let installed = registry.apps[app] else { return .answer(Self.unknown(app)) }
-        guard installed.manifest.lifecycle == .declared else {
+        guard installed.manifest.lifecycle != .focus else {
             return .answer(
                 .failed(
-                    message: "\(app) is where its manifest's lifecycle says, \(installed.manifest.lifecycle.rawValue); "
-                        + "only an app whose lifecycle is declared goes where you say"))
+                    message: "the state of \(app) follows the focus of its window, as the lifecycle `focus` of its "
+                        + "manifest says; only an app with another lifecycle can be moved"))
         }
         guard installed.connection != nil else {
             return .answer(.failed(message: "\(app) does not run; start it, and ask again"))

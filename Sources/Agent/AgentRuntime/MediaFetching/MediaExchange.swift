@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Networking
 
 /// A request to one address, and its response. It has an HTTP client of its own, which is given the address and makes
 /// no DNS query. Over TLS the certificate must have the host's name.
@@ -44,7 +45,7 @@ struct MediaExchange {
             body = response.body.makeAsyncIterator()
             return .responded(Self.read(response))
         } catch {
-            return .unconnected(Self.words(error))
+            return .unconnected(ConnectionFault.words(error, host: url.host))
         }
     }
 
@@ -54,7 +55,7 @@ struct MediaExchange {
             guard let bytes = try await body?.next() else { return .ended }
             return .received(ArraySlice(bytes.readableBytesView))
         } catch {
-            return .broken(Self.words(error))
+            return .broken(ConnectionFault.words(error, host: url.host))
         }
     }
 
@@ -77,6 +78,4 @@ struct MediaExchange {
                     entityTag: headers.first(name: "etag"), lastModified: headers.first(name: "last-modified"))
                 : nil)
     }
-
-    private static func words(_ error: any Error) -> String { String("\(error)".prefix(200)) }
 }

@@ -122,7 +122,7 @@ package struct MediaFetch: Sendable {
         case .resolved(let found): return choose(found)
         case .unresolved(let why): return fail(.unknownHost, "\(url.host) has no address: \(why)")
         case .unconnected(let why):
-            return addresses.isEmpty ? fail(.unreachable, "\(url.origin) takes no connection: \(why)") : requestNext()
+            return addresses.isEmpty ? fail(.unreachable, "no file came from \(url.origin): \(why)") : requestNext()
         case .responded(let response): return respond(response)
         case .received(let bytes): return receive(bytes)
         case .ended: return end()

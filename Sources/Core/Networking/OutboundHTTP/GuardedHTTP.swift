@@ -203,7 +203,7 @@ package actor GuardedHTTP {
                 } catch let error as OutboundError {
                     throw error
                 } catch {
-                    throw OutboundError("\(error)")
+                    throw OutboundError(ConnectionFault.words(error, host: URL(string: exchanged.url)?.host ?? "it"))
                 }
             }
             group.addTask {

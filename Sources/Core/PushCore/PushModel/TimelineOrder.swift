@@ -6,12 +6,15 @@ extension TimelineEntry {
     /// Orders lines by time; lines that are close together are ordered by a notification's sequence of states.
     ///
     /// Lines come from two machines, and an acknowledgement is recorded when the server receives it: the app's response
-    /// may have an earlier time by then. A line whose effect is recorded up to two seconds before it is placed before
-    /// that effect. The times themselves stay unchanged.
+    /// may have an earlier time by then. A line whose effect another machine recorded up to two seconds before it is
+    /// placed before that effect. The lines of one machine stay in the order of their times, which are unchanged.
     package static func ordered(_ entries: [TimelineEntry]) -> [TimelineEntry] {
         let keyed = entries.enumerated().map { offset, entry in
             let effects = entries.lazy
-                .filter { $0.state.order > entry.state.order && $0.at < entry.at }
+                .filter {
+                    $0.state.order > entry.state.order && $0.at < entry.at
+                        && ($0.source == .server) != (entry.source == .server)
+                }
                 .map(\.at)
                 .filter { entry.at.duration(since: $0) <= tolerance }
             return (at: effects.min() ?? entry.at, order: entry.state.order, offset: offset, entry: entry)

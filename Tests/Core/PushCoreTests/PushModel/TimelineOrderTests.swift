@@ -3,7 +3,15 @@ import Testing
 
 @Suite struct TimelineOrderTests {
     private func lines(_ lines: [(Int64, NotificationState)]) -> [TimelineEntry] {
-        lines.map { TimelineEntry(at: Timestamp(rawValue: $0), state: $1, source: .server) }
+        lines.map { TimelineEntry(at: Timestamp(rawValue: $0), state: $1, source: source(of: $1)) }
+    }
+
+    private func source(of state: NotificationState) -> TimelineSource {
+        switch state {
+        case .accepted, .stored, .sent, .acked: .server
+        case .handed: .app
+        default: .desktop
+        }
     }
 
     @Test func `lines are in the order of time`() {
@@ -17,6 +25,14 @@ import Testing
             lines([(0, .accepted), (0, .stored), (5, .sent), (9, .handed), (8, .presented), (11, .acked)]))
         #expect(ordered.map(\.state) == [.accepted, .stored, .sent, .acked, .presented, .handed])
         #expect(ordered.map(\.at.rawValue) == [0, 0, 5, 11, 8, 9])
+    }
+
+    @Test func `what a person did stays after what the same machine recorded before`() {
+        let ordered = TimelineEntry.ordered(
+            lines([(0, .accepted), (5, .sent), (6, .acked), (7, .presented), (9, .handed), (900, .dismissed)]))
+        #expect(ordered.map(\.state) == [.accepted, .sent, .acked, .presented, .handed, .dismissed])
+        let tapped = TimelineEntry.ordered(lines([(900, .handed), (900, .opened), (7, .presented)]))
+        #expect(tapped.map(\.state) == [.presented, .opened, .handed])
     }
 
     @Test func `what was sent again much later stays there`() {

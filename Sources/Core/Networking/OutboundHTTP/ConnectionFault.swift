@@ -5,6 +5,9 @@ import NIOSSL
 
 /// Describes a connection's failure in a sentence for people, unlike the libraries' errors.
 package enum ConnectionFault {
+    /// The words for a certificate that is not accepted.
+    package static let untrusted = "no authority that is trusted here signed its certificate, or that has ended"
+
     /// The meaning of a connection's error, as the end of a sentence that begins with the server's address.
     ///
     /// - Parameter host: The host that was to be reached, as it was written.
@@ -72,10 +75,7 @@ package enum ConnectionFault {
     /// The meaning of BoringSSL's text, which contains the library's own constants.
     private static func tls(_ text: String) -> String {
         let meanings = [
-            (
-                "CERTIFICATE_VERIFY_FAILED",
-                "no authority that is trusted here signed its certificate, or that has ended; name the authority with --ca"
-            ),
+            ("CERTIFICATE_VERIFY_FAILED", untrusted),
             ("WRONG_VERSION_NUMBER", "it does not speak TLS at this port"),
             ("HTTP_REQUEST", "it does not speak TLS at this port"),
             ("UNSUPPORTED_PROTOCOL", "it speaks only versions of TLS that are not taken any more"),
