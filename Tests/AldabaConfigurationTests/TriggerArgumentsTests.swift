@@ -6,7 +6,8 @@ import Testing
 struct TriggerArgumentsTests {
     @Test(
         arguments: [
-            ("90", 90), ("90s", 90), ("10m", 600), ("1h30m", 5400), ("2d", 172_800), ("1w", 604_800), ("1h5", 3605),
+            ("90", 90), ("90s", 90), ("10m", 600), ("1h30m", 5400), ("2d", 172_800), ("1w", 604_800), ("1h5", 3900),
+            ("1h30", 5400), ("2m30", 150), ("1d12", 129_600), ("1w1", 691_200), ("1h30m5", 5405),
         ] as [(String, Double)])
     func `spans are read with their units`(text: String, seconds: Double) throws {
         #expect(try TriggerArguments(in: text).trigger() == .timeInterval(seconds: seconds, repeats: false))

@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 
-from aldaba_process import REPOSITORY, clean_environment
+from aldaba_process import REPOSITORY
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -16,13 +16,23 @@ def blocks(page, language):
     return [content for kind, content in BLOCK.findall(text) if kind == language]
 
 
-def run_shell(page, folder, seconds=120, **variables):
-    """All `sh` blocks of a page as one script that stops at the first line that fails; its completed process."""
+def in_a_fresh_root(folder, data):
+    """The variables of a newcomer's shell: a home with the data folder at its usual place, and no `aldaba` on PATH."""
+    state = folder / "home/.local/state"
+    state.mkdir(parents=True, exist_ok=True)
+    if not (state / "aldaba").is_symlink():
+        (state / "aldaba").symlink_to(data)
+    return {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin"}
+
+
+def run_shell(page, folder, data, seconds=120):
+    """All `sh` blocks of a page, pasted into a fresh root as one script that stops at the first line that fails; its completed
+    process. `aldaba up` runs on the data folder."""
     script = "\n".join(blocks(page, "sh"))
     assert script, f"{page} has no commands"
     # What the script starts and does not end itself, as when it fails midway, ends with its session.
     shell = subprocess.Popen(
-        ["sh", "-eux"], cwd=folder, env=clean_environment(**variables), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        ["sh", "-eux"], cwd=folder, env=in_a_fresh_root(folder, data), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         output, errors = shell.communicate(script, timeout=seconds)

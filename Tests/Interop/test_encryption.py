@@ -12,8 +12,9 @@ from aioapns import NotificationRequest
 from cryptography.hazmat.primitives.asymmetric import ec
 from pywebpush import WebPusher
 
-from aldaba_process import REPOSITORY, clean_environment, run_aldaba
+from aldaba_process import REPOSITORY, run_aldaba
 from own_server import TEAM, OwnServer
+from pages import in_a_fresh_root
 from test_aioapns import send_all
 from waiting import wait_until
 
@@ -115,10 +116,11 @@ def test_the_pages_python_does_it(path, published, send, listed):
 
 
 def test_the_pages_commands_do_it(up, path, listed, tmp_path):
-    for block in page_blocks("sh"):
-        environment = clean_environment(TOKEN=path["deviceToken"], ALDABA_DATA=str(up.data))
+    first, second = page_blocks("sh")
+    for block in (first, first.splitlines()[0] + "\n" + second):
         done = subprocess.run(
-            ["sh", "-e", "-c", block], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+            ["sh", "-e", "-c", block], cwd=tmp_path, env=in_a_fresh_root(tmp_path, up.data), capture_output=True, text=True,
+            timeout=60)
         assert done.returncode == 0, done.stderr
         assert listed(done.stdout.strip().split()[-1])["body"] == "4711"
 

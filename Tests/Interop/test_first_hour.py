@@ -1,5 +1,6 @@
 """What a newcomer meets first: mistyped commands, the scripts that a newcomer's first `make` runs, with stand-ins for what they call."""
 
+import json
 import os
 import pty
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import pytest
 
 from aldaba_process import BINARY, REPOSITORY, run_aldaba
+from waiting import wait_until
 
 BUSY = {
     "lists": "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 77 (apt-get)",
@@ -125,3 +127,48 @@ def test_doctor_says_ok_only_where_nothing_is_to_be_done(path):
     for line, after in zip(told, told[1:]):
         assert not (line.startswith("ok ") and after.startswith("         ")), (line, after)
         assert not line.startswith("ok ") or "stop that one" not in line
+
+
+@pytest.fixture
+def aldaba(path):
+    """`aldaba(*words)` on the running server's folder."""
+    return lambda *words, **options: run_aldaba(*words, "--data", path["data"], check=False, **options)
+
+
+def test_waiting_for_an_answer_that_nobody_can_give_ends(aldaba):
+    asked = aldaba("notify", "Deploy?", "--button", "yes=Yes", "--wait")
+    assert asked.returncode == 1 and "nobody could answer: the agent has no screen" in asked.stderr, asked.stderr
+    assert aldaba("notify", "Deploy?", "--wait", "--timeout", 1).returncode == 7
+
+
+def test_a_level_that_is_not_allowed_is_said(aldaba):
+    shown = aldaba("notify", "Fire", "--level", "critical")
+    assert shown.returncode == 0 and "may not be critical" in shown.stderr and "critical=on" in shown.stderr
+    aldaba("settings", "aldaba.notify", "critical=on")
+    assert aldaba("notify", "Fire", "--level", "critical").stderr == ""
+
+
+@pytest.mark.parametrize("words, told", [
+    (("--every", "blursday"), "not blursday"), (("--every", "mondy", "--at", "9:00"), "not mondy; did you mean monday?"),
+    (("--every", "wendesday"), "not wendesday; did you mean wednesday?"), (("--in", "1h30x"), "not 1h30x"),
+])
+def test_times_that_are_none_are_refused_with_what_was_meant(words, told, aldaba):
+    done = aldaba("notify", "x", *words)
+    assert done.returncode == 2 and told in done.stderr, done.stderr
+
+
+def test_a_picture_that_nothing_shows_is_said(path, aldaba, control):
+    sent = aldaba(
+        "send", "--token", path["deviceToken"], "--title", "Bread", "--image", "https://shop.example/bread.jpg", "--json")
+    assert sent.returncode == 0 and "has no service extension on this machine" in sent.stderr, sent.stderr
+    number = json.loads(sent.stdout)["apnsId"]
+    wait_until(lambda: "extended(noExtension)" in control.states(number), "the timeline says so too")
+    told = aldaba("get", number, "--timeline").stdout
+    assert "its app has none here" in told
+
+
+@pytest.mark.parametrize("command", ["up", "send", "notify"])
+def test_help_begins_with_examples(command):
+    told = run_aldaba(command, "--help").stdout
+    assert "EXAMPLES:" in told and f"\n  aldaba {command}" in told.replace("    ", "  ")
+    assert command != "up" or "sandbox" in told

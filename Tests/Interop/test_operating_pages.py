@@ -30,7 +30,7 @@ def everything():
 def pointed(everything, tmp_path_factory):
     """The folder in which the page's commands have run, and what they printed."""
     folder = tmp_path_factory.mktemp("libraries")
-    return folder, run_shell("point-your-library.md", folder, ALDABA_DATA=everything["data"])
+    return folder, run_shell("point-your-library.md", folder, everything["data"])
 
 
 def test_command_lines_are_pointed_here(pointed):
@@ -56,6 +56,6 @@ def test_libraries_are_pointed_here(pointed, number, library):
 
 
 def test_an_app_of_ones_own(everything, tmp_path):
-    done = run_shell("run-your-own-app.md", tmp_path, ALDABA_DATA=everything["data"])
+    done = run_shell("run-your-own-app.md", tmp_path, everything["data"])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "handed" in done.stdout and "com.example.mine" in done.stdout

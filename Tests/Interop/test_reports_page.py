@@ -12,7 +12,7 @@ def test_the_page(path, send, tmp_path):
     phone.receive(2, "presented")
     send_labelled(send, phone, "spring-sale", 2)
     phone.receive(2, "presented", "opened")
-    done = run_shell("reports.md", tmp_path, ALDABA_DATA=path["data"])
+    done = run_shell("reports.md", tmp_path, path["data"])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "label spring-sale" in done.stdout
     events = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]

@@ -20,7 +20,7 @@ def code():
 
 
 def test_the_commands(path, tmp_path):
-    done = run_shell("receive-upstream.md", tmp_path, ALDABA_DATA=path["data"])
+    done = run_shell("receive-upstream.md", tmp_path, path["data"])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "whsec_" in done.stdout and "https://meters.example/aldaba" in done.stdout
     shown = json.loads(run_aldaba("app", "show", "com.example.meter", "--json", "--data", path["data"]).stdout)

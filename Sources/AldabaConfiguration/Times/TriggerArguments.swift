@@ -50,16 +50,18 @@ package struct TriggerArguments: Sendable {
     // MARK: Intervals
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800]
+    /// The unit of a last number without one, by the unit before it.
+    private static let smallerUnits: [Character: Double] = ["m": 1, "h": 60, "d": 3_600, "w": 86_400]
 
-    /// The seconds of a span as people write it: `90`, `90s`, `1h30m`: whole numbers with units, seconds where there is
-    /// none.
+    /// The seconds of a span as people write it: `90`, `90s`, `1h30m`, `1h30`: whole numbers with units. A last number
+    /// without one has the unit below that before it, and seconds where there is none.
     ///
     /// - Parameter option: The option that has the span, for what is wrong with it.
     /// - Throws: ``CommandError`` of usage, where it is none, is shorter than `least` or longer than a hundred years.
     package static func seconds(_ text: String, _ option: String, atLeast least: Double) throws(CommandError)
         -> Double
     {
-        var (sum, number, isUnitOpen) = (0.0, "", true)
+        var (sum, number, isUnitOpen, last) = (0.0, "", true, 1.0)
         for character in text {
             if character.isASCII, character.isNumber {
                 number.append(character)
@@ -70,9 +72,9 @@ package struct TriggerArguments: Sendable {
                 break
             }
             sum += count * unit
-            number = ""
+            (number, last) = ("", smallerUnits[character] ?? .nan)
         }
-        if let count = Double(number) { sum += count }
+        if let count = Double(number) { sum += count * last }
         guard isUnitOpen, sum >= least, sum <= 3_155_760_000 else {
             throw CommandError(
                 .usage,
@@ -90,8 +92,17 @@ package struct TriggerArguments: Sendable {
         let word = every.lowercased()
         let weekday = Self.weekdays.firstIndex(of: word).map { $0 + 1 }
         guard word == "day" || word == "hour" || weekday != nil else {
+            let meant =
+                NearestWord.to(word, among: Self.weekdays + ["day", "hour"]).map { "; did you mean \($0)?" } ?? ""
             guard at == nil else {
-                throw CommandError(.usage, "--every with --at must be day or a day of the week, such as monday")
+                throw CommandError(
+                    .usage, "--every with --at must be day or a day of the week, such as monday, not \(every)\(meant)")
+            }
+            guard word.first?.isNumber == true else {
+                throw CommandError(
+                    .usage,
+                    "--every must be a span such as 90m, or hour, or with --at day or a day of the week, not "
+                        + "\(every)\(meant)")
             }
             return .timeInterval(seconds: try Self.seconds(word, "--every", atLeast: 60), repeats: true)
         }

@@ -11,14 +11,22 @@ struct NotifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Show a notification, and print its outcome.",
         discussion: """
-            It prints the notification's id, by which a later one takes its place. With --wait the command ends when somebody has answered. Then it prints the button's id, `open` for a click on \
-            the notification itself, or `dismiss`; a reply's text follows on the next line.
+            It prints the notification's id, by which a later one takes its place. With --wait the command ends when \
+            somebody has answered. Then it prints the button's id, `open` for a click on the notification itself, or \
+            `dismiss`; a reply's text follows on the next line.
 
             With --in, --at, --every or --near it appears then, whether this machine was off meanwhile or not, and the \
             command prints its id and when it comes; `aldaba notifications pending` shows all that wait, at most 64 of \
             terminals, `aldaba notifications cancel` takes them back. --at takes 09:30, "2026-12-24 18:00" or \
             2026-12-24T18:00+01:00; --every takes 90m, hour, or with --at day or a day of the week. What was missed by \
             more than a day is dropped: `aldaba settings aldaba.notify missed-hours=72` keeps it for longer.
+
+            EXAMPLES:
+              aldaba notify 'Backup done'
+              aldaba notify 'Deploy?' --button yes=Deploy --button no=Wait --wait
+              aldaba notify 'Stand up' --every 50m
+              aldaba notify Meeting --every monday --at 09:55
+              aldaba notify 'Take it out' --in 1h30
             """)
     @Argument(help: "The title.") var title: String
     @Argument(help: "The text.") var body: String = ""
@@ -60,7 +68,9 @@ struct NotifyCommand: ParsableCommand {
                 .usage, "--button and --reply need a notification that appears at once: nobody hears a later answer")
         }
         let client = try agent.connect()
+        if waits, timeout == nil { try Self.checkAnswerable(client) }
         let answer = try client.ask(.notify(request, waits: waits), within: waits ? timeout : 10)
+        if request.content.interruptionLevel == .critical { try Self.warnOfLevel(client) }
         if case .pending(let waiting, _) = answer {
             if near != nil { try Self.warnOfPlace(client) }
             return json ? print(try JSONLine.of(waiting.first)) : waiting.forEach { $0.show() }
@@ -77,6 +87,25 @@ struct NotifyCommand: ParsableCommand {
         if json { return print(try JSONLine.of(Answer(id: request.identifier, action: word, text: text))) }
         print(TerminalText.line(word))
         if let text { print(TerminalText.lines(text)) }
+    }
+
+    /// Refuses to wait without end where there is nobody who could answer.
+    private static func checkAnswerable(_ client: AgentClient) throws {
+        guard case .status(let status) = try client.ask(.status), !status.hasScreen else { return }
+        throw CommandError(
+            .failed,
+            "nobody could answer: the agent has no screen, for it runs without a desktop's session bus. With --timeout "
+                + "SECONDS it waits for an answer by `aldaba notifications act` or `open`")
+    }
+
+    /// Warns where notifications of terminals may not be critical.
+    private static func warnOfLevel(_ client: AgentClient) throws {
+        guard case .settings(let settings) = try client.ask(.settings(app: AppManifest.terminalID)),
+            settings.contains(where: { $0.name == "critical" && $0.value == "off" })
+        else { return }
+        Terminal.complain(
+            "warning: it appears like any other, for notifications of terminals may not be critical; `aldaba settings "
+                + "\(AppManifest.terminalID) critical=on` allows it")
     }
 
     /// Warns when no position source is configured, or when the source has a fault.

@@ -1,5 +1,7 @@
 import APNsProtocol
 import AgentEngine
+import AgentProtocol
+import AgentRuntime
 import AldabaConfiguration
 import ArgumentParser
 import Foundation
@@ -10,7 +12,15 @@ import PushCore
 
 /// `aldaba send`: a provider's client. It speaks to the server as any other: HTTP/2 over TLS, with a provider token.
 struct SendCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "send", abstract: "Send one notification.")
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "Send one notification.",
+        discussion: """
+            EXAMPLES:
+              aldaba send --app com.example.todo --title 'Buy milk'      to an app on this machine
+              aldaba send --token TOKEN --title Hello --body 'From me'   to a device token
+              aldaba send --token TOKEN --payload alert.json             a payload of your own
+              aldaba send --app com.example.todo --title Hello --dry-run print the payload, send nothing
+            """)
     @Option(help: "The app's topic (default: that of --app, else the demo app's).") var topic: String?
     @Option(help: "The device token, 64 hexadecimal digits.") var token: String?
     @Option(
@@ -59,6 +69,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let payload = try await payloadBytes()
         try check(payload)
+        warnOfExtension()
         let body = encrypt ? try await encrypted(payload, for: deviceToken()) : payload
         if dryRun { return try showUnsent(body) }
         let (host, port) = try address()
@@ -150,6 +161,17 @@ struct SendCommand: AsyncParsableCommand {
         if let warning = try PayloadCheck.warning(on: body, from: source, pushType: fields.pushType, asIs: asIs) {
             Terminal.complain("warning: \(warning)")
         }
+    }
+
+    /// Warns of a picture for an app of this machine that has nothing to show it with.
+    private func warnOfExtension() {
+        guard image != nil, server == nil else { return }
+        let name = topic ?? app ?? DemoApp.topic.rawValue
+        let installed = AppFolder(path: location.folder.manifests).load().apps[BundleID(rawValue: name)]
+        guard let installed, installed.serviceExtension == nil else { return }
+        Terminal.complain(
+            "warning: the notification appears without the picture, for \(name) has no service extension on this machine; "
+                + "the guide show-a-picture says how to add one")
     }
 
     /// The answer to `--dry-run`.

@@ -53,9 +53,16 @@ extension AgentEngine {
                 notification: notification, session: session, receivedAt: context.now, kind: delivery.kind,
                 disposition: .ends(.undecryptable(failure.code), note: failure.sentence))
         }
-        return Arrival(
+        var arrival = Arrival(
             notification: notification, session: session, receivedAt: context.now, kind: delivery.kind,
             disposition: try disposition(of: notification, delivery, context), decryption: decryption)
+        arrival.lacksExtension = delivery.isMutable && delivery.content.showsText && lacksExtension(notification)
+        return arrival
+    }
+
+    private func lacksExtension(_ notification: OutgoingNotification) -> Bool {
+        guard let app = apps[BundleID(notification.topic)] else { return false }
+        return app.manifest.serviceExtension == nil
     }
 
     private mutating func disposition(

@@ -17,6 +17,8 @@ package struct Arrival: Sendable {
     package var decryption: PayloadDecryption?
     /// The content from the app's service extension; `nil` where the payload's own is shown.
     package var content: NotificationContent?
+    /// Whether the payload asks for a service extension, and the app has none.
+    package var lacksExtension = false
 
     /// An arrival with its plan. Each parameter is the property of its name.
     package init(

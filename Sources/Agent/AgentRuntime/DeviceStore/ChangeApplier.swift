@@ -34,6 +34,11 @@ package struct ChangeApplier {
             return .stored(id, app: app, session: arrival.session, isNew: false, awaited: false)
         }
         if let decryption = arrival.decryption { try note(decryption, of: id, at: arrival.receivedAt) }
+        if arrival.lacksExtension {
+            try report(
+                id, .extended("noExtension"), at: arrival.receivedAt, source: .agent,
+                note: "the payload asks for a service extension, and its app has none here: nothing of it was fetched")
+        }
         if case .ends(let state, let note) = arrival.disposition {
             try report(id, state, at: arrival.receivedAt, source: .agent, note: note)
             return .stored(id, app: app, session: arrival.session, isNew: true, awaited: false)
