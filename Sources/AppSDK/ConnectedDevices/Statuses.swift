@@ -81,6 +81,7 @@ public enum RemoteLaunchUriStatus: Int, Sendable, CaseIterable {
             case .protocolUnavailable: .protocolUnavailable
             case .unknownDevice, .notDelivered, .networkUnavailable, .connectionClosed: .remoteSystemUnavailable
             case .tooLarge: .valueSetTooLarge
+            case .refusedHere: .deniedByLocalSystem
             case .denied, .notAuthorized: .deniedByRemoteSystem
             case .outcomeUnknown: .outcomeUnknown
             case .expired: .expired
@@ -109,6 +110,8 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
     case canceled = 105
     /// It arrived, and could not be opened.
     case failure = 106
+    /// It names nothing that could be opened, and was not sent.
+    case invalidRequest = 107
 
     init(_ status: RelayStatus) {
         self =
@@ -121,6 +124,7 @@ public enum AppServiceConnectionStatus: Int, Sendable, CaseIterable {
             case .notAuthorized: .notAuthorized
             case .networkUnavailable: .networkNotAvailable
             case .denied: .disabledByPolicy
+            case .refusedHere: .invalidRequest
             case .outcomeUnknown: .outcomeUnknown
             case .expired: .expired
             case .resourceLimits: .rateLimited
@@ -144,6 +148,8 @@ public enum AppServiceResponseStatus: Int, Sendable, CaseIterable {
     case expired = 102
     /// It was canceled.
     case canceled = 105
+    /// It names nothing that could be asked, and was not sent.
+    case invalidRequest = 107
 
     init(_ status: RelayStatus) {
         self =
@@ -158,6 +164,7 @@ public enum AppServiceResponseStatus: Int, Sendable, CaseIterable {
             case .connectionClosed: .connectionClosed
             case .networkUnavailable: .networkNotAvailable
             case .denied, .notAuthorized: .disabledByPolicy
+            case .refusedHere: .invalidRequest
             case .outcomeUnknown: .outcomeUnknown
             case .expired: .expired
             case .cancelled: .canceled
@@ -181,6 +188,8 @@ public enum StatelessAppServiceResponseStatus: Int, Sendable, CaseIterable {
     case expired = 102
     /// It was canceled.
     case canceled = 105
+    /// It names nothing that could be asked, and was not sent.
+    case invalidRequest = 107
 
     init(_ status: RelayStatus) {
         self =
@@ -196,6 +205,7 @@ public enum StatelessAppServiceResponseStatus: Int, Sendable, CaseIterable {
             case .failed, .protocolUnavailable, .conflict, .notFound: .failure
             case .networkUnavailable: .networkNotAvailable
             case .denied: .disabledByPolicy
+            case .refusedHere: .invalidRequest
             case .outcomeUnknown: .outcomeUnknown
             case .expired: .expired
             case .cancelled: .canceled

@@ -80,6 +80,7 @@ enum RelayWords {
         case .resourceLimits: "too much is under way"
         case .networkUnavailable: "it was not sent"
         case .unknownDevice: "it was not sent: there is no such device"
+        case .refusedHere: "it was not sent"
         case .notDelivered: "it did not arrive"
         case .expired: "it did not arrive in time, and was not done"
         case .outcomeUnknown: "nobody knows what came of it"
@@ -93,7 +94,7 @@ enum RelayWords {
     static func exit(_ status: RelayStatus) -> CommandExit {
         switch status {
         case .notAuthorized, .denied: .notAuthorized
-        case .tooLarge, .unknownDevice: .invalidInput
+        case .tooLarge, .unknownDevice, .refusedHere: .invalidInput
         case .networkUnavailable, .notDelivered, .appUnavailable: .unreachable
         case .expired, .outcomeUnknown: .timedOut
         default: .failed

@@ -7,6 +7,8 @@ import Testing
 @Suite struct ConnectedDevicesTests {
     @Test("The values of Rome's enumerations keep their numbers")
     func numbers() {
+        #expect(RemoteLaunchUriStatus(RelayStatus.refusedHere) == .deniedByLocalSystem)
+        #expect(AppServiceConnectionStatus(RelayStatus.refusedHere) == .invalidRequest)
         #expect(RemoteLaunchUriStatus.allCases.map(\.rawValue).filter { $0 < 100 } == Array(0...7))
         #expect(AppServiceConnectionStatus.allCases.map(\.rawValue).filter { $0 < 100 } == Array(0...11))
         #expect(AppServiceResponseStatus.allCases.map(\.rawValue).filter { $0 < 100 } == Array(0...10))

@@ -170,6 +170,7 @@ extension RelayHost {
             answer(client, request: request, outcome, id: id)
         }
         if let refusal = ledger.refusal(of: id, mark) { return answer(client, request: request, refusal, id: id) }
+        if let refusal = order.refusal { return refuse(refusal.status, refusal.detail) }
         if case .open = order, connections[id] != nil { return refuse(.failed, "a connection of this id is open") }
         var over: UUID?
         if case .send(let id, _) = order {
@@ -203,7 +204,6 @@ extension RelayHost {
         do throws(RelayFault) { body = try content.encoded() } catch {
             return refuse(.tooLarge, error.description)
         }
-        if let fault = order.fault { return refuse(.tooLarge, fault) }
         var command = CommandLedger.Command(client: client, request: request, device: device, deadline: end.rawValue)
         if case .open(let app, let service) = order { command.opens = (app, service) }
         command.asker = caller

@@ -80,15 +80,23 @@ extension RelayOrder {
         }
     }
 
-    /// The fault in an order's message; `nil` for none.
-    var fault: String? {
+    /// The refusal of an order that no device would carry out; `nil` for none.
+    var refusal: RelayOutcome? {
         switch self {
+        case .launch(let uri, _, let fallback, _, _):
+            if let fault = AddressRule.fault(of: uri) { return RelayOutcome(.refusedHere, detail: fault) }
+            guard let fallback, AddressRule.scheme(of: fallback) != "https" else { return nil }
+            return RelayOutcome(.refusedHere, detail: "the fallback is not the address of an https page")
+        case .call(let app, let service, _) where app.isEmpty || service.isEmpty,
+            .tell(let app, let service, _) where app.isEmpty || service.isEmpty,
+            .open(let app, let service) where app.isEmpty || service.isEmpty:
+            return RelayOutcome(.refusedHere, detail: "a service has a name, and the bundle id of its app")
         case .call(_, _, let message), .tell(_, _, let message), .send(_, let message):
             do throws(RelayFault) {
                 _ = try RelayEncoder.encode(message, limits: .largestMessage)
                 return nil
-            } catch { return error.description }
-        case .launch, .open, .file, .stream: return nil
+            } catch { return RelayOutcome(.tooLarge, detail: error.description) }
+        case .open, .file, .stream: return nil
         }
     }
 
@@ -134,7 +142,7 @@ extension RelayOrder {
         }
         if own == nil, !isForOthers {
             return RelayOutcome(
-                .denied, detail: "\(target.name) is another person's device: only its services can be asked")
+                .refusedHere, detail: "\(target.name) is another person's device: only its services can be asked")
         }
         if case .tell = self {
             return devices.isOpen

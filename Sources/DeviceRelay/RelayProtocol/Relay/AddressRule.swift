@@ -43,14 +43,39 @@ public enum AddressRule {
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
             return "the address holds a space or a control character"
         }
-        if let control = uri.unicodeScalars.first(where: DirectionControls.contains) {
+        if let control = uri.unicodeScalars.first(where: { DirectionControls.contains($0) || isMark($0) }) {
             let number = String(control.value, radix: 16, uppercase: true)
             return "the address holds U+\(number), with which it would read otherwise than it is"
         }
         guard let colon = uri.firstIndex(of: ":"), isScheme(uri[..<colon]) else {
             return "the address does not begin with a scheme, such as https:"
         }
-        return nil
+        return fault(ofRest: uri[colon...].dropFirst(), isWeb: always.contains(uri[..<colon].lowercased()))
+    }
+
+    /// The fault behind an address's scheme: a page has a host, and no name or password in front of it, which would
+    /// be taken for the host; no other address has a password.
+    private static func fault(ofRest rest: Substring, isWeb: Bool) -> String? {
+        if isWeb, rest.contains("\\") { return "the address holds a backslash, which some programs read as /" }
+        guard rest.hasPrefix("//") else {
+            return isWeb ? "the address of a page has // and a host behind its scheme" : nil
+        }
+        let authority = rest.dropFirst(2).prefix { !"/?#".contains($0) }
+        let end = authority.lastIndex(of: "@")
+        if let end, isWeb || authority[..<end].contains(":") {
+            return isWeb
+                ? "the address has a name in front of its host, behind which another host can hide"
+                : "the address has a password in it"
+        }
+        guard isWeb else { return nil }
+        let host =
+            authority.hasPrefix("[") ? authority.prefix { $0 != "]" }.dropFirst() : authority.prefix { $0 != ":" }
+        return host.isEmpty ? "the address of a page has no host" : nil
+    }
+
+    /// Marks that show nothing and change the order of what is beside them.
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        [0x061C, 0x200E, 0x200F].contains(scalar.value)
     }
 
     /// Whether a text is a scheme (RFC 3986, section 3.1).

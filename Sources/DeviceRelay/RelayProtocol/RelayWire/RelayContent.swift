@@ -288,6 +288,8 @@ public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
     case protocolUnavailable
     /// The device's rules forbid it, or the person did.
     case denied
+    /// The order is no order that any device carries out, or this device's rules forbid it; nothing was sent.
+    case refusedHere
     /// The message is larger than is allowed; it was not sent.
     case tooLarge
     /// A limit on concurrent work was reached.

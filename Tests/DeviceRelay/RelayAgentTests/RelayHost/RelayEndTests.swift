@@ -43,6 +43,22 @@ import Testing
         return host.received(.route(RelayRoute(peer: "9", id: UUID(), deadline: nil, body: body)), at: 0)
     }
 
+    static let mistakes: [RelayOrder] =
+        ["", "a b", "https://", "https:///etc/passwd", "https://a\u{202E}b/", "https://user:password@a/"].map {
+            .launch(uri: $0, app: nil, fallback: nil, preferredApps: [])
+        } + [
+            .launch(uri: "todo:1", app: nil, fallback: "http://a/", preferredApps: []), .open(app: "x", service: ""),
+            .open(app: "", service: "s"), .call(app: "x", service: "", message: [:]),
+        ]
+
+    @Test("What no device would carry out is refused here, and not sent", arguments: mistakes)
+    mutating func mistakes(_ order: RelayOrder) {
+        connect()
+        let told = ask(.command(request: 1, id: nil, device: "9", deadline: 1000, order))
+        #expect(ends(told).map(\.status) == [.refusedHere])
+        #expect(!told.contains { if case .send(.route) = $0 { true } else { false } })
+    }
+
     @Test("The device tells who made it")
     func make() {
         let host = Host(settings: RelaySettings(name: "here"), manufacturer: "LENOVO", model: "21AH")
