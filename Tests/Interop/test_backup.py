@@ -108,6 +108,43 @@ def test_a_backup_under_load_serves_the_same_tokens_and_has_what_was_accepted_be
         other.stop()
 
 
+def test_a_device_that_enrolled_after_the_backup_comes_back_with_its_id_and_its_token(server, tmp_path):
+    server.start()
+    server.aldaba("backup", tmp_path / "copy")
+    control, key = server.control(), server.key()
+    device = control.enrol()
+    token = control.token(device, TOPIC, TEAM, "production")
+    server.stop()
+    other = restored(server, tmp_path / "second", "restored-later")
+    run_aldaba("restore", tmp_path / "copy", "--data", other.data)
+    key = other.add_key()
+    other.start()
+    try:
+        control, provider = other.control(), other.provider(key)
+        # Without an enrolment key, as the page says to remove it from the device.
+        control.enrolment_key = None
+        forged = checked_in(control, (device[0], device[1] ^ 1))
+        assert forged[0] == 401, forged
+        assert provider.post(token, {"aps": {"alert": "Milk"}}).reason == "BadDeviceToken"
+        assert checked_in(control, device) == (200, device)
+        assert control.token(device, TOPIC, TEAM, "production") == token
+        assert provider.post(token, {"aps": {"alert": "Milk"}}).status == 200
+        with Device(other.ready["mcs"], other.ready["ca"]) as channel:
+            channel.login(Identity(*device))
+            assert channel.notification().payload
+    finally:
+        other.stop()
+
+
+def checked_in(control, device):
+    body = json.dumps({"android_id": device[0], "security_token": device[1], "version": 3})
+    status, answer = control.request("POST", "/checkin", body, {"content-type": "application/json"})
+    if status != 200:
+        return status, answer
+    told = json.loads(answer)
+    return status, (int(told["android_id"]), int(told["security_token"]))
+
+
 def refusal(*words):
     done = run_aldaba(*words, check=False)
     assert done.returncode in (1, 3, 8), done

@@ -113,6 +113,7 @@ struct ServerParts: Sendable {
     let certificates: CertificateDirectory
     let serviceAccounts: ServiceAccountDirectory
     let accessTokens: AccessTokenSealer
+    let deviceSecrets: DeviceSecrets
     let tokens: TokenDirectory
     let web: WebRegistrations
     let environment: PushEnvironment
@@ -143,6 +144,7 @@ struct ServerParts: Sendable {
         certificates = CertificateDirectory(store: store.register, clock: presentTime)
         serviceAccounts = ServiceAccountDirectory(store: store.register, clock: presentTime)
         self.accessTokens = accessTokens
+        deviceSecrets = DeviceSecrets(keys: sealingKeys)
         tokens = TokenDirectory(store: store.register, sealer: sealer)
         web = WebRegistrations(store: store.register, apps: apps)
         environment = configuration.environment

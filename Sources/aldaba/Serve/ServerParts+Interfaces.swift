@@ -12,8 +12,8 @@ extension ServerParts {
     ) throws -> ControlServices {
         let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
         let enrolment = Enrolment(
-            store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell, clock: presentTime
-        )
+            store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell,
+            secrets: deviceSecrets, logger: logger, clock: presentTime)
         let webEnrolment = WebEnrolment(
             enrolment: enrolment, store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes,
             registrations: web,

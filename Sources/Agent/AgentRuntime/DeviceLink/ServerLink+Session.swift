@@ -102,9 +102,7 @@ extension ServerLink {
     private func adopt(_ new: DeviceIdentity) throws(EnrolmentError) {
         let wishing: [BundleID]
         do {
-            wishing = try registrations.installedApps.filter {
-                try !parts.store.hasEndedRegistration(app: $0, environment: settings.environment)
-            }
+            wishing = try appsWithTokens()
             try parts.store.keep(new)
         } catch {
             throw .unavailable("the agent's store: \(error)")
@@ -112,8 +110,19 @@ extension ServerLink {
         identity = new
         logger.notice("This device is enrolled.", metadata: [LogKey.device: "\(new.device)"])
         delegate?.enrolled(as: new.device)
-        // An app that has ended its registration meanwhile goes on wanting that.
-        for app in wishing where registrations.wish(of: app) != .end { requestToken(app) }
+        requestTokens(wishing)
+    }
+
+    /// The apps that have not ended their registrations.
+    private func appsWithTokens() throws -> [BundleID] {
+        try registrations.installedApps.filter {
+            try !parts.store.hasEndedRegistration(app: $0, environment: settings.environment)
+        }
+    }
+
+    /// Requests the apps' tokens; an app that has ended its registration meanwhile goes on wanting that.
+    private func requestTokens(_ apps: [BundleID]) {
+        for app in apps where registrations.wish(of: app) != .end { requestToken(app) }
         registrationSignals.continuation.yield()
     }
 
@@ -123,6 +132,8 @@ extension ServerLink {
         do throws(EnrolmentError) {
             _ = try await parts.enrolment.checkIn(known: doubted)
             logger.warning("The server refused this device's login, and knows it all the same; trying again.")
+            // A server that was restored from a backup knows the device again, and not yet its apps.
+            do { requestTokens(try appsWithTokens()) } catch { delegate?.storeUnusable(error) }
         } catch .notAuthenticated {
             guard identity == doubted else { return }
             logger.warning(

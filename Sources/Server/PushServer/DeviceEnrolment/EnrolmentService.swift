@@ -4,7 +4,7 @@ import PushCore
 package protocol EnrolmentService: Sendable {
     /// Enrols a new device, or checks in a known one (same id and secret come back).
     ///
-    /// - Returns: `nil` when `known` is a device that does not exist or whose secret is wrong.
+    /// - Returns: `nil` when `known` is a device that this server did not enrol, or whose secret is wrong.
     /// - Throws: An error when the store cannot be reached; nothing was enrolled.
     func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials?
 

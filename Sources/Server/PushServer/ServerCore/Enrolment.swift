@@ -9,33 +9,50 @@ package struct Enrolment: EnrolmentService {
     private let tokens: TokenDirectory
     private let mailboxes: MailboxService
     private let cell: UInt16
+    private let secrets: DeviceSecrets
+    private let logger: Logger
     private let clock: @Sendable () -> Timestamp
 
     /// Creates an instance from its properties.
     ///
-    /// - Parameter cell: The cell number in device tokens; 0 where there is one server.
+    /// - Parameters:
+    ///   - cell: The cell number in device tokens; 0 where there is one server.
+    ///   - secrets: Derives the secrets of new devices.
     package init(
         store: any RegisterStore, apps: AppDirectory, tokens: TokenDirectory, mailboxes: MailboxService,
-        cell: UInt16, clock: @escaping @Sendable () -> Timestamp
+        cell: UInt16, secrets: DeviceSecrets = DeviceSecrets(keys: []),
+        logger: Logger = Logger(label: "aldaba.enrolment"), clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.apps = apps
         self.tokens = tokens
         self.mailboxes = mailboxes
         self.cell = cell
+        self.secrets = secrets
+        self.logger = logger
         self.clock = clock
     }
 
-    /// Generates id and secret of a new device at random, or compares a known device's secret with its hash in constant
-    /// time.
+    /// Generates the id of a new device at random, and its secret from that; or compares a known device's secret with
+    /// its hash in constant time. A device that the store has lost, and that this server enrolled, is stored again.
     ///
     /// - Throws: An error when the store cannot be read or written.
     package func checkIn(known: DeviceCredentials?) async throws -> DeviceCredentials? {
-        if let known { return try await isAuthentic(known) ? known : nil }
+        if let known {
+            if try await isAuthentic(known) { return known }
+            // The store says whether it has the device, revoked or blocked.
+            guard secrets.gave(known),
+                try await store.addDevice(known.device, secretHash: known.secretHash, at: clock())
+            else { return nil }
+            logger.notice(
+                "A device that this server had enrolled, and has lost since, is known again.",
+                metadata: [LogKey.device: "\(known.device)"])
+            return known
+        }
         // Ids are random: a collision among 2^62 is unlikely, and leads to another draw.
         while true {
             guard let device = DeviceID(UInt64.random(in: 1...UInt64(Int64.max) >> 1)) else { continue }
-            let credentials = DeviceCredentials(device: device, secret: UInt64.random(in: 1...UInt64(Int64.max)))
+            let credentials = DeviceCredentials(device: device, secret: secrets.secret(of: device))
             if try await store.addDevice(device, secretHash: credentials.secretHash, at: clock()) {
                 return credentials
             }

@@ -99,6 +99,17 @@ struct ServerLinkTests {
         await harness.stop()
     }
 
+    @Test func `a device that a restored server knows again registers its apps again`() async throws {
+        let harness = LinkHarness(identity: try identity(7))
+        await harness.link.appInstalled(app, team: team)
+        await harness.start()
+        let session = try #require(await harness.loggedIn())
+        session.end(.loginRefused)
+        #expect(await harness.delegate.told.next { $0.hasPrefix("token") } == token(of: 7, harness))
+        #expect(try #require(await harness.server.sessions.next()).identity.device.rawValue == 7)
+        await harness.stop()
+    }
+
     @Test(arguments: [(45_000, 45_000), (1, 1), (.max, 600_000)] as [(Int64, Int64)])
     func `a device that is sent away comes again when the server said, within bounds`(
         asked: Int64, milliseconds: Int64

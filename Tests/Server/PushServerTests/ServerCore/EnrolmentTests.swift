@@ -34,6 +34,36 @@ import Testing
         #expect(try await refusal("none", isCounted: false)?.contains("no such") == true)
     }
 
+    @Test func `a device that a restored server has lost comes back with its id and secret, and nobody else does`()
+        async throws
+    {
+        func enrolment(_ server: TestServer, _ store: MemoryStore, keys: [UInt8]) throws -> Enrolment {
+            let sealer = try #require(DeviceTokenSealer(keys: [[UInt8](repeating: 1, count: 32)]))
+            return Enrolment(
+                store: store, apps: AppDirectory(store: store, clock: server.clock.function),
+                tokens: TokenDirectory(store: store, sealer: sealer), mailboxes: server.service, cell: 0,
+                secrets: DeviceSecrets(keys: keys.map { [UInt8](repeating: $0, count: 32) }),
+                clock: server.clock.function)
+        }
+        try await withServer { server in
+            let enrolled = try #require(try await enrolment(server, MemoryStore(), keys: [1]).checkIn(known: nil))
+            let restored = MemoryStore()
+            // Also under a key that is not the current one any more.
+            let again = try enrolment(server, restored, keys: [2, 1])
+            let others = [
+                DeviceCredentials(device: enrolled.device, secret: enrolled.secret ^ 1),
+                DeviceCredentials(device: try #require(DeviceID(7)), secret: enrolled.secret),
+            ]
+            for other in others { #expect(try await again.checkIn(known: other) == nil) }
+            #expect(try await enrolment(server, restored, keys: [3]).checkIn(known: enrolled) == nil)
+            #expect(try await !again.isAuthentic(enrolled))
+            #expect(try await again.checkIn(known: enrolled) == enrolled)
+            #expect(try await again.isAuthentic(enrolled))
+            #expect(try await restored.revokeDevice(enrolled.device, at: server.clock.now))
+            #expect(try await again.checkIn(known: enrolled) == nil, "a device that was revoked stays so")
+        }
+    }
+
     @Test func `a token lives from its registration to its end, and is known at every step`() async throws {
         try await withServer { server in
             let sealer = try #require(DeviceTokenSealer(keys: [[UInt8](repeating: 1, count: 32)]))
