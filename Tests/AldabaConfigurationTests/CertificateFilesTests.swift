@@ -116,4 +116,12 @@ private func findings(_ folder: TemporaryFolder, _ settings: [String] = [], day:
     let foreign = ["--certificate=\(paths.server)", "--certificate-key=\(paths.authorityKey)"]
     let unfit = try #require(try findings(folder, foreign).last)
     #expect(unfit.what.contains("does not fit") && unfit.remedy != nil && unfit.isProblem)
+    // An authority of one's own, whose certificate was copied here: nothing makes a new one.
+    try FileManager.default.removeItem(atPath: paths.authorityKey)
+    let authority = try #require(try findings(folder, own).first)
+    #expect(authority.what.contains("days left") && !authority.what.contains("`up`") && authority.remedy == nil)
+    let ended = try #require(try findings(folder, own, day: 10_000).first)
+    #expect(ended.what.contains("ended") && ended.isProblem)
+    try FileManager.default.removeItem(atPath: paths.authority)
+    #expect(try findings(folder, own).count == 1, "none is needed")
 }

@@ -138,15 +138,28 @@ package enum Diagnosis {
         let made = DevelopmentCertificates.Paths(folder: folder.certificates)
         let isOwn = values.text(.certificate) != nil || values.text(.certificateKey) != nil
         let (path, key) = (values.text(.certificate) ?? made.server, values.text(.certificateKey) ?? made.serverKey)
-        return [authority(made, now)] + [
+        return [authority(made, isOwn: isOwn, now)].compactMap(\.self) + [
             isOwn || access(path, F_OK) == 0 ? pair(path, key: key, isOwn: isOwn, at: now) : none(path)
         ]
     }
 
-    private static func authority(_ made: DevelopmentCertificates.Paths, _ now: Date) -> Finding {
-        guard let end = try? DevelopmentCertificates.end(of: made.authority) else { return none(made.authority) }
+    /// The authority that `up` made, or that somebody put in its place; with a certificate of one's own there may be none.
+    private static func authority(
+        _ made: DevelopmentCertificates.Paths, isOwn: Bool, _ now: Date
+    ) -> Finding? {
+        guard let end = try? DevelopmentCertificates.end(of: made.authority) else {
+            return isOwn ? nil : none(made.authority)
+        }
         let days = Int(end.timeIntervalSince(now) / 86_400)
-        return Finding(what: "\(made.authority): \(days) days left; `up` makes a new one in time")
+        let what = "\(made.authority): " + (days < 0 ? "ended \(-days) days ago" : "\(days) days left")
+        if !isOwn, access(made.authorityKey, F_OK) == 0 {
+            return Finding(what: "\(what); `up` makes a new one in time")
+        }
+        guard days < CertificateFiles.renewalDays else { return Finding(what: what) }
+        return Finding(
+            what: what,
+            remedy: "put the authority's present certificate in its place, for the commands of this machine",
+            isProblem: days < 0)
     }
 
     private static func none(_ path: String) -> Finding { Finding(what: "\(path): none yet; `up` makes it") }

@@ -112,7 +112,9 @@ struct AgentCommand: AsyncParsableCommand {
             print("agent     process \(status.process)")
             print("device    \(status.device ?? (status.hasServer ? "not enrolled yet" : "not enrolled"))")
             let server =
-                status.hasServer ? "not connected; tried again and again" : "none: only the apps' own notifications"
+                status.hasServer
+                ? "not connected\(status.serverFault.map { ": \(TerminalText.line($0))" } ?? ""); tried again and again"
+                : "none: only the apps' own notifications"
             print("server    \(status.isConnected ? "connected" : server)")
             let screen = status.hasScreen ? "the desktop's" : "none: notifications are kept and not shown"
             print("screen    \(status.screenFault.map { "none now: \(TerminalText.line($0))" } ?? screen)")
@@ -122,6 +124,7 @@ struct AgentCommand: AsyncParsableCommand {
                     "app       \(app.id)  \(TerminalText.line(app.name))  "
                         + "\(app.isConnected ? "runs" : "does not run"), \(word), "
                         + "\(app.listed) in the list, badge \(app.badge)")
+                if let fault = app.tokenFault { print("          no device token: \(TerminalText.line(fault))") }
                 for version in app.extensions ?? [] { print("          \(Self.line(version))") }
             }
         }

@@ -195,7 +195,7 @@ private struct RegisterWatchService: Service, CustomStringConvertible {
             reloadOthers: {
                 try await parts.certificates.reload()
                 try await parts.serviceAccounts.reload()
-            }, logger: parts.logger)
+            }, entries: { try await RegisterEntries.all(parts.store.register) }, logger: parts.logger)
         // A change comes from another process, and wakes the thread at once.
         let (changes, noted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         NamedThread.begin("register") { [register = parts.store.register] in

@@ -101,7 +101,10 @@ package enum PathDiagnosis {
             let name = "agent: process \(status.process) at \(socket)"
             guard status.hasServer else { return Finding(what: "\(name), without a server") }
             if status.isConnected { return Finding(what: "\(name), connected to its server") }
-            return Finding(what: "\(name), not connected to its server", remedy: "its log says why")
+            let why = status.serverFault.map { ": \($0)" } ?? ", which it has not tried to reach yet"
+            return Finding(
+                what: "\(name), not connected to its server\(why)",
+                remedy: "it tries again by itself, and logs each failure")
         } catch {
             return Finding(what: "agent: \(error)", remedy: "look at its log", isProblem: true)
         }

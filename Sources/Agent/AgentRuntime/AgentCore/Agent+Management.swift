@@ -43,15 +43,17 @@ extension Agent {
     /// The handler of terminals' commands, with the present state. Pending changes must be committed before.
     var commandHandler: ManagementCommandHandler {
         let context = self.context
+        var snapshot = ManagementCommandHandler.AgentSnapshot(
+            isConnected: context.isConnected, hasServer: link != nil, hasScreen: context.hasScreen,
+            screenFault: parts.presenter.screenFault, quietHours: engine.surroundings.quietHours,
+            positionSource: parts.positions?.name,
+            extensions: { [counts = extensions.counts] in counts.versions(of: $0) },
+            environment: configuration.environment)
+        (snapshot.serverFault, snapshot.unknownApps) = onLink { ($0.fault, $0.unknownApps) } ?? (nil, [])
         return ManagementCommandHandler(
             registry: registry, store: store, schedule: engine.schedule,
             surroundings: engine.scheduleSurroundings(context),
-            circumstances: ManagementCommandHandler.AgentSnapshot(
-                isConnected: context.isConnected, hasServer: link != nil, hasScreen: context.hasScreen,
-                screenFault: parts.presenter.screenFault, quietHours: engine.surroundings.quietHours,
-                positionSource: parts.positions?.name,
-                extensions: { [counts = extensions.counts] in counts.versions(of: $0) },
-                environment: configuration.environment))
+            circumstances: snapshot)
     }
 
     /// Commits the batch, and answers whether the change is on the disk.

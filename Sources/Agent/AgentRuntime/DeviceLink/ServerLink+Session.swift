@@ -15,6 +15,9 @@ struct Session {
 
 /// The session with the server: its conditions, and its messages.
 extension ServerLink {
+    /// Why no session is open, as the log has it; `nil` where one is, or none was tried yet.
+    package var fault: String? { isOpen ? nil : progress.fault }
+
     /// Whether a session is open: the server takes what is sent, and sends what it has.
     package var isOpen: Bool { session != nil && progress.sessionLoggedIn == progress.sessionCount }
 
@@ -60,9 +63,11 @@ extension ServerLink {
             case .busy(let pause):
                 shortest = min(pause, Self.longestAskedPause)
                 logger.info("The server has too many logins; it will be asked again when it says.")
+                progress.fault = "the server has too many logins now"
                 delegate?.sessionClosed(reason: "the server has too many logins now")
             case .lost(let why):
                 logger.info("The session ended; it will be opened again.", metadata: [LogKey.error: "\(why)"])
+                progress.fault = why
                 delegate?.sessionClosed(reason: why)
             }
             await pause(&backOff, atLeast: shortest)
@@ -87,6 +92,7 @@ extension ServerLink {
                 backOff.reset()
                 return new
             } catch {
+                progress.fault = "this device could not enrol: \(error.words)"
                 logger.warning(
                     "This device could not enrol; it will try again.",
                     metadata: [
@@ -131,6 +137,7 @@ extension ServerLink {
         guard identity == doubted else { return }
         do throws(EnrolmentError) {
             _ = try await parts.enrolment.checkIn(known: doubted)
+            progress.fault = "the server refused this device's login, and knows it all the same"
             logger.warning("The server refused this device's login, and knows it all the same; trying again.")
             // A server that was restored from a backup knows the device again, and not yet its apps.
             do { requestTokens(try appsWithTokens()) } catch { delegate?.storeUnusable(error) }
@@ -150,6 +157,7 @@ extension ServerLink {
                 delegate?.storeUnusable(error)
             }
         } catch {
+            progress.fault = "the server refused this device's login, and could not be asked about it: \(error.words)"
             logger.warning(
                 "The server could not be asked about this device.",
                 metadata: [

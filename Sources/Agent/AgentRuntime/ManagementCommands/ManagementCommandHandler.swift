@@ -22,6 +22,10 @@ package struct ManagementCommandHandler {
         package var isConnected: Bool
         /// Whether it has a server.
         package var hasServer: Bool
+        /// Why the agent is not logged in there; `nil` where it is, or has not tried yet.
+        package var serverFault: String?
+        /// The apps that the server's register does not have.
+        package var unknownApps: Set<BundleID> = []
         /// Whether there is a screen.
         package var hasScreen: Bool
         /// Why nothing can be seen on it now; `nil` where nothing is known to be wrong.
@@ -130,6 +134,7 @@ package struct ManagementCommandHandler {
         AgentStatus(
             process: getpid(), device: try store.read { try $0.identity() }.map { "\($0.device)" },
             isConnected: circumstances.isConnected, hasServer: circumstances.hasServer,
+            serverFault: circumstances.isConnected ? nil : circumstances.serverFault,
             hasScreen: circumstances.hasScreen, screenFault: circumstances.screenFault,
             apps: try registry.apps.sorted { $0.key < $1.key }.map { id, app in
                 AgentStatus.App(
@@ -137,11 +142,17 @@ package struct ManagementCommandHandler {
                     authorization: app.record.authorization(under: app.manifest.authorization).rawValue,
                     listed: try store.read { try $0.listedCount(app: id) }, badge: app.record.badge,
                     extensions: app.manifest.serviceExtension == nil ? nil : circumstances.extensions(id),
-                    token: try token(of: id))
+                    token: try token(of: id), tokenFault: tokenFault(of: app.manifest))
             },
             position: AgentStatus.Position(
                 source: circumstances.positionSource, fault: schedule.positionFault,
                 isKnown: schedule.regions.hasPosition))
+    }
+
+    private func tokenFault(of app: AppManifest) -> String? {
+        guard circumstances.unknownApps.contains(app.id) else { return nil }
+        return "the server's register does not have it for the team \(app.team); there: "
+            + "aldaba app create \(app.id) --team \(app.team)"
     }
 
     private func token(of app: BundleID) throws -> String? {

@@ -29,6 +29,7 @@ package actor MailboxService {
     let lists: (any RecipientLists)?
     let clock: @Sendable () -> Timestamp
     let logger: Logger
+    nonisolated let refusals: RefusalLog
     var isStopped = false
     /// The state of the delivery of broadcasts to connected devices.
     var broadcasts = BroadcastState()
@@ -120,6 +121,7 @@ package actor MailboxService {
         queue = MailboxCommandQueue(bulkLimit: settings.bulkLimit)
         self.clock = clock
         self.logger = logger
+        refusals = RefusalLog(logger: logger, at: clock())
         (upkeep.startedAt, upkeep.devicesNotedAt) = (clock(), clock())
         ids = try NotificationIDSource(store: store, node: node, clock: clock)
     }
@@ -168,6 +170,7 @@ package actor MailboxService {
     ) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
+        refusals.refused(id, reason: code, team: team, topic: topic.prefix(255), at: now)
         scheduleNotes(
             queue.push(
                 note: {

@@ -11,6 +11,10 @@ package final class RegisterWatch: Sendable {
     private struct Look {
         var version: UInt64?
         var at: Timestamp
+        /// The register's entries by their names; `nil` before the first look.
+        var entries: [String: String]?
+        /// The devices that were revoked lately, which are read twice.
+        var revoked: Set<DeviceID> = []
     }
 
     /// The overlap with the previous check for which revocations are read again: another process dates one before it is
@@ -23,22 +27,27 @@ package final class RegisterWatch: Sendable {
     private let credentials: CredentialDirectory
     private let apps: AppDirectory
     private let reloadOthers: @Sendable () async throws -> Void
+    private let entries: @Sendable () async throws -> [String: String]
     private let mailboxes: MailboxService
     private let logger: Logger
     private let last: Mutex<Look>
 
     /// Creates a watch that has read nothing yet; ``look()`` reads.
     ///
-    /// - Parameter reloadOthers: Makes directories of other modules read the register again.
+    /// - Parameters:
+    ///   - reloadOthers: Makes directories of other modules read the register again.
+    ///   - entries: The state of each entry of the register, by its name; their differences are logged.
     package init(
         store: any RegisterStore, credentials: CredentialDirectory, apps: AppDirectory, mailboxes: MailboxService,
-        reloadOthers: @escaping @Sendable () async throws -> Void = {}, logger: Logger
+        reloadOthers: @escaping @Sendable () async throws -> Void = {},
+        entries: @escaping @Sendable () async throws -> [String: String] = { [:] }, logger: Logger
     ) {
         self.store = store
         self.credentials = credentials
         self.apps = apps
         self.mailboxes = mailboxes
         self.reloadOthers = reloadOthers
+        self.entries = entries
         self.logger = logger
         last = Mutex(Look(at: mailboxes.now))
     }
@@ -64,9 +73,29 @@ package final class RegisterWatch: Sendable {
             try await apps.reload()
             let revoked = try await store.devicesRevoked(since: last.at - Self.overlap)
             if !revoked.isEmpty { mailboxes.endSessions(of: revoked) }
-            self.last.withLock { $0 = Look(version: version, at: now) }
+            let entries = try await entries()
+            if let before = last.entries { logChanges(from: before, to: entries) }
+            for device in revoked where last.entries != nil && !last.revoked.contains(device) {
+                logger.notice(
+                    "the register was changed: a device was revoked or blocked",
+                    metadata: [LogKey.device: "\(device)"])
+            }
+            self.last.withLock { $0 = Look(version: version, at: now, entries: entries, revoked: Set(revoked)) }
         } catch {
             logger.warning("the register could not be read", metadata: [LogKey.error: "\(error)"])
+        }
+    }
+
+    /// Logs what commands changed, who may run beside the server.
+    private func logChanges(from before: [String: String], to now: [String: String]) {
+        for name in Set(before.keys).union(now.keys).sorted() where before[name] != now[name] {
+            let what =
+                switch (before[name], now[name]) {
+                case (nil, let state?): "\(name) was added: \(state)"
+                case (_, nil): "\(name) was removed"
+                case (_, let state?): "\(name) was changed: \(state)"
+                }
+            logger.notice("the register was changed: \(what)")
         }
     }
 }

@@ -99,6 +99,23 @@ struct ServerLinkTests {
         await harness.stop()
     }
 
+    @Test func `the reason why no session is open is that of the log, until one is`() async throws {
+        let harness = LinkHarness()
+        harness.server.refusalOfCheckIn.withLock { $0 = .notAuthenticated }
+        #expect(await harness.link.fault == nil)
+        await harness.start()
+        _ = await harness.pauses.next()
+        #expect(await harness.link.fault?.contains("wants a valid enrolment key") == true)
+        harness.server.refusalOfCheckIn.withLock { $0 = nil }
+        let session = try #require(await harness.loggedIn())
+        #expect(await harness.delegate.told.next { $0 == "opened" } != nil)
+        #expect(await harness.link.fault == nil)
+        session.end(.lost("cut"))
+        #expect(await harness.delegate.told.next { $0.hasPrefix("closed") } != nil)
+        #expect(await harness.link.fault == "cut")
+        await harness.stop()
+    }
+
     @Test func `a device that a restored server knows again registers its apps again`() async throws {
         let harness = LinkHarness(identity: try identity(7))
         await harness.link.appInstalled(app, team: team)

@@ -8,6 +8,8 @@ public struct AgentStatus: Codable, Hashable, Sendable {
     public var isConnected: Bool
     /// Whether the agent has a server at all.
     public var hasServer: Bool
+    /// Why the agent is not logged in at its server, as its log has it; `nil` where it is, or has not tried yet.
+    public var serverFault: String?
     /// Whether notifications can be seen.
     public var hasScreen: Bool
     /// Why nothing can be seen now although there is a desktop; `nil` where nothing is known to be wrong.
@@ -19,13 +21,14 @@ public struct AgentStatus: Codable, Hashable, Sendable {
 
     /// Makes the answer to a question for the status.
     public init(
-        process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, hasScreen: Bool,
-        screenFault: String? = nil, apps: [App], position: Position? = nil
+        process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, serverFault: String? = nil,
+        hasScreen: Bool, screenFault: String? = nil, apps: [App], position: Position? = nil
     ) {
         self.process = process
         self.device = device
         self.isConnected = isConnected
         self.hasServer = hasServer
+        self.serverFault = serverFault
         self.hasScreen = hasScreen
         self.screenFault = screenFault
         self.apps = apps
@@ -68,11 +71,13 @@ public struct AgentStatus: Codable, Hashable, Sendable {
         public var extensions: [ExtensionVersion]?
         /// The app's device token in hexadecimal digits; `nil` where it has none.
         public var token: String?
+        /// Why the server gives the app no device token, and the remedy; `nil` where nothing is known to be wrong.
+        public var tokenFault: String?
 
         /// Makes the line of one app.
         public init(
             id: BundleID, name: String, isConnected: Bool, authorization: Int, listed: Int, badge: Int,
-            extensions: [ExtensionVersion]? = nil, token: String? = nil
+            extensions: [ExtensionVersion]? = nil, token: String? = nil, tokenFault: String? = nil
         ) {
             self.id = id
             self.name = name
@@ -82,6 +87,7 @@ public struct AgentStatus: Codable, Hashable, Sendable {
             self.badge = badge
             self.extensions = extensions
             self.token = token
+            self.tokenFault = tokenFault
         }
     }
 

@@ -1,0 +1,67 @@
+"""What an operator reads without looking further: changes and refusals in the log, and why an agent is not connected."""
+
+import json
+
+import pytest
+
+from aldaba_process import run_aldaba
+from log_lines import Log
+from own_agent import OwnAgent
+from own_server import TEAM, TOPIC, OwnServer
+from waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with OwnServer(tmp_path_factory.mktemp("operator"), "test_operator_log") as running:
+        yield running
+
+
+def said(log, *words):
+    return [line for line in log.of("info", "notice", "warning") if all(word in line for word in words)]
+
+
+def test_what_commands_change_is_in_the_log(server):
+    log = Log(server.log)
+
+    def wait_for(*words):
+        wait_until(lambda: said(log, "the register was changed", *words), f"the log has {words}")
+
+    server.add_app("com.example.seen")
+    wait_for("app com.example.seen was added", TEAM)
+    server.aldaba("app", "disable", "com.example.seen")
+    wait_for("app com.example.seen was changed", "disabled")
+    server.aldaba("app", "remove", "com.example.seen")
+    wait_for("app com.example.seen was removed")
+    key = json.loads(server.aldaba("key", "create", "--team", TEAM, "--json").stdout)["keyId"]
+    wait_for(f"provider key {key} was added")
+    server.aldaba("key", "revoke", key)
+    wait_for(f"provider key {key} was removed")
+    secret = server.aldaba("enrolment-key", "create", "spring").stdout.split()[0]
+    wait_for("enrolment key spring was added")
+    device = server.control().enrol()
+    server.aldaba("device", "revoke", device[0])
+    wait_for("a device was revoked or blocked", str(device[0]))
+    assert secret not in server.log.read_text()
+
+
+def test_every_refused_send_is_in_the_log(server):
+    server.add_app()
+    log, provider = Log(server.log), server.provider()
+    for _ in range(3):
+        assert provider.post("00" * 32, {"aps": {"alert": "Milk"}}, apns_topic=TOPIC).reason == "BadDeviceToken"
+    wait_until(lambda: len(said(log, "a send was refused: BadDeviceToken", TOPIC)) == 3, "each has its line")
+
+
+def test_status_and_doctor_say_why_an_agent_is_not_connected(up):
+    agent = OwnAgent(up, "test_operator_log", device_port=1)
+    try:
+        agent.start()
+        fault = wait_until(
+            lambda: json.loads(agent.aldaba("agent", "status", "--json").stdout).get("serverFault"), "it says why")
+        assert fault in agent.aldaba("agent", "status").stdout
+        told = run_aldaba("doctor", "--data", agent.data, "--ephemeral", check=False).stdout
+        line = next(line for line in told.splitlines() if "agent: process" in line)
+        assert "not connected to its server: " in line, told
+    finally:
+        agent.stop()
