@@ -1,5 +1,7 @@
+import AgentRuntime
 import AldabaConfiguration
 import ArgumentParser
+import DeviceChannel
 import Dispatch
 import Foundation
 import Glibc
@@ -80,7 +82,8 @@ struct Aldaba: AsyncParsableCommand {
         case let faults as ConfigurationFaults:
             Terminal.complain("the configuration cannot be used:\n\(faults)")
             return .invalidInput
-        case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable, is EncodedFile.Unusable:
+        case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable, is EncodedFile.Unusable, is MCSClientError,
+            AgentStartError.socketPathTooLong:
             Terminal.complain("\(error)")
             return .invalidInput
         case let fault as DatabaseFault:

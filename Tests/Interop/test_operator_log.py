@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from aldaba_process import run_aldaba
+from aldaba_process import REPOSITORY, run_aldaba
 from log_lines import Log
 from own_agent import OwnAgent
 from own_server import TEAM, TOPIC, OwnServer
@@ -65,3 +65,24 @@ def test_status_and_doctor_say_why_an_agent_is_not_connected(up):
         assert "not connected to its server: " in line, told
     finally:
         agent.stop()
+
+
+SERVE = ("serve", "--apns-port=0", "--device-port=0", "--control-port=0", "--metrics-port=0")
+WRONG = {
+    "a value": ("aldaba", "serve", "--apns-port", "many"),
+    "a file that is not there": ("aldaba", *SERVE, "--certificate=/nowhere", "--certificate-key=/nowhere"),
+    "an agent's value": ("aldaba-agent", "agent", "--log-level", "loud"),
+    "an agent's authority": (
+        "aldaba-agent", "agent", "--agent-ca=/nowhere", "--agent-server=a:1", "--agent-control=https://a:1"),
+    "an agent's socket": ("aldaba-agent", "agent", "--agent-socket=/tmp/" + "a" * 120),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_setting_ends_a_unit_once(tmp_path, name):
+    unit, *command = WRONG[name]
+    ended = run_aldaba(*command, "--data", tmp_path / "data", check=False)
+    text = (REPOSITORY / f"Packaging/systemd/{unit}.service").read_text()
+    [statuses] = [line.partition("=")[2].split() for line in text.splitlines() if line.startswith("RestartPrevent")]
+    assert str(ended.returncode) in statuses, ended
+    assert ended.stderr.count("aldaba: ") == 1, ended.stderr
