@@ -83,7 +83,7 @@ def test_a_presentation_gets_two_attempts_also_over_a_restart_of_the_agent(app, 
     wait_until(lambda: "failed(appCrashed)" in control.states(reference), "the timeline says why it ended")
     assert attempts(control.states(reference)) == ["unanswered", "failed(appCrashed)"]
     # It is seen all the same.
-    assert [one["notification"]["payload"] for one in app.agent.listed()] == ['{"aps":{"alert":"Milk"}}']
+    assert [json.loads(one["notification"]["payload"]) for one in app.agent.listed()] == [{"aps": {"alert": "Milk"}}]
 
 
 def test_a_tap_starts_its_app_twice(app, send, control):

@@ -107,6 +107,7 @@ struct AppDeliveryTests {
         var delivery = AppDelivery(mayShow: false)
         _ = delivery.handle(.connected)
         _ = delivery.handle(.ready)
+        _ = delivery.handle(.responsePage([], limit: AppDelivery.responseWindow))
         let both = waiting(1, payload: #"{"aps":{"alert":"Milk","content-available":1}}"#)
         #expect(delivery.handle(.page([both], limit: 64)) == [.deliver(both, .background)])
         #expect(
