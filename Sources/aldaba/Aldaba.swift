@@ -19,6 +19,13 @@ struct Aldaba: AsyncParsableCommand {
         discussion: """
             Exit codes: 0 done, 1 failed, 2 usage, 3 invalid input, 4 not authorised, 5 partly done, \
             6 unreachable, 7 timed out waiting, 8 a database is missing, empty or damaged.
+
+            EXAMPLES:
+              aldaba up                             everything on this machine, with a demo app
+              aldaba send --app com.example.todo --title 'Buy milk'
+              aldaba get APNS-ID --timeline         how far a notification came
+              aldaba notify 'Backup done'           a notification from a script
+              aldaba doctor                         what is missing on this machine
             """,
         version: "aldaba \(AldabaVersion.number)",
         subcommands: [

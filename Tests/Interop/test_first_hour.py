@@ -167,8 +167,9 @@ def test_a_picture_that_nothing_shows_is_said(path, aldaba, control):
     assert "its app has none here" in told
 
 
-@pytest.mark.parametrize("command", ["up", "send", "notify"])
-def test_help_begins_with_examples(command):
-    told = run_aldaba(command, "--help").stdout
-    assert "EXAMPLES:" in told and f"\n  aldaba {command}" in told.replace("    ", "  ")
+@pytest.mark.parametrize("command", ["up", "send", "notify", "serve", "agent", "hub", "relay", "app", "key", None])
+def test_help_of_what_people_start_from_has_examples(command):
+    told = run_aldaba(*([command] if command else []), "--help").stdout
+    examples = told.split("EXAMPLES:\n")[1].split("USAGE:")[0]
+    assert f"aldaba {command or 'up'}" in examples
     assert command != "up" or "sandbox" in told

@@ -516,7 +516,7 @@ def test_first_use_asks_the_person_at_the_target(devices, desktop, tmp_path):
     other = devices("other", environment=desktop.environment)
     here.sees("other")
     other.relay("share", "program", "hello", "/bin/echo", "hello", "there")
-    title = "“here” would like to use “run”"
+    title = "Let “here” use “run”?"
 
     def ask(answer):
         asked = len(desktop.numbers(title))

@@ -422,7 +422,7 @@ def test_a_question_that_outlived_the_agent_leaves_the_screen_or_is_asked_again(
     app, name = f"com.example.asks{uuid.uuid4().hex[:8]}", f"Asks {place}"
     secret = world.agent.install(
         id=app, name=name, team=TEAM, executable=sys.executable, authorization="ask", provesBySecret=True)
-    question = f"\u201c{name}\u201d would like to send you notifications"
+    question = f"Allow \u201c{name}\u201d to notify?"
     with Agent(app, secret, world.agent.socket) as script:
         world.agent.arm(place)
         script.send({"type": "requestAuthorization", "request": 900, "options": 7})

@@ -18,6 +18,12 @@ struct AgentCommand: AsyncParsableCommand {
         discussion: """
             Without a subcommand it runs the agent, as `aldaba agent run`, whose options are its settings: \
             `aldaba agent run --help` lists them.
+
+            EXAMPLES:
+              aldaba agent                                   notifications of this machine's own programs
+              aldaba agent --agent-server push.example.com:5228 --agent-control https://push.example.com:8443
+              aldaba agent status
+              aldaba agent app install todo.json
             """,
         subcommands: [Run.self, Status.self, Apps.self, App.self] + debugging, defaultSubcommand: Run.self)
 

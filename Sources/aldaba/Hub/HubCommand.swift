@@ -9,6 +9,12 @@ package struct HubCommand: AsyncParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "hub", abstract: "Make notification hubs, their keys and credentials, and list installations.",
+        discussion: """
+            EXAMPLES:
+              aldaba hub create harbour --app com.example.todo
+              aldaba hub key create harbour sender --rights Send
+              aldaba hub installation list harbour
+            """,
         subcommands: [
             Create.self, List.self, Limit.self, Key.self, HubCredentialCommand.self, Installation.self, Import.self,
         ])

@@ -8,6 +8,12 @@ package struct AppCommand: AsyncParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Add, list and change the apps of a server.",
+        discussion: """
+            EXAMPLES:
+              aldaba app create com.example.mine --team ALDABADEMO --name Mine
+              aldaba app list
+              aldaba app remove com.example.mine
+            """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Enable.self, Disable.self, Remove.self, WebhookCommand.self,
         ])

@@ -8,6 +8,13 @@ package struct KeyCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "key",
         abstract: "Make, import, list and revoke provider keys, and sign provider tokens with them.",
+        discussion: """
+            EXAMPLES:
+              aldaba key create --team ALDABADEMO
+              aldaba key download KEYID --output .
+              aldaba key token --key-id KEYID
+              aldaba key revoke KEYID
+            """,
         subcommands: [
             Create.self, Import.self, List.self, Show.self, Download.self, Revoke.self, Token.self,
         ])

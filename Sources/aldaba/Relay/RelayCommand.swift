@@ -8,6 +8,13 @@ package struct RelayCommand: ParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "relay", abstract: "Find your other devices, open addresses there, and call their apps.",
+        discussion: """
+            EXAMPLES:
+              aldaba relay pair                            on a device that is yours already
+              aldaba relay devices
+              aldaba relay open https://example.com --on NAME
+              aldaba relay send picture.png --on NAME
+            """,
         subcommands: [
             Devices.self, Watch.self, Open.self, Call.self, Tell.self, Send.self, Media.self, Move.self, Clipboard.self,
             Photos.self,

@@ -8,7 +8,13 @@ import Networking
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the server.", usage: "aldaba serve [<options>]",
-        discussion: SettingsHelp.places)
+        discussion: """
+            \(SettingsHelp.places)
+
+            EXAMPLES:
+              aldaba serve --host 0.0.0.0 --certificate chain.pem --certificate-key key.pem
+              aldaba serve --config /etc/aldaba/aldaba.yaml --data /var/lib/aldaba
+            """)
     @Flag(help: "Print one line of JSON with the addresses on standard output when ready.") var reportReady = false
     @OptionGroup var newDatabases: NewDatabaseOption
     @OptionGroup var settings: ServeSettings

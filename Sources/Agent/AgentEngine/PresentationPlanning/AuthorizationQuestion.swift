@@ -36,8 +36,10 @@ package enum AuthorizationQuestion {
         var question = Presentation(
             notification: id, app: manifest.id, appName: manifest.name, icon: manifest.icon,
             identifier: identifier,
-            title: "“\(manifest.name)” would like to send you notifications",
-            body: "They may have \(words(for: options)). You can change this at any time.")
+            // Notification servers cut a title that does not fit into a line, such as that of Xfce.
+            title: "Allow “\(manifest.name)” to notify?",
+            body: "“\(manifest.name)” would like to send you notifications with \(words(for: options)). You can change "
+                + "this at any time.")
         question.buttons = Answer.allCases.map { Presentation.Button(identifier: $0.rawValue, label: $0.label) }
         question.stays = true
         question.isQuestion = true

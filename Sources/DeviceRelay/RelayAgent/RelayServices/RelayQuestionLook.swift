@@ -12,7 +12,7 @@ package enum RelayQuestionLook {
         var look = Presentation(
             notification: id, app: BundleID(rawValue: question.app), appName: question.appName,
             identifier: "\(identifier).\(question.device).\(question.service)",
-            title: "“\(plain(question.deviceName))” would like to use “\(plain(question.service))”",
+            title: "Let “\(plain(question.deviceName))” use “\(plain(question.service))”?",
             body: "\(plain(question.appName)) offers it on this device. "
                 + (question.isGuests ? "The device is another person’s." : "The device belongs to you."))
         look.openLabel = "Later"
