@@ -89,9 +89,12 @@ def test_send_with_fcm(path, tmp_path, monkeypatch):
     assert states[0] == "accepted", states
 
 
-@pytest.mark.parametrize("page", ["encrypt.md", "es/hub.md"])
+# Pages that make what another page makes too, or little.
+ALONE = ["encrypt.md", "es/hub.md", "show-a-picture.md", "es/mostrar-una-imagen.md"]
+
+
+@pytest.mark.parametrize("page", ALONE)
 def test_pages_alone_with_a_server(page, tmp_path):
-    """Pages that make what another page makes too."""
     running = AldabaUp.ephemeral(name=page.replace("/", "-"))
     done = run_shell(page, tmp_path, running.data)
     assert running.stop() == 0
@@ -110,7 +113,7 @@ def test_every_page_with_commands_is_pasted():
     docs = REPOSITORY / "Docs"
     written = {str(page.relative_to(docs)) for page in docs.rglob("*.md") if "\n```sh\n" in page.read_text()}
     tests = "".join(file.read_text() for file in (REPOSITORY / "Tests/Interop").glob("test_*.py"))
-    pasted = {page for page in written if f'run_shell("{page}"' in tests} | {"encrypt.md", "es/hub.md"}
+    pasted = {page for page in written if f'run_shell("{page}"' in tests} | set(ALONE)
     assert written == pasted | set(NOT_PASTED)
 
 
