@@ -3,13 +3,14 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import socket
 import subprocess
 
 import pytest
 
-from aldaba_process import BINARY, REPOSITORY, run_aldaba
+from aldaba_process import BINARY, REPOSITORY, clean_environment, run_aldaba
 from waiting import wait_until
 
 BUSY = {
@@ -157,14 +158,27 @@ def test_times_that_are_none_are_refused_with_what_was_meant(words, told, aldaba
     assert done.returncode == 2 and told in done.stderr, done.stderr
 
 
-def test_a_picture_that_nothing_shows_is_said(path, aldaba, control):
-    sent = aldaba(
-        "send", "--token", path["deviceToken"], "--title", "Bread", "--image", "https://shop.example/bread.jpg", "--json")
-    assert sent.returncode == 0 and "has no service extension on this machine" in sent.stderr, sent.stderr
-    number = json.loads(sent.stdout)["apnsId"]
-    wait_until(lambda: "extended(noExtension)" in control.states(number), "the timeline says so too")
-    told = aldaba("get", number, "--timeline").stdout
-    assert "its app has none here" in told
+def test_a_picture_that_nothing_shows_is_said(path, aldaba, control, tmp_path):
+    app, program, output = "com.example.plain", tmp_path / "Plain", tmp_path / "output"
+    shutil.copy(BINARY.parent / "TodoList", program)
+    (tmp_path / "manifest.json").write_text(json.dumps({
+        "id": app, "name": "Plain", "team": path["teamId"], "executable": str(program), "authorization": "granted"}))
+    assert aldaba("app", "create", app, "--team", path["teamId"]).returncode == 0
+    assert aldaba("agent", "app", "install", tmp_path / "manifest.json").returncode == 0
+    with open(output, "wb") as file:
+        running = subprocess.Popen(
+            [program], stdout=file, stderr=file,
+            env=clean_environment(ALDABA_APP_ID=app, ALDABA_AGENT_SOCKET=path["socket"], TODOLIST_FILE=str(tmp_path / "list")))
+    try:
+        wait_until(lambda: "token: " in output.read_text(), "the app has its token")
+        sent = aldaba("send", "--app", app, "--title", "Bread", "--image", "https://shop.example/bread.jpg", "--json")
+        assert sent.returncode == 0 and f"{app} has no service extension on this machine" in sent.stderr, sent.stderr
+        number = json.loads(sent.stdout)["apnsId"]
+        wait_until(lambda: "extended(noExtension)" in control.states(number), "the timeline says so too")
+        assert "its app has none here" in aldaba("get", number, "--timeline").stdout
+    finally:
+        running.kill()
+        running.wait(10)
 
 
 @pytest.mark.parametrize("command", ["up", "send", "notify", "serve", "agent", "hub", "relay", "app", "key", None])
