@@ -61,6 +61,8 @@ final class ProviderConnection: HTTP2RequestHandler {
         case .accept(let acceptance):
             connection.prove()
             accept(acceptance, on: connection)
+        case .refuse(let refusal, _) where refusal.reason == .methodNotAllowed && head.asksForRoot:
+            explain(stream, on: connection)
         case .refuse(let refusal, let requester):
             if requester != nil { connection.prove() }
             refuse(
@@ -133,6 +135,14 @@ final class ProviderConnection: HTTP2RequestHandler {
         metrics.accepted.increment()
     }
 
+    /// Responds to people who open the address, which is the purpose of no program.
+    private func explain(_ stream: Int32, on connection: HTTP2ServerConnection) {
+        answer.removeAll()
+        answer.append(":status", bytes: StaticBytes.ok)
+        answer.append("content-type", bytes: StaticBytes.plainText)
+        connection.respond(stream, headers: answer, body: StaticBytes.explanation)
+    }
+
     private func refuse(
         _ refusal: APNsRejection, requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
         stream: Int32, hasBody: Bool = true, on connection: HTTP2ServerConnection
@@ -193,6 +203,13 @@ private enum StaticBytes {
     static let ok: [UInt8] = Array("200".utf8)
     static let post: [UInt8] = Array("POST".utf8)
     static let json: [UInt8] = Array("application/json".utf8)
+    static let plainText: [UInt8] = Array("text/plain; charset=utf-8".utf8)
+    static let explanation = Array(
+        """
+        Aldaba runs APNs and FCM on this machine. This is its provider API: programs send notifications here with
+        POST /3/device/TOKEN over HTTP/2. The control API is another port; `aldaba help` lists the commands.
+
+        """.utf8)
     /// The seconds after which a failed request may be repeated: a store that failed is tried again by then.
     static let retryAfter: [UInt8] = Array("5".utf8)
 

@@ -66,6 +66,11 @@ package struct APNsRequestHead {
     /// Whether the method is HEAD, whose answer has no body.
     package var isHead: Bool { value(.method)?.elementsEqual("HEAD".utf8) ?? false }
 
+    /// Whether this is `GET /`, which people send who open the address.
+    package var asksForRoot: Bool {
+        (value(.method)?.elementsEqual("GET".utf8) ?? false) && (value(.path)?.elementsEqual("/".utf8) ?? false)
+    }
+
     /// The token's place in the path.
     package enum Path: Hashable {
         /// `/3/device/` with this text behind it, which may be anything but contains no further slash.

@@ -135,6 +135,22 @@ import Testing
         }
     }
 
+    @Test func `people who open the address are told what it is for`() async throws {
+        try await withEndpoint { endpoint in
+            let told = try await endpoint.send { request in
+                request.set(":method", "GET")
+                request.set(":path", "/")
+            }
+            #expect(told.status == 200 && told.header("content-type") == "text/plain; charset=utf-8")
+            #expect(String(decoding: told.body, as: UTF8.self).contains("provider API"))
+            let other = try await endpoint.send { request in
+                request.set(":method", "GET")
+                request.set(":path", "/3")
+            }
+            #expect(other.status == 405)
+        }
+    }
+
     @Test(arguments: ["", " ", " \t ", "bearer ", " bearer"])
     func `a credential of blanks is none, and gets an answer`(authorization: String) async throws {
         try await withEndpoint { endpoint in
