@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// Whether the fuzz programs are built, and everything else with their instrumentation; see `Fuzzing/README.md`.
+/// Whether everything is built with libFuzzer's instrumentation; see `Fuzzing/README.md`.
 let isFuzzing = Context.environment["ALDABA_FUZZ"] != nil
 
 /// Settings of every target: Swift 6 mode (from the tools version), warnings as errors.
@@ -40,13 +40,6 @@ func program(
 ) -> Target {
     .executableTarget(
         name: name, dependencies: dependencies, path: "\(folder)/\(name)", exclude: exclude, swiftSettings: settings)
-}
-
-/// A fuzz program: one file that hands libFuzzer its test.
-func fuzzer(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-    .executableTarget(
-        name: name, dependencies: dependencies + ["FuzzDriver"], path: "Fuzzing/\(name)", swiftSettings: strict,
-        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
 }
 
 /// A C library of the system, by the names that pkg-config and Debian have for it.
@@ -237,35 +230,16 @@ let benchmarks: [Target] = [
     program("ImportRate", in: "Benchmarks", "HubProtocol", "HubServer", "PushCore"),
 ]
 
-let fuzzers: [Target] = [
-    .target(name: "FuzzDriver", path: "Fuzzing/FuzzDriver", swiftSettings: strict),
-    fuzzer("PayloadFuzz", "APNsProtocol"),
-    fuzzer("HeaderFuzz", "APNsProtocol", "PushCore"),
-    fuzzer("ProviderTokenFuzz", "APNsProtocol", "PushCore", crypto),
-    fuzzer("EncryptionFuzz", "PushCore"),
-    fuzzer("CertificateFuzz", "APNsProtocol", "PushCore"),
-    fuzzer("MCSFuzz", "DeviceChannel", "PushCore"),
-    fuzzer("CheckinFuzz", "DeviceChannel", "PushCore"),
-    fuzzer("WebPushFuzz", "DeviceChannel", "FCMProtocol", "PushCore"),
-    fuzzer("FCMFuzz", "FCMProtocol", "PushCore"),
-    fuzzer("LegacyFrameFuzz", "APNsProtocol"),
-    fuzzer("AgentWireFuzz", "AgentProtocol"),
-    fuzzer("ContentFuzz", "AgentProtocol"),
-    fuzzer("ZoneFuzz", "Scheduling", "CoreValues"),
-    fuzzer("ConditionFuzz", "PushServer"),
-    fuzzer("FlutterFuzz", "Flutter"),
-    fuzzer("PatternFuzz", "AgentProtocol", "Scheduling", "CoreValues"),
-    fuzzer("PositionFuzz", "AgentEngine", "LinuxDesktop"),
-    fuzzer("MediaFuzz", "AgentProtocol", "PushCore"),
-    fuzzer("MediaFetchFuzz", "AgentRuntime", "AgentProtocol", nioCore),
-    fuzzer("RelayFuzz", "RelayProtocol"),
-    fuzzer("PayloadMediaFuzz", "AgentProtocol", "AldabaRichPush"),
-    fuzzer("PayloadMarksFuzz", "PushServer"),
-    fuzzer("HubFuzz", "HubProtocol"),
-    fuzzer("PlanFuzz", "HubProtocol", "HubServer"),
-    fuzzer("FormFuzz", "Networking", "PushServer", nioCore),
-    fuzzer("NoiseFuzz", "RelayAgent", "RelayProtocol", "CoreValues", crypto),
-    fuzzer("ManifestFuzz", "AgentEngine"),
+let fuzzing: [Target] = [
+    .executableTarget(
+        name: "Fuzz",
+        dependencies: [
+            "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush", "AldabaTestSupport",
+            "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter", "HubProtocol", "HubServer", "LinuxDesktop",
+            "Networking", "PushCore", "PushServer", "RelayAgent", "RelayProtocol", "Scheduling", crypto, nioCore,
+        ], path: "Fuzzing", exclude: ["README.md", "Seeds"],
+        swiftSettings: strict + (isFuzzing ? [.define("LIBFUZZER")] : []),
+        linkerSettings: isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])] : [])
 ]
 
 let testSupport: [Target] = [
@@ -381,7 +355,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
     ],
     targets: system + core + server + apns + fcm + notificationHub + deviceRelay + agent + appSDK + command + examples
-        + benchmarks + (isFuzzing ? fuzzers : []) + testSupport + testTargets,
+        + benchmarks + fuzzing + testSupport + testTargets,
     swiftLanguageModes: [.v6]
 )
 

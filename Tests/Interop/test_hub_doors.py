@@ -208,8 +208,9 @@ def test_a_content_that_is_too_large_says_in_which_language(own):
     refused(own, "POST", "/campaigns", {"content": content}, "/content", "the payload in de would have 5")
 
 
-@pytest.mark.parametrize("body", ["not json", ""])
-def test_a_body_that_is_no_json_is_told_in_words(path, control, body):
+@pytest.mark.parametrize("body, place", [
+    ("not json", "byte 0"), ("", "byte 0"), ('{"aps":{"alert":"x"},"g":1e400}', "byte 25: number out of range")])
+def test_a_body_that_is_no_json_is_told_in_words(path, control, body, place):
     own = OwnHub(path, control)
     put(own, "wordless", pushChannel=path["deviceToken"], tags=["wordless"])
     answer = RawAzure(path).ask("POST", "messages", body, **{
@@ -219,7 +220,7 @@ def test_a_body_that_is_no_json_is_told_in_words(path, control, body):
     told = wait_until(
         lambda: (told := own.ask("GET", f"/sends/{send}")[1])["state"] == "Completed" and told, "the send has ended")
     assert told["outcomes"] == [{"platform": "aldaba", "outcome": "InvalidNotificationFormat", "count": 1}]
-    assert "the body is no payload for apple" in told["reason"] and "byte 0" in told["reason"]
+    assert "the body is no payload for apple" in told["reason"] and place in told["reason"]
     assert own.ask("DELETE", "/installations/wordless")[0] == 204
 
 

@@ -36,13 +36,7 @@ package struct ProviderCertificate: Hashable, Sendable {
 
     /// Reads a certificate.
     package init(der: [UInt8]) throws(Malformed) {
-        guard der.count <= Self.maximumLength else {
-            throw Malformed(description: "it has \(der.count) bytes, more than any real one")
-        }
-        let read: Certificate
-        do { read = try Certificate(derEncoded: der) } catch {
-            throw Malformed(description: "it is no X.509 certificate: \(error)")
-        }
+        let read = try Self.certificate(der)
         let subject = Self.texts(of: read.subject)
         guard let identifier = subject[.userID], Topic.hasShape(identifier) else {
             throw Malformed(description: "its subject has no UID with a bundle id")
@@ -65,6 +59,26 @@ package struct ProviderCertificate: Hashable, Sendable {
         notBefore = Timestamp(date: read.notValidBefore)
         notAfter = Timestamp(date: read.notValidAfter)
         certificate = read
+    }
+
+    /// Reads any certificate. Its times are looked at first: SwiftASN1 takes the seconds 60 and 61, on which X509 asserts.
+    fileprivate static func certificate(_ der: [UInt8]) throws(Malformed) -> Certificate {
+        guard der.count <= maximumLength else {
+            throw Malformed(description: "it has \(der.count) bytes, more than any real one")
+        }
+        do {
+            let root = try DER.parse(der)
+            // The validity is a sequence in the certificate's first part (RFC 5280, section 4.1).
+            for time in (root.parts.first?.parts ?? []).flatMap(\.parts) where (time.second ?? 0) > 59 {
+                throw Malformed(
+                    description: "its validity has second \(time.second ?? 0) of a minute, at most 59 exists")
+            }
+            return try Certificate(derEncoded: root)
+        } catch let malformed as Malformed {
+            throw malformed
+        } catch {
+            throw Malformed(description: "it is no X.509 certificate: \(error)")
+        }
     }
 
     private static func topics(_ read: Certificate, _ bundleID: Topic) throws(Malformed) -> [CertificateTopic] {
@@ -131,13 +145,7 @@ package struct CertificateAuthority: Hashable, Sendable {
     ///
     /// - Throws: also for a certificate that may sign no others (RFC 5280, sections 4.2.1.3 and 4.2.1.9).
     package init(der: [UInt8]) throws(ProviderCertificate.Malformed) {
-        guard der.count <= ProviderCertificate.maximumLength else {
-            throw ProviderCertificate.Malformed(description: "it has \(der.count) bytes, more than any real one")
-        }
-        let read: Certificate
-        do { read = try Certificate(derEncoded: der) } catch {
-            throw ProviderCertificate.Malformed(description: "it is no X.509 certificate: \(error)")
-        }
+        let read = try ProviderCertificate.certificate(der)
         guard let constraints = try? read.extensions.basicConstraints, case .isCertificateAuthority = constraints else {
             throw ProviderCertificate.Malformed(
                 description: "it is no authority's: its basic constraints do not say CA:TRUE")
@@ -162,6 +170,16 @@ extension Timestamp {
     fileprivate init(date: Date) {
         // Dates of certificates lie within years of four digits.
         self.init(seconds: Int64(date.timeIntervalSince1970.rounded(.down)))
+    }
+}
+
+extension ASN1Node {
+    /// The nodes inside; none in a primitive one.
+    fileprivate var parts: [ASN1Node] { if case .constructed(let parts) = content { Array(parts) } else { [] } }
+
+    /// The second of a time; `nil` for everything else.
+    fileprivate var second: Int? {
+        (try? UTCTime(derEncoded: self).seconds) ?? (try? GeneralizedTime(derEncoded: self).seconds)
     }
 }
 

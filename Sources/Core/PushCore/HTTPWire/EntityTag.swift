@@ -22,8 +22,11 @@ package struct EntityTag: Sendable, Hashable {
             guard rest.first == UInt8(ascii: "\""),
                 let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\""))
             else { return false }
-            if rest[...end].elementsEqual(wanted) { return true }
+            let tag = rest[...end]
             rest = rest[(end + 1)...]
+            // What follows a tag without a comma makes it no list.
+            guard rest.first.map([0x20, 0x09, UInt8(ascii: ",")].contains) ?? true else { return false }
+            if tag.elementsEqual(wanted) { return true }
         }
         return false
     }

@@ -14,6 +14,8 @@ package struct JSONScanner {
 
     /// Objects and arrays inside one another; deeper ones are refused.
     package static let maximumDepth = 128
+    /// Bytes of a number without an exponent that is certainly in range.
+    private static let certainDigits = 308
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private let depthLimit: Int
@@ -208,7 +210,9 @@ package struct JSONScanner {
         while let byte = peek, (0x30...0x39).contains(byte) { offset += 1 }
     }
 
+    /// Scans a number. One that no Double holds is refused, as every reader that builds values refuses it.
     private mutating func scanNumber() throws(Fault) {
+        let start = offset
         if peek == UInt8(ascii: "-") { offset += 1 }
         if peek == UInt8(ascii: "0") {
             offset += 1
@@ -224,7 +228,15 @@ package struct JSONScanner {
             offset += 1
             if peek == UInt8(ascii: "+") || peek == UInt8(ascii: "-") { offset += 1 }
             try scanDigits()
+            try checkRange(start)
+        } else if offset - start > Self.certainDigits {
+            try checkRange(start)
         }
+    }
+
+    private func checkRange(_ start: Int) throws(Fault) {
+        guard Double(String(decoding: bytes[start..<offset], as: UTF8.self))?.isFinite != true else { return }
+        throw Fault(offset: start, message: "number out of range: its magnitude may be at most 1.7976931348623157e308")
     }
 
     private mutating func scanString() throws(Fault) {

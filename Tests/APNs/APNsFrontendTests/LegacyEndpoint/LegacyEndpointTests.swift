@@ -51,6 +51,9 @@ import Testing
                 try $0.push(5, token: try $0.token(generation: 3))
             },
             Refused(testDescription: "a payload that is no JSON", status: .unknown) { try $0.push(5, payload: "{") },
+            Refused(testDescription: "a payload with a number that no device reads", status: .unknown) {
+                try $0.push(5, payload: #"{"aps":{"alert":"x"},"g":1e400}"#)
+            },
         ]
     }
 

@@ -61,6 +61,16 @@ import Testing
         #expect((acceptance.note != nil) == isNoted)
     }
 
+    @Test func `a payload that a device could not read is refused with the place`() async throws {
+        var world = try await ProviderWorld()
+        world.body = Array(#"{"aps":{"alert":"x"},"g":1e400}"#.utf8)
+        guard case .refuse(let refusal, _) = try await decide(world) else {
+            Issue.record("the request was not refused")
+            return
+        }
+        #expect(refusal.note?.contains("byte 25: number out of range") == true)
+    }
+
     @Test(arguments: Fault.all)
     func `each fault alone has its reason`(fault: Fault) async throws {
         var world = try await ProviderWorld()

@@ -121,6 +121,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("body", .payloadTooLarge) { $0.fault = .tooLarge },
         Fault("body", .payloadTooLarge) { $0.body = ProviderWorld.payload(bytes: 4097) },
         Fault("body", .payloadEmpty) { $0.body = [UInt8(ascii: "{")] },
+        Fault("body", .payloadEmpty) { $0.body = Array(#"{"aps":{"alert":"x"},"g":1e400}"#.utf8) },
         Fault(":path", "/3/device/", .missingDeviceToken),
         Fault(":path", "/3/device/zz", .badDeviceToken),
         Fault(":path", "/3/device/" + String(repeating: "ab", count: 32), .badDeviceToken),

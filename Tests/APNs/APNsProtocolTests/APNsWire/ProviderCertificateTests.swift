@@ -110,6 +110,18 @@ private func topics(_ bytes: [UInt8]) -> Certificate.Extension {
         #expect(throws: ProviderCertificate.Malformed.self) { try CertificateAuthority(der: long) }
     }
 
+    @Test(arguments: ["60", "61"], [true, false])
+    func `a time with a second that clocks do not show is refused`(second: String, isFirst: Bool) throws {
+        var der = try TestAuthority(now: now).certificateBytes(profile(), now: now)
+        // The tag of UTCTime and its length; the seconds are the last digits before the Z.
+        let times = der.indices.dropLast(14).filter { der[$0...].starts(with: [0x17, 13]) && der[$0 + 14] == 0x5A }
+        let time = try #require(isFirst ? times.first : times.last)
+        der.replaceSubrange(time + 12..<time + 14, with: second.utf8)
+        let error = #expect(throws: ProviderCertificate.Malformed.self) { try ProviderCertificate(der: der) }
+        #expect(error?.description.contains("second \(second)") == true)
+        #expect(throws: ProviderCertificate.Malformed.self) { try CertificateAuthority(der: der) }
+    }
+
     @Test func `a certificate with any byte changed is read or refused`() throws {
         let authority = try TestAuthority(now: now)
         let der = try authority.certificateBytes(profile([.sandbox], ["voip"]), now: now)

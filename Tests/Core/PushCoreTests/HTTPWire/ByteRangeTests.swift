@@ -32,7 +32,8 @@ func `nothing can be had of what is empty`(field: String) {
 @Test(arguments: [
     (nil, false), ("*", true), (" * ", false), ("\"a1\"", true), ("W/\"a1\"", true), ("\"b2\"", false),
     ("\"b2\", \"a1\"", true), ("\"b2\",,W/\"a1\"", true), ("\"b,\"a1\"", false), ("a1", false), ("\"a1", false),
-    ("", false), (",", false), ("\"b2\" \"a1\"", true), ("w/\"a1\"", false),
+    ("", false), (",", false), ("\"b2\" \"a1\"", true), ("w/\"a1\"", false), ("\"a1\"x", false),
+    ("\"a1\"\u{301}", false), ("\"b2\"\u{FFFD}, \"a1\"", false),
 ])
 func `a client has what it names`(field: String?, has: Bool) {
     #expect(EntityTag("a1").isNamed(inIfNoneMatch: field) == has)

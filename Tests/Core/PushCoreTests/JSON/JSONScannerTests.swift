@@ -26,6 +26,29 @@ import Testing
     }
 
     @Test(arguments: [
+        "1e400", "-1e400", "1.7976931348623159e308", "100e307", "0.00001e314", "1e99999999999999999999",
+        "1" + String(repeating: "0", count: 309), "-1" + String(repeating: "0", count: 309) + ".5",
+    ])
+    func `a number that no Double holds is refused where it begins`(number: String) {
+        let fault = JSONScanner.fault(inObject: Array(#"{"a":[\#(number)]}"#.utf8))
+        #expect(fault?.offset == 6 && fault?.message.hasPrefix("number out of range") == true)
+        #expect(throws: JSONScanner.Fault.self) { try JSONValue(text: number) }
+    }
+
+    @Test(arguments: [
+        "1.7976931348623157e308", "-1.7976931348623158e308", "1e-400", "4.9e-324", "0e400", "0.0e99999999999999999999",
+        "1e-99999999999999999999", "10e307", "0.00001e313", "18446744073709551616", "-9223372036854775809",
+        "1" + String(repeating: "0", count: 308), "0." + String(repeating: "0", count: 400) + "1",
+        String(repeating: "9", count: 308) + "." + String(repeating: "9", count: 4000),
+    ])
+    func `a number within the range of Double passes, as Foundation's parsers let it pass`(number: String) throws {
+        let text = Array(#"{"a":\#(number)}"#.utf8)
+        #expect(JSONScanner.fault(inObject: text) == nil)
+        #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text)) }
+        #expect(throws: Never.self) { try JSONDecoder().decode([String: Double].self, from: Data(text)) }
+    }
+
+    @Test(arguments: [
         [0xFF], [0xC0, 0x80], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80], [0xE2, 0x82],
         [0xF0, 0x9F, 0x98],
     ])
@@ -46,7 +69,8 @@ import Testing
     @Test func `it agrees with Foundation's parser on mutated payloads`() {
         var random = SeededGenerator(seed: 42)
         let seed = Array(
-            #"{"aps":{"alert":{"title":"a","body":"b\u00e9"},"badge":1.5e2,"x":[true,null,{}]},"é":"ü"}"#.utf8)
+            #"{"aps":{"alert":{"title":"a","body":"b\u00e9"},"badge":1.5e2,"n":1e308,"x":[true,null,{}]},"é":"ü"}"#.utf8
+        )
         var disagreements: [String] = []
         for _ in 0..<20_000 {
             var bytes = seed

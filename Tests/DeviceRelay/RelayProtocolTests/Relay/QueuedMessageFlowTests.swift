@@ -42,6 +42,18 @@ import Testing
         #expect(!flow.isUnderWay(queuedMessages[0].key, to: "2"))
     }
 
+    @Test("A message that ended while it waited for those before it is not given")
+    func endedWhileReady() {
+        var flow = QueuedMessageFlow()
+        _ = flow.begin(here, Self.account)
+        let queuedMessages = (1...4).map { Self.queuedMessage($0) }
+        #expect(writes(flow.read(queuedMessages, isAll: true, for: here)) == [1])
+        #expect(flow.ended(queuedMessages[1].key, for: "2").isEmpty)
+        #expect(flow.ended(queuedMessages[3].key, for: "3").isEmpty)
+        #expect(writes(flow.written(true, to: here)) == [3])
+        #expect(writes(flow.written(true, to: here)) == [4])
+    }
+
     @Test("What is kept while the store is being read is looked for after it")
     func newsWhileReading() {
         var flow = QueuedMessageFlow()

@@ -80,6 +80,16 @@ import Testing
         #expect(delivery.expiry == .until(now + .seconds(60)))
     }
 
+    @Test(arguments: [
+        (#"{"aps":{},"x":1}"#, 0), (#"{"aps":{"badge":1},"aps":{},"x":1}"#, 0), (#"{"aps":{"badge":1},"x":1}"#, 1),
+        (#"{"aps":{"badge":1},"aps":{"badge":2},"x":1}"#, 1),
+    ])
+    func `the payload's own aps is never let through beside the mapped one`(payload: String, count: Int) throws {
+        let (content, _) = try content(#"{"token":"t","data":{"k":"v"},"apns":{"payload":\#(payload)}}"#)
+        #expect(content.members?.count { $0.name == "aps" } == count)
+        #expect(content["x"] == .number("1") && content["k"] == .string("v"))
+    }
+
     private let forBrowsers = #"""
         {"token":"t","notification":{"title":"T"},"data":{"k":"v"},"android":{"ttl":"60s","collapse_key":"c"},
          "apns":{"headers":{"apns-priority":"10","apns-expiration":"0"}},

@@ -35,6 +35,15 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
         #expect(android.package == "p")
     }
 
+    @Test(arguments: [
+        (#"{"token":"t","data":{"a":"b"},"apns":{"payload":{"aps":{"alert":"x"},"g":1e400}}}"#, 84),
+        (#"{"token":"t","android":{"notification":{"title":"x","notification_count":-1e400}}}"#, 84),
+    ])
+    func `a number that no device reads is refused with its place`(message: String, offset: Int) {
+        let refusal = #expect(throws: FCMRejection.self) { try read(message) }
+        #expect(refusal.map { "\($0)" }?.contains("byte \(offset): number out of range") == true)
+    }
+
     @Test func `every field of the API is read`() throws {
         let everything = #"""
             {"token":"t","data":{"a":"b"},"notification":{"title":"T","body":"B","image":"https://i"},
