@@ -10,13 +10,22 @@ protocol FuzzTest: SendableMetatype {
 /// Without arguments it lists the names. `Scripts/fuzz` runs it.
 @main
 enum Fuzz {
-    private static let tests: [any FuzzTest.Type] = [
+    private static let tests: [any FuzzTest.Type] = always + inDebugBuilds
+    private static let always: [any FuzzTest.Type] = [
         AgentWireFuzz.self, CertificateFuzz.self, CheckinFuzz.self, ConditionFuzz.self, ContentFuzz.self,
         EncryptionFuzz.self, FCMFuzz.self, FlutterFuzz.self, FormFuzz.self, HeaderFuzz.self, HubFuzz.self,
         LegacyFrameFuzz.self, MCSFuzz.self, ManifestFuzz.self, MediaFetchFuzz.self, MediaFuzz.self, NoiseFuzz.self,
-        PatternFuzz.self, PayloadFuzz.self, PayloadMarksFuzz.self, PayloadMediaFuzz.self, PlanFuzz.self,
+        PayloadFuzz.self, PayloadMarksFuzz.self, PayloadMediaFuzz.self, PlanFuzz.self,
         PositionFuzz.self, ProviderTokenFuzz.self, RelayFuzz.self, WebPushFuzz.self, ZoneFuzz.self,
     ]
+    /// Those that look into internal parts of a target.
+    private static let inDebugBuilds: [any FuzzTest.Type] = {
+        #if DEBUG
+            [PatternFuzz.self]
+        #else
+            []
+        #endif
+    }()
 
     /// The test that the first argument names.
     static let chosen = tests.first { "\($0)" == CommandLine.arguments.dropFirst().first }

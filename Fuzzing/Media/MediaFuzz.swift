@@ -18,7 +18,7 @@ enum MediaFuzz: FuzzTest {
         }
         let tag = EntityTag("0123456789abcdef")
         if tag.isNamed(inIfNoneMatch: field), field != "*" {
-            precondition(Data(field.utf8).range(of: Data(tag.text.utf8)) != nil || field.utf8.contains(0x2A), "not named")
+            precondition(Data(field.utf8).range(of: Data(tag.text.utf8)) != nil, "not named")
         }
         _ = tag.allowsRange(ifRange: field)
     }

@@ -2,7 +2,8 @@ import APNsProtocol
 import Foundation
 import PushCore
 
-/// The payload scanner: no input may trap it, and what it lets pass must be an object to Foundation's parser too.
+/// The payload scanner: no input may trap it, and what it lets pass must be an object to Foundation's parser too, with the
+/// same values as to ours.
 enum PayloadFuzz: FuzzTest {
     static func run(_ input: UnsafeBufferPointer<UInt8>) {
         let diagnosis = PayloadDiagnosis(Array(input))
@@ -12,5 +13,24 @@ enum PayloadFuzz: FuzzTest {
         }
         let parsed = try? JSONSerialization.jsonObject(with: Data(input))
         precondition(parsed is [String: Any], "the scanner passed what is no JSON object")
+        guard let value = try? JSONValue(object: Array(input)) else {
+            preconditionFailure("the scanner passed what our parser refuses")
+        }
+        precondition((try? JSONValue(object: value.bytes)) == value, "what was read is written as something else")
+        precondition(agree(value, parsed), "the two parsers read different values")
+    }
+
+    private static func agree(_ ours: JSONValue, _ theirs: Any?) -> Bool {
+        switch (ours, theirs) {
+        case (.null, is NSNull): true
+        case (.boolean(let ours), let theirs as Bool): ours == theirs
+        case (.number(let ours), let theirs as NSNumber): Double(ours) == theirs.doubleValue
+        case (.string(let ours), let theirs as String): ours.unicodeScalars.elementsEqual(theirs.unicodeScalars)
+        case (.array(let ours), let theirs as [Any]):
+            ours.count == theirs.count && zip(ours, theirs).allSatisfy { agree($0, $1) }
+        case (.object(let members), let theirs as [String: Any]):
+            theirs.count == Set(members.map(\.name)).count && theirs.allSatisfy { agree(ours[$0] ?? .null, $1) }
+        default: false
+        }
     }
 }

@@ -108,6 +108,11 @@ struct ForeignCalendarTests {
     ) {
         let date = DateComponents(calendar: Calendar(identifier: identifier), month: 1, day: 1)
         #expect(CalendarPattern(date).isNever && !CalendarPattern.knowsCalendar(of: date))
+        // A second is one of all calendars, and of no month that is known.
+        var second = DateComponents(calendar: Calendar(identifier: identifier), second: 11)
+        #expect(!CalendarPattern(second).isNever && CalendarPattern.knowsCalendar(of: second))
+        second.isLeapMonth = false
+        #expect(CalendarPattern(second).isNever && !CalendarPattern.knowsCalendar(of: second))
         let time = DateComponents(calendar: Calendar(identifier: identifier), hour: 9)
         #expect(!CalendarPattern(time).isNever && CalendarPattern.knowsCalendar(of: time))
     }
