@@ -17,7 +17,7 @@ enum MediaFuzz: FuzzTest {
             precondition(!part.isEmpty && part.lowerBound >= 0 && part.upperBound <= length, "beyond the file")
         }
         let tag = EntityTag("0123456789abcdef")
-        if tag.isNamed(inIfNoneMatch: field), field != "*" {
+        if tag.isNamed(inIfNoneMatch: field), field.drop(while: { " \t".contains($0) }) != "*" {
             precondition(Data(field.utf8).range(of: Data(tag.text.utf8)) != nil, "not named")
         }
         _ = tag.allowsRange(ifRange: field)

@@ -41,11 +41,10 @@ import Testing
         "1" + String(repeating: "0", count: 308), "0." + String(repeating: "0", count: 400) + "1",
         String(repeating: "9", count: 308) + "." + String(repeating: "9", count: 4000),
     ])
-    func `a number within the range of Double passes, as Foundation's parsers let it pass`(number: String) throws {
+    func `a number within the range of Double passes, also one that is too small for it`(number: String) throws {
         let text = Array(#"{"a":\#(number)}"#.utf8)
         #expect(JSONScanner.fault(inObject: text) == nil)
         #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(text)) }
-        #expect(throws: Never.self) { try JSONDecoder().decode([String: Double].self, from: Data(text)) }
     }
 
     @Test(arguments: [
@@ -69,7 +68,7 @@ import Testing
     @Test func `it agrees with Foundation's parser on mutated payloads`() {
         var random = SeededGenerator(seed: 42)
         let seed = Array(
-            #"{"aps":{"alert":{"title":"a","body":"b\u00e9"},"badge":1.5e2,"n":1e308,"x":[true,null,{}]},"é":"ü"}"#.utf8
+            #"{"aps":{"alert":{"title":"a","body":"b\u00e9"},"badge":1.5e2,"x":[true,null,{}]},"é":"ü"}"#.utf8
         )
         var disagreements: [String] = []
         for _ in 0..<20_000 {
