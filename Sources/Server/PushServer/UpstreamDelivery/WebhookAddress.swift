@@ -27,6 +27,10 @@ package struct WebhookAddress: Hashable, Sendable, CustomStringConvertible {
             // Escapes are decoded at this point.
             host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
         else { throw Fault(description: "\"\(text.prefix(80))\" is not https://host/path") }
+        let name = host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : host
+        guard host == name || host == "[\(name)]" && Self.isIPv6(name) else {
+            throw Fault(description: "the host in brackets is no IPv6 address")
+        }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
             throw Fault(description: "the address has a user, a password or a fragment; leave them out")
         }
@@ -34,8 +38,13 @@ package struct WebhookAddress: Hashable, Sendable, CustomStringConvertible {
             throw Fault(description: "the port is not 1 to 65535")
         }
         isSecured = scheme == "https"
-        self.host = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        self.host = name.lowercased()
         port = parts.port ?? (scheme == "https" ? 443 : 80)
         description = text
+    }
+
+    private static func isIPv6(_ text: String) -> Bool {
+        var address = in6_addr()
+        return inet_pton(AF_INET6, text, &address) == 1
     }
 }

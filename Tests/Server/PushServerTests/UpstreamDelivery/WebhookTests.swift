@@ -97,6 +97,7 @@ struct WebhookAddressTests {
         "", "example.com", "ftp://example.com/", "https://", "https:///path", "https://user:word@example.com/",
         "https://example.com/#part", "https://example.com:0/", "https://example.com:70000/", "https://exa mple.com/",
         "https://example.com/\r\nx: y", "https://ejemplo.españa/", "https://a%00b.example/", "https://a%20b.example/",
+        "https://[]/", "https://[]:8/", "https://[a]/", "https://[1.2.3.4]/", "https://[::1%25eth0]/",
     ])
     func `what is no address is refused`(text: String) {
         #expect(throws: WebhookAddress.Fault.self) { try WebhookAddress(text) }
