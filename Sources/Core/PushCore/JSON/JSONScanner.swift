@@ -1,7 +1,8 @@
 /// Checks that bytes are JSON (RFC 8259), without building values.
 ///
 /// It exists because a parser that builds them would cost most of a request: the payload is carried
-/// verbatim and only its validity is asked for. Strings must be well-formed UTF-8; nesting is bounded.
+/// verbatim and only its validity is asked for. Strings must be well-formed UTF-8, numbers in the range of Double; nesting
+/// is bounded.
 package struct JSONScanner {
     /// A fault and its position.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
