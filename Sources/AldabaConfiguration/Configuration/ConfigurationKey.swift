@@ -97,6 +97,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case mediaExpiry = "media-expiry"
     case fcmQuota = "fcm-quota"
     case fcmDeviceQuota = "fcm-device-quota"
+    case legacyFCM = "legacy-fcm"
     case topicQuota = "topic-quota"
     case webhookNetworks = "webhook-networks"
     case relayWakeHub = "relay-wake-hub"
@@ -151,7 +152,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
-            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .topicQuota, .webhookNetworks, .relayWakeHub,
+            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .legacyFCM, .topicQuota, .webhookNetworks, .relayWakeHub,
             .hubBroadcastMinimum:
             serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
@@ -260,6 +261,11 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                 type: .number(0...100_000_000), defaultText: "0", programs: [.serve],
                 sentence: "How many messages one device may be sent in a minute by FCM's API. FCM itself has 240; with "
                     + "it come its limits for an hour and for collapse keys. 0 for no such limit.")
+        case .legacyFCM:
+            Row(
+                type: .flag, defaultText: "false", programs: [.serve],
+                sentence: "Whether FCM's legacy HTTP API is offered, which Google ended in 2024: POST /fcm/send with "
+                    + "keys of `aldaba service-account server-key`.")
         case .topicQuota:
             Row(
                 type: .number(1...100_000_000), defaultText: "3000", programs: [.serve],

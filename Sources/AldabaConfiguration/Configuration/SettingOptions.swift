@@ -105,6 +105,8 @@ package struct ServerSettings: SettingOptions {
     @Option(.mediaExpiry) var mediaExpiry: String?
     @Option(.fcmQuota) var fcmQuota: String?
     @Option(.fcmDeviceQuota) var fcmDeviceQuota: String?
+    @Option(.legacyFCM) var legacyFCM: String?
+    @Flag(no: .legacyFCM) var noLegacyFCM: Bool
     @Option(.topicQuota) var topicQuota: String?
     @Option(.webhookNetworks) var webhookNetworks: String?
     @Option(.relayWakeHub) var relayWakeHub: String?
@@ -119,7 +121,8 @@ package struct ServerSettings: SettingOptions {
             .development: noDevelopment ? "false" : development,
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
             .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota,
-            .fcmDeviceQuota: fcmDeviceQuota, .topicQuota: topicQuota, .webhookNetworks: webhookNetworks,
+            .fcmDeviceQuota: fcmDeviceQuota, .legacyFCM: noLegacyFCM ? "false" : legacyFCM, .topicQuota: topicQuota,
+            .webhookNetworks: webhookNetworks,
             .relayWakeHub: relayWakeHub, .hubBroadcastMinimum: hubBroadcastMinimum,
         ]
         return own.merging(listeners.given) { own, _ in own }

@@ -11,7 +11,7 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "service-account",
         abstract: "Make, list and revoke service accounts, with which FCM's libraries send.",
-        subcommands: [Create.self, List.self, Revoke.self])
+        subcommands: [Create.self, List.self, Revoke.self, ServerKey.self])
 
     /// Made by the parser, which fills it in.
     package init() {}
@@ -104,6 +104,45 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
             }
             if json { return try print(JSONLine.of(ServiceAccountCommand.shown(revoked))) }
             print("revoked service account \(revoked.email) of team \(revoked.team)")
+        }
+    }
+
+    /// `aldaba service-account server-key`.
+    struct ServerKey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "server-key",
+            abstract: "Print a server key for FCM's legacy HTTP API.",
+            discussion: """
+                The server offers that API with the setting legacy-fcm. The key is valid until its service account is \
+                revoked.
+                """)
+        @Argument(help: "The account's e-mail, or its key's id (default: the only account of the team).")
+        var account: String?
+        @Option(help: "The team whose account it is, where ACCOUNT is left out.") var team = DemoApp.team.rawValue
+        @OptionGroup var location: FolderOption
+        @Flag(help: "Print one JSON object.") var json = false
+
+        func run() async throws {
+            let found = try await ServerRegister.reading(location.folder) { try await $0.serviceAccounts() }
+                .filter { $0.revokedAt == nil }
+                .filter { known in
+                    account.map { known.email == $0 || known.keyID == $0 } ?? (known.team.rawValue == team)
+                }
+            guard let first = found.first, found.count == 1 else {
+                throw CommandError(
+                    .invalidInput,
+                    found.isEmpty
+                        ? "the register has no such service account; `aldaba service-account create` makes one"
+                        : "team \(team) has \(found.count) service accounts; name one of `aldaba service-account list`")
+            }
+            let secrets = try SealingKeys.ensure(location.folder.sealingKeys).wrappedValue
+            guard let sealer = ServerKeySealer(secrets: secrets) else {
+                throw CommandError(.failed, "\(location.folder.sealingKeys) holds no usable key")
+            }
+            let key = sealer.seal(keyID: first.keyID)
+            guard json else { return print(key) }
+            try print(
+                JSONLine.of(ServiceAccountCommand.shown(first).merging(["serverKey": key]) { own, _ in own }))
         }
     }
 

@@ -114,6 +114,7 @@ struct ServerParts: Sendable {
     let serviceAccounts: ServiceAccountDirectory
     let accessTokens: AccessTokenSealer
     let deviceSecrets: DeviceSecrets
+    let serverKeys: ServerKeySealer?
     let tokens: TokenDirectory
     let web: WebRegistrations
     let environment: PushEnvironment
@@ -145,6 +146,7 @@ struct ServerParts: Sendable {
         serviceAccounts = ServiceAccountDirectory(store: store.register, clock: presentTime)
         self.accessTokens = accessTokens
         deviceSecrets = DeviceSecrets(keys: sealingKeys)
+        serverKeys = ServerKeySealer(secrets: sealingKeys)
         tokens = TokenDirectory(store: store.register, sealer: sealer)
         web = WebRegistrations(store: store.register, apps: apps)
         environment = configuration.environment

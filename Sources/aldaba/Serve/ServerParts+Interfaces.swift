@@ -54,6 +54,7 @@ extension ServerParts {
             accounts: serviceAccounts, apps: apps, tokens: tokens, groups: store.register, sealer: accessTokens,
             acceptor: mailboxes, names: names, audiences: TopicAudience(broadcasts, clock: presentTime),
             messagesPerMinute: values.number(.fcmQuota))
+        services.serverKeys = values.flag(.legacyFCM) ? serverKeys : nil
         services.messagesPerDevice = values.number(.fcmDeviceQuota)
         services.web = WebPushServices(register: store.register, withdrawal: mailboxes)
         let access = TopicAccess(

@@ -33,6 +33,10 @@ package struct FCMInterface: ControlInterface {
         }
         router.post("fcm/notification") { request, context in await groups.change(request, logger: context.logger) }
         router.get("fcm/notification") { request, context in await groups.find(request, logger: context.logger) }
+        if let keys = services.serverKeys {
+            let legacy = LegacyMessageRoute(keys: keys, accounts: services.accounts, messages: messages)
+            router.post("fcm/send") { request, context in await legacy.respond(request, logger: context.logger) }
+        }
         if let web = services.web { add(web, to: router) }
     }
 

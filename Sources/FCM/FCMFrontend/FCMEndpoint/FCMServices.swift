@@ -24,6 +24,8 @@ package struct FCMServices: Sendable {
     package var messagesPerMinute: Int
     /// The maximum number of a project's messages to one device per minute; 0 for no limit.
     package var messagesPerDevice = 0
+    /// Opens the server keys of the legacy HTTP API; `nil` for a server without that API.
+    package var serverKeys: ServerKeySealer?
     /// The services for browsers' subscriptions and installations; `nil` for a server without them.
     package var web: WebPushServices?
 

@@ -36,7 +36,8 @@ struct MessageRoute: Sendable {
         }
     }
 
-    private func note(_ refused: MessageTargetValidator.Refused, _ team: TeamID) -> String? {
+    /// Writes a refusal into a timeline, and returns the timeline's id.
+    func note(_ refused: MessageTargetValidator.Refused, _ team: TeamID) -> String? {
         acceptor.noteRefusal(
             code: refused.refusal.timelineCode, note: refused.refusal.note, team: team, topic: refused.topic,
             apnsID: nil)?.description
@@ -50,15 +51,33 @@ struct MessageRoute: Sendable {
                 "the service account sends for project \(ProjectName.id(of: team)), not for \(project.prefix(64))",
                 reason: "IAM_PERMISSION_DENIED")
         }
-        if let seconds = quotas.take(team, at: acceptor.now) {
-            throw FCMRejection(
-                .quotaExceeded,
-                "the project has sent its messages of this minute; send again after the time of Retry-After",
-                retryAfter: seconds)
-        }
+        try checkQuota(team)
         let body = try await request.wholeBody()
         let asked = try FCMRequest(body: Array(buffer: body))
-        let message = asked.message
+        return name(of: try await send(asked.message, team: team, isDryRun: asked.isDryRun).id, team)
+    }
+
+    /// The outcome of a message that was accepted.
+    struct Sent: Sendable {
+        /// The first device's message; `nil` for one that was only checked.
+        var id: NotificationID?
+        /// The number of devices for which it was stored.
+        var accepted = 0
+        /// The members of a device group to which it could not be sent.
+        var refused: [MessageTargetValidator.Refused] = []
+    }
+
+    /// Checks the quota of a project.
+    func checkQuota(_ team: TeamID) throws(FCMRejection) {
+        guard let seconds = quotas.take(team, at: acceptor.now) else { return }
+        throw FCMRejection(
+            .quotaExceeded,
+            "the project has sent its messages of this minute; send again after the time of Retry-After",
+            retryAfter: seconds)
+    }
+
+    /// Sends a message to its target.
+    func send(_ message: FCMMessage, team: TeamID, isDryRun: Bool) async throws -> Sent {
         let content = try message.content()
         let (addressees, refused): ([MessageTargetValidator.Addressee], [MessageTargetValidator.Refused])
         switch message.target {
@@ -73,7 +92,7 @@ struct MessageRoute: Sendable {
                 throw FCMRejection.invalid("message", "this server sends to tokens and device groups alone")
             }
             let app = try await onlyApp(of: message, team: team)
-            return name(of: try await audiences.send(message, of: app, team: team, isDryRun: asked.isDryRun), team)
+            return Sent(id: try await audiences.send(message, of: app, team: team, isDryRun: isDryRun), accepted: 1)
         }
         if let package = message.android?.package {
             for addressee in addressees where addressee.app.topic.rawValue != package {
@@ -82,7 +101,7 @@ struct MessageRoute: Sendable {
                     topic: addressee.app.topic.rawValue)
             }
         }
-        guard !asked.isDryRun else { return name(of: nil, team) }
+        guard !isDryRun else { return Sent(accepted: addressees.count, refused: refused) }
         var acceptances: [Acceptance] = []
         var left: [NotificationID] = []
         for addressee in addressees {
@@ -99,14 +118,16 @@ struct MessageRoute: Sendable {
         }
         try throttle(acceptances)
         for each in refused { _ = note(each, team) }
-        if acceptances.isEmpty, let first = left.first { return name(of: first, team) }
+        if acceptances.isEmpty, let first = left.first { return Sent(id: first, accepted: left.count) }
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
         guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRejection.notNow }
         // Some members have the message: after a refusal the library would send it again, and they would have it twice.
+        var failed = refused
         for (each, id) in zip(acceptances, ids) where id == nil {
+            failed.append(MessageTargetValidator.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue))
             _ = note(MessageTargetValidator.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
         }
-        return name(of: first, team)
+        return Sent(id: first, accepted: ids.count { $0 != nil }, refused: failed)
     }
 
     /// Sends nothing to an agent for a message to a Live Activity, and records the reason in a timeline.

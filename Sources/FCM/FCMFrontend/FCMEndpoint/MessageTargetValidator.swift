@@ -23,6 +23,8 @@ struct MessageTargetValidator: Sendable {
     struct Refused: Error {
         var refusal: FCMRejection
         var topic = ""
+        /// The member of a device group; `nil` outside of one.
+        var member: String?
     }
 
     /// Finds the devices of a token or a notification key, and the reasons why some members of a group cannot be sent
@@ -46,7 +48,10 @@ struct MessageTargetValidator: Sendable {
                 var member = try await addressee(token, team)
                 member.group = group.name
                 found.append(member)
-            } catch let error as Refused { refused.append(error) }
+            } catch var error as Refused {
+                error.member = token
+                refused.append(error)
+            }
         }
         guard !found.isEmpty else {
             throw Refused(refusal: FCMRejection(.unregistered, "no member of the device group is registered any more"))
