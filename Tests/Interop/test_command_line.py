@@ -1,6 +1,8 @@
 """What a person meets who mistypes: `aldaba` names what is wrong, and what would be right."""
 
 import json
+import plistlib
+import re
 import subprocess
 
 import pytest
@@ -131,3 +133,21 @@ def test_a_key_that_does_not_fit_its_certificate_is_told(tmp_path, algorithm):
         sent = run_aldaba(
             "send", "--token", "ab", "--title", "x", "--server", "127.0.0.1:1", "--certificate", both, check=False)
         assert (sent.returncode, told in sent.stderr) == (code, True), sent.stderr
+
+
+def test_an_app_s_firebase_file_has_its_project(path, tmp_path):
+    """The keys of GoogleService-Info.plist, in a property list and in JSON."""
+    files = tmp_path / "GoogleService-Info.plist", tmp_path / "todo.firebase.json"
+    for file in files:
+        done = run_aldaba("app", "config", path["topic"], "--output", file, "--data", path["data"])
+        assert str(file) in done.stdout
+    plist, members = plistlib.loads(files[0].read_bytes()), json.loads(files[1].read_text())
+    account = json.loads(run_aldaba("service-account", "list", "--json", "--data", path["data"]).stdout)[0]
+    assert members["GCM_SENDER_ID"] == account["senderId"] and members["PROJECT_ID"] == account["projectId"]
+    assert members["BUNDLE_ID"] == path["topic"] and re.fullmatch(r"1:\d+:ios:[0-9a-f]{16}", members["GOOGLE_APP_ID"])
+    assert members["API_KEY"].startswith("AIza") and len(members["API_KEY"]) == 39
+    assert plist == members | {"IS_GCM_ENABLED": True}
+    printed = run_aldaba("app", "config", path["topic"], "--data", path["data"]).stdout
+    assert json.loads(printed) == members
+    unknown = run_aldaba("app", "config", "com.example.nobody", "--data", path["data"], check=False)
+    assert unknown.returncode == 3 and "aldaba app list" in unknown.stderr

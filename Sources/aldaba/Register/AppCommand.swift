@@ -15,7 +15,8 @@ package struct AppCommand: AsyncParsableCommand {
               aldaba app remove com.example.mine
             """,
         subcommands: [
-            Create.self, List.self, Show.self, Update.self, Enable.self, Disable.self, Remove.self, WebhookCommand.self,
+            Create.self, List.self, Show.self, Update.self, Enable.self, Disable.self, Remove.self, Config.self,
+            WebhookCommand.self,
         ])
 
     /// Made by the parser, which fills it in.
