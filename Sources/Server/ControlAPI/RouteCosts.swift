@@ -119,6 +119,15 @@ enum RouteCosts {
             "POST /v1/projects/{project}/registrations/{token}/topicSubscriptions", .clients, cost: look,
             budget: "a token's 2,000 topics"),
         row(
+            "GET /v1/projects/{project}/registrations/{token}/topicSubscriptions", .clients,
+            cost: "a token's 2,000 topics", budget: own),
+        row(
+            "GET /v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", .clients,
+            cost: "a token's 2,000 topics", budget: own),
+        row(
+            "PATCH /v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", .clients, cost: look,
+            budget: "a token's 2,000 topics"),
+        row(
             "DELETE /v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", .clients, cost: look,
             budget: own),
     ]

@@ -67,18 +67,9 @@ struct MessageTargetValidator: Sendable {
             throw Refused(refusal: .invalid("message.fid", "this server knows no Firebase installations"))
         }
         var found: [Addressee] = []
-        for kept in try await register.webRegistrations(ofInstallation: id, team: team) {
-            let registration = try await register.registration(
-                device: kept.device, app: kept.app, environment: kept.environment)
-            guard let registration, registration.endedAt == nil, let app = try await apps.find(kept.app),
-                app.team == team, app.isPushEnabled
-            else { continue }
-            found.append(
-                Addressee(
-                    app: app,
-                    subject: TokenSubject(
-                        cell: 0, device: kept.device, app: kept.app, environment: kept.environment,
-                        generation: registration.generation)))
+        for subject in try await register.activeRegistrations(ofInstallation: id, team: team) {
+            guard let app = try await apps.find(subject.app), app.team == team, app.isPushEnabled else { continue }
+            found.append(Addressee(app: app, subject: subject))
         }
         guard !found.isEmpty else {
             throw Refused(

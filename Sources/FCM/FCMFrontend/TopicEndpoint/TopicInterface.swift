@@ -15,7 +15,7 @@ package struct TopicInterface: ControlInterface {
     private let sender: Broadcasts
     private let authentication: any ProjectAuthentication
     private let quotas: SubscriptionQuotas
-    private let web: any FCMRegister
+    private let web: any RegisterStore & FCMRegister
     static let failure = RepeatedMessage("a request about topics could not be answered")
 
     /// Creates the interface.
@@ -27,7 +27,7 @@ package struct TopicInterface: ControlInterface {
     ///   - web: The register of browsers' and Android libraries' registrations.
     package init(
         subscriptions: TopicSubscriptions, sender: Broadcasts, authentication: any ProjectAuthentication,
-        quotas: SubscriptionQuotas, web: any FCMRegister
+        quotas: SubscriptionQuotas, web: any RegisterStore & FCMRegister
     ) {
         self.quotas = quotas
         self.web = web
@@ -40,7 +40,7 @@ package struct TopicInterface: ControlInterface {
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access: any ProjectAuthentication = isSecured ? authentication : ProviderAccess(authentication: nil)
         let instances = InstanceRoutes(subscriptions: subscriptions, access: access, quotas: quotas, web: web)
-        let projects = ProjectTopicRoutes(subscriptions: subscriptions, access: access, quotas: quotas)
+        let projects = ProjectTopicRoutes(subscriptions: subscriptions, access: access, quotas: quotas, web: web)
         let broadcasts = BroadcastRoute(sender: sender, access: access)
         router.post("v1/broadcasts") { request, _ in try await broadcasts.send(request) }
         router.post("iid/v1:batchAdd") { request, context in
@@ -66,17 +66,19 @@ package struct TopicInterface: ControlInterface {
                 try await instances.info(request, token: context.parameters.require("token"))
             }
         }
-        router.post("v1/projects/:project/registrations/:token/topicSubscriptions") { request, context in
-            await projects.answer(context) {
-                try await projects.create(
-                    request, project: context.parameters.require("project"), token: context.parameters.require("token"))
-            }
-        }
-        router.delete("v1/projects/:project/registrations/:token/topicSubscriptions/:topic") { request, context in
-            await projects.answer(context) {
-                try await projects.delete(
-                    request, project: context.parameters.require("project"),
-                    token: context.parameters.require("token"), topic: context.parameters.require("topic"))
+        add(projects, to: router)
+    }
+
+    private func add(_ projects: ProjectTopicRoutes, to router: Router<ControlContext>) {
+        typealias Act = @Sendable (Request, ProjectTopicRoutes.Names) async throws -> Response
+        let all = "v1/projects/:project/registrations/:token/topicSubscriptions"
+        let routes: [(HTTPRequest.Method, String, Act)] = [
+            (.post, all, projects.create), (.get, all, projects.list), (.get, "\(all)/:topic", projects.get),
+            (.patch, "\(all)/:topic", projects.patch), (.delete, "\(all)/:topic", projects.delete),
+        ]
+        for (method, path, act) in routes {
+            router.on(RouterPath(path), method: method) { request, context in
+                await projects.answer(context) { try await act(request, ProjectTopicRoutes.Names(context)) }
             }
         }
     }

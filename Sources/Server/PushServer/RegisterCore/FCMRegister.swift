@@ -40,6 +40,24 @@ package protocol FCMRegister: Sendable {
     func removeInstallation(_ id: String, team: TeamID) async throws -> Bool
 }
 
+extension FCMRegister where Self: RegisterStore {
+    /// The active registrations of an installation of the team.
+    ///
+    /// - Throws: An error when the store cannot be read.
+    package func activeRegistrations(ofInstallation id: String, team: TeamID) async throws -> [TokenSubject] {
+        var found: [TokenSubject] = []
+        for kept in try await webRegistrations(ofInstallation: id, team: team) {
+            let registration = try await registration(device: kept.device, app: kept.app, environment: kept.environment)
+            guard let registration, registration.endedAt == nil else { continue }
+            found.append(
+                TokenSubject(
+                    cell: 0, device: kept.device, app: kept.app, environment: kept.environment,
+                    generation: registration.generation))
+        }
+        return found
+    }
+}
+
 /// A browser's registration, with its device, app and environment.
 package struct StoredWebRegistration: Hashable, Sendable {
     /// The device.

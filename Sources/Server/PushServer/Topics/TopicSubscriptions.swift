@@ -115,6 +115,13 @@ package struct TopicSubscriptions: Sendable {
         return .active(subject, app)
     }
 
+    /// The registration tokens of registrations.
+    ///
+    /// - Throws: An error when a token cannot be sealed.
+    package func tokens(of subjects: [TokenSubject]) throws -> [String] {
+        try subjects.map { try tokens.sealer.seal($0).description }
+    }
+
     /// The subject, app and topics of a registration token; `nil` where the token is refused for the caller.
     package func info(
         of token: String, team: TeamID?
