@@ -13,7 +13,8 @@ enum Fuzz {
     private static let tests: [any FuzzTest.Type] = always + inDebugBuilds
     private static let always: [any FuzzTest.Type] = [
         AgentWireFuzz.self, CertificateFuzz.self, CheckinFuzz.self, ConditionFuzz.self, ContentFuzz.self,
-        EncryptionFuzz.self, FCMFuzz.self, FlutterFuzz.self, FormFuzz.self, HeaderFuzz.self, HubFuzz.self,
+        EncryptionFuzz.self, FCMFuzz.self, FlutterFuzz.self, FormFuzz.self, GzipFuzz.self, HeaderFuzz.self,
+        HubFuzz.self,
         LegacyFrameFuzz.self, MCSFuzz.self, ManifestFuzz.self, MediaFetchFuzz.self, MediaFuzz.self, NoiseFuzz.self,
         PayloadFuzz.self, PayloadMarksFuzz.self, PayloadMediaFuzz.self, PlanFuzz.self,
         PositionFuzz.self, ProviderTokenFuzz.self, RelayFuzz.self, WebPushFuzz.self, ZoneFuzz.self,

@@ -87,7 +87,9 @@ package struct ControlListener: Service, CustomStringConvertible {
         let boundPort = BoundPort()
         do {
             let limits = HTTP1Channel.Configuration(
-                additionalChannelHandlers: [RefusedBodyHandler(), SlowBodyHandler(), RefusalPaceHandler()],
+                additionalChannelHandlers: [
+                    RefusedBodyHandler(), SlowBodyHandler(), RefusalPaceHandler(), PlainPathHandler(),
+                ],
                 idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))

@@ -31,6 +31,9 @@ struct MediaRoute: Sendable {
 
     /// Writes the body to the disk piece by piece, off the event loops.
     private func take(_ request: Request, _ team: TeamID?) async throws -> TakenMedia {
+        if let coding = request.headers[.contentEncoding], !["", "identity"].contains(coding.lowercased()) {
+            throw ControlError.unknownCoding(coding)
+        }
         let announced = request.headers[.contentLength].flatMap { Int64($0) }
         let store = media.store
         let upload = try await Self.onDisk { try store.begin(team: team, announced: announced) }

@@ -60,9 +60,14 @@ package struct JSONScanner {
         do throws(Fault) {
             skipWhiteSpace()
             guard peek == UInt8(ascii: "{") else {
+                let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
                 return Fault(
                     offset: offset,
-                    message: bytes.isEmpty ? "the body is empty" : "expected '{': the payload must be a JSON object")
+                    message: bytes.isEmpty
+                        ? "the body is empty"
+                        : hasMark
+                            ? "a byte order mark: the payload must begin with '{'"
+                            : "expected '{': the payload must be a JSON object")
             }
             try scanContainers()
             skipWhiteSpace()

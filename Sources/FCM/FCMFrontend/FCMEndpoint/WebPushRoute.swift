@@ -48,7 +48,7 @@ struct WebPushRoute: Sendable {
             if let seconds = quotas.take(subscription.app.team, at: acceptor.now) {
                 throw Self.later(.tooManyRequests, after: seconds)
             }
-            let body = Array(buffer: try await request.wholeBody())
+            let body = Array(buffer: try await request.bodyAsSent())
             guard body.count <= WebPushRequest.largestBody else {
                 throw Self.refusal(.contentTooLarge, "the body has \(body.count) bytes, at most 4096 are allowed")
             }

@@ -87,7 +87,7 @@ package struct TopicInterface: ControlInterface {
 extension Request {
     /// The body as JSON, at most 256 KiB, which is ample for a thousand registration tokens.
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value? {
-        let body = try await body.collect(upTo: 262_144)
+        let body = try await wholeBody(upTo: 262_144)
         return try? JSONDecoder().decode(type, from: Data(buffer: body))
     }
 

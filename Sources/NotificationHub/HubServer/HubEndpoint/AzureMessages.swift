@@ -100,7 +100,7 @@ extension AzureRoutes {
     /// Sends one body to many channels that the caller specifies.
     private func batch(_ call: AzureCall) async throws -> Response {
         guard call.has("direct") else { throw AzureRejection.bad("a batch goes with ?direct in the address") }
-        let bytes = Array(buffer: try await call.request.body.collect(upTo: 1 << 20))
+        let bytes = Array(buffer: try await call.request.wholeBody(upTo: 1 << 20))
         let parts: MultipartBatch
         do { parts = try MultipartBatch(bytes, contentType: call.request.headers[.contentType] ?? "") } catch {
             throw AzureRejection.bad("\(error)")

@@ -2,7 +2,9 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOCore
 import Networking
+import PushCore
 
 /// A refusal of the control API: a status, a code for programs and a message for people.
 package struct ControlError: Error {
@@ -28,6 +30,15 @@ package struct ControlError: Error {
     /// 401: there is no valid credential.
     package static func notAuthorized(_ message: String) -> ControlError {
         ControlError(status: .unauthorized, code: "notAuthorized", message: message)
+    }
+
+    /// 415: the body has a coding that is not taken.
+    package static func unknownCoding(_ coding: String) -> ControlError {
+        ControlError(
+            status: .unsupportedMediaType, code: "unsupportedMediaType",
+            message:
+                "Content-Encoding \(coding.prefix(64)) is not taken here; send the body plain, or gzip where a document is expected"
+        )
     }
 
     /// 404: nothing has the requested name.
@@ -121,17 +132,48 @@ extension Response {
 }
 
 extension Request {
-    /// The whole body.
+    /// The whole body, without the coding `gzip` and without a byte order mark before a text.
     ///
-    /// - Parameter limit: The longest body that is taken, in bytes; a request without a credential gets less.
+    /// - Parameter limit: The longest body that is taken, in bytes, as it is sent and as it is decoded; a request without a
+    ///   credential gets less.
     /// - Throws: a refusal; also for a body that is malformed or ends early, which is the caller's fault and not
     ///   logged as an error.
     package func wholeBody(upTo limit: Int = 65_536) async throws -> ByteBuffer {
+        let coding = headers[.contentEncoding]?.lowercased() ?? "identity"
+        guard ["identity", "gzip", "x-gzip", ""].contains(coding) else { throw ControlError.unknownCoding(coding) }
+        let sent = try await bodyAsSent(upTo: limit)
+        guard coding.hasSuffix("gzip") else { return sent.withoutMark }
+        do {
+            return ByteBuffer(bytes: try GzipBody.decoded(Array(buffer: sent), limit: limit)).withoutMark
+        } catch {
+            switch error {
+            case .tooLarge: throw HTTPError(.contentTooLarge)
+            case .malformed:
+                throw ControlError.invalid("the body is not gzip, as Content-Encoding says, or it ends early")
+            }
+        }
+    }
+
+    /// The whole body as it was sent, for a body whose coding is part of its content.
+    ///
+    /// - Throws: as ``wholeBody(upTo:)`` does.
+    package func bodyAsSent(upTo limit: Int = 65_536) async throws -> ByteBuffer {
         do { return try await body.collect(upTo: limit) } catch let error as any HTTPResponseError {
             throw error
         } catch {
             throw ControlError.invalid("the body cannot be read: it is malformed, or it ends early")
         }
+    }
+}
+
+extension ByteBuffer {
+    /// The bytes without a byte order mark of UTF-8 before JSON or XML.
+    fileprivate var withoutMark: ByteBuffer {
+        let text = readableBytesView
+        guard text.starts(with: [0xEF, 0xBB, 0xBF]), let next = text.dropFirst(3).first,
+            "{[< \t\r\n".utf8.contains(next)
+        else { return self }
+        return ByteBuffer(text.dropFirst(3))
     }
 }
 
