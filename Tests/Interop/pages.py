@@ -4,8 +4,9 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
-from aldaba_process import REPOSITORY
+from aldaba_process import HERE, REPOSITORY, clean_environment
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -42,3 +43,17 @@ def run_shell(page, folder, data, seconds=120):
             os.killpg(shell.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+
+def run_python(lines, folder, seconds=120, **variables):
+    """Lines of a page as a program of its own, with outbound connections shut; its completed process.
+
+    A try to connect elsewhere fails the test, whatever the program makes of it.
+    """
+    log = folder / "outbound.log"
+    log.write_text("")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", lines], cwd=folder, capture_output=True, text=True, timeout=seconds,
+        env=clean_environment(PYTHONPATH=str(HERE / "shut_connections"), OUTBOUND_LOG=str(log), **variables))
+    assert log.read_text() == "", f"connections elsewhere: {log.read_text()}\n{done.stderr}"
+    return done

@@ -1,12 +1,9 @@
 """The pages on libraries and on an app of one's own, run as they stand."""
 
-import subprocess
-import sys
-
 import pytest
 
-from aldaba_process import AldabaUp, clean_environment
-from pages import blocks, run_shell
+from aldaba_process import AldabaUp
+from pages import blocks, run_python, run_shell
 
 # What each example in Python prints when the server took its notification.
 LIBRARIES = {
@@ -48,11 +45,24 @@ def test_libraries_are_pointed_here(pointed, number, library):
     """Each in a process of its own, since some keep their addresses in the module."""
     folder, _ = pointed
     lines = blocks("point-your-library.md", "python")
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", lines[0] + lines[number]], cwd=folder, capture_output=True, text=True,
-        timeout=60, env=clean_environment())
+    done = run_python(lines[0] + lines[number], folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith(LIBRARIES[library]), done.stdout
+    if library == "firebase-admin":
+        assert done.stdout.splitlines()[1:] == ["subscribed: 1"]
+
+
+@pytest.mark.parametrize("left_out", ["FCM_URL =", "_fcm_topic_url ="])
+def test_without_a_line_of_the_page_firebase_admin_would_go_elsewhere(pointed, left_out):
+    """Shows that the connections are shut, and that each line is needed."""
+    folder, _ = pointed
+    lines = blocks("point-your-library.md", "python")
+    number = list(LIBRARIES).index("firebase-admin") + 1
+    shortened = "\n".join(line for line in lines[number].splitlines() if left_out not in line)
+    assert shortened != lines[number].rstrip("\n")
+    # Without the proxy that answers nothing the library asks Google itself.
+    with pytest.raises(AssertionError, match="connections elsewhere: .*googleapis.com"):
+        run_python(lines[0] + "del os.environ['HTTPS_PROXY']\n" + shortened, folder)
 
 
 def test_an_app_of_ones_own(everything, tmp_path):

@@ -2,16 +2,16 @@
 
 import asyncio
 import json
+from pathlib import Path
 from urllib.parse import urlsplit
 
-import firebase_admin
 import pytest
 from aioapns import NotificationRequest
 from aioapns.connection import APNsDevelopmentClientProtocol
 
 from aldaba_process import REPOSITORY, AldabaUp, run_aldaba
-from fcm_library import internal_id, own_addresses
-from pages import blocks, run_shell
+from fcm_library import NOWHERE, internal_id
+from pages import blocks, run_python, run_shell
 
 
 @pytest.fixture
@@ -68,25 +68,30 @@ def test_send_with_a_certificate_in_python(path, told, tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated. Use:DeprecationWarning")
-def test_send_with_fcm(path, tmp_path, monkeypatch):
+def test_send_with_fcm(path, tmp_path):
     """The page's own lines send; what was revoked by its last ones sends no more."""
     commands = run_shell("send-with-fcm.md", tmp_path, path["data"])
     assert commands.returncode == 0, commands.stdout + commands.stderr
     assert "revoked service account" in commands.stdout
     (tmp_path / "service-account.json").unlink()
     run_aldaba("service-account", "create", "--output", tmp_path / "service-account.json", "--data", path["data"])
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "")
-    message, group = blocks("send-with-fcm.md", "python")
-    names = {}
-    with own_addresses(monkeypatch):
-        try:
-            exec(compile(message, "send-with-fcm.md", "exec"), names)
-            exec(compile(group, "send-with-fcm.md", "exec"), names)
-        finally:
-            firebase_admin.delete_app(names["app"])
-    states = told_states(path, names["name"])
+    done = run_python("\n".join(blocks("send-with-fcm.md", "python")), tmp_path, **NOWHERE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    states = told_states(path, done.stdout.strip())
     assert states[0] == "accepted", states
+
+
+def test_topics_by_firebase_admin(path, control, tmp_path):
+    """The page's lines keep the library's calls on this machine; the account and the token are the other page's."""
+    for words in (("service-account", "create", "--output", tmp_path / "service-account.json"),
+                  ("device", "simulate", 1, "--offline", "--tokens", tmp_path / "tokens.txt")):
+        run_aldaba(*words, "--data", path["data"])
+    (tmp_path / "ca.pem").write_bytes(Path(path["ca"]).read_bytes())
+    [lines] = blocks("topics.md", "python")
+    done = run_python(lines, tmp_path, **NOWHERE)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stdout + done.stderr
+    token = (tmp_path / "tokens.txt").read_text().strip()
+    assert b'"weather":{"addDate"' in control.request("GET", f"/iid/info/{token}?details=true")[1]
 
 
 # Pages that make what another page makes too, or little.
