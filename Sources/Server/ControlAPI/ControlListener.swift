@@ -88,7 +88,8 @@ package struct ControlListener: Service, CustomStringConvertible {
         do {
             let limits = HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
-                    RefusedBodyHandler(), SlowBodyHandler(), RefusalPaceHandler(), PlainPathHandler(),
+                    MalformedRequestHandler(), RefusedBodyHandler(), SlowBodyHandler(), RefusalPaceHandler(),
+                    PlainPathHandler(),
                 ],
                 idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(

@@ -25,6 +25,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "GET /iid/info/a b HTTP/1.1\r\n", "FOO /health HTTP/1.1\r\n", "GET /health HTTP/1.1\r\nX-A: a\u{0}b\r\n",
+    ])
+    func `a request that is no HTTP is told why`(beginning: String) async throws {
+        try await withListener(.development(FakeServer().services(.open)), logger: RecordingLog().logger) { listener in
+            let answer = try await RawExchange.answer(
+                to: beginning + "Host: 127.0.0.1:\(listener.port)\r\n\r\n", port: listener.port)
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+            #expect(answer.contains("the request cannot be read as HTTP/1.1 ("), "\(answer)")
+        }
+    }
+
     @Test(arguments: ["Content-Length: 10", "Transfer-Encoding: chunked"])
     func `a client that goes in the middle of its body is no error of ours`(field: String) async throws {
         let log = RecordingLog()
