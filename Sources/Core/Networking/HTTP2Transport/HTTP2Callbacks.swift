@@ -98,8 +98,12 @@ enum HTTP2Callbacks {
         switch UInt32(header.type) {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
             guard let stream = session.stream(header.stream_id) else { return 0 }
-            if UInt32(header.type) == NGHTTP2_HEADERS.rawValue { headEnded(stream, session.role) }
             let hasEnded = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+            if UInt32(header.type) == NGHTTP2_HEADERS.rawValue {
+                // Trailers end their stream (RFC 9113, section 8.1).
+                if stream.headIsComplete, !hasEnded { session.refuseMalformed(stream) }
+                headEnded(stream, session.role)
+            }
             guard session.role == .client || stream.wasDelivered || stream.isWellFormed(hasEnded: hasEnded) else {
                 session.refuseMalformed(stream)
                 return 0

@@ -21,7 +21,7 @@ import Testing
 
     /// A peer whose stream 1 was answered and is closed, whose stream 3 is open, and whose stream 5 the server has reset.
     private func peer() throws -> RawPeer {
-        let peer = try RawPeer()
+        let peer = try RawPeer(limits: Self.resettingAtOnce)
         try peer.send(bytes: Self.request(1))
         try peer.send(RawFrame(kind: .headers, flags: RawFrame.endHeaders, stream: 3, payload: RawFrame.requestHead))
         try peer.send(RawFrame(kind: .headers, flags: RawFrame.endHeaders, stream: 5, payload: RawFrame.requestHead))
@@ -30,6 +30,13 @@ import Testing
         }
         _ = try peer.receive()
         return peer
+    }
+
+    /// Limits with which a body that is too large is not read to its end.
+    private static var resettingAtOnce: HTTP2Limits {
+        var limits = HTTP2Limits()
+        limits.droppedBodyBytes = 0
+        return limits
     }
 
     private static func request(_ stream: Int32) -> [UInt8] {
@@ -161,7 +168,7 @@ import Testing
     // MARK: Bodies that were refused
 
     @Test func `of a body that was refused no more is read than its window had left`() throws {
-        let peer = try RawPeer()
+        let peer = try RawPeer(limits: Self.resettingAtOnce)
         peer.handler.isSilent = true
         try peer.send(RawFrame(kind: .headers, flags: RawFrame.endHeaders, stream: 1, payload: RawFrame.requestHead))
         let piece = RawFrame(kind: .data, stream: 1, payload: [UInt8](repeating: 1, count: 1000))
