@@ -33,7 +33,7 @@ def interfaces(path, control, session):
 
     def to_control(method, where):
         def send(body, **headers):
-            status, told = control.request(method, where, body, headers)
+            status, told = control.request(method, where, body, {"Content-Type": "application/json"} | headers)
             return status, told.decode()
         return send
 
