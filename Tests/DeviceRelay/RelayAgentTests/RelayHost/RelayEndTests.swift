@@ -52,7 +52,7 @@ import Testing
         ]
 
     @Test("What no device would carry out is refused here, and not sent", arguments: mistakes)
-    mutating func mistakes(_ order: RelayOrder) {
+    mutating func refusedHere(_ order: RelayOrder) {
         connect()
         let told = ask(.command(request: 1, id: nil, device: "9", deadline: 1000, order))
         #expect(ends(told).map(\.status) == [.refusedHere])
