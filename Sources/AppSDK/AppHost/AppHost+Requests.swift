@@ -61,6 +61,17 @@ extension AppHost {
         }
     }
 
+    /// Asks for the number on the app's icon. The answer comes on any thread; `nil` at once while no agent is
+    /// connected.
+    package nonisolated func requestBadge(answer: @escaping @Sendable (Int?) -> Void) {
+        post { host in
+            guard host.isConnected else { return answer(nil) }
+            host.requestCenter(.badge) { given in
+                if case .success(.badge(let badge)) = given { answer(badge) } else { answer(nil) }
+            }
+        }
+    }
+
     /// Why the notification centre was not asked.
     package enum CenterError: Error {
         /// No message can carry it.

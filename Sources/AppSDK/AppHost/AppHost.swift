@@ -100,6 +100,9 @@ extension AppHost {
         }
     }
 
+    /// Whether an agent has welcomed the app.
+    var isConnected: Bool { !isStopped && session.connection.link == .welcomed }
+
     private func follow(_ directive: AppSession.Directive) {
         switch directive {
         case .connect(let delay): connect(after: delay)

@@ -50,7 +50,12 @@ extension AppSession {
     mutating func arrived(_ response: DeliveredResponse, _ now: Duration) {
         switch replies.arrive(response.id, Reply(response: response, deadline: .zero)) {
         case .new:
-            if replies.waitingCount > Self.waitingLimit { replies.dropOldestWaiting() }
+            if replies.waitingCount > Self.waitingLimit {
+                replies.dropOldestWaiting()
+                report(
+                    "more than \(Self.waitingLimit) of the person's responses wait, since this app has no delegate "
+                        + "for them: the oldest are dropped.")
+            }
             pump(now)
         case .pending: break
         case .answered: send(.responseHandled(response: response.id))

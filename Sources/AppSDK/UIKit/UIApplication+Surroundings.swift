@@ -73,10 +73,14 @@ extension UIApplication {
     @discardableResult
     public func open(_ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:]) async -> Bool { false }
 
-    /// The number that this app last put on its icon; setting 0 also takes its notifications out of the list.
+    /// The number on the app's icon, as the agent has it; while no agent is connected, as this process last knew it.
+    /// Setting 0 also takes the app's notifications out of the list.
     @available(*, deprecated, message: "use UNUserNotificationCenter.setBadgeCount(_:)")
     public var applicationIconBadgeNumber: Int {
-        get { lastBadge }
+        get {
+            if let badge = center.badge(within: .seconds(1)) { lastBadge = badge }
+            return lastBadge
+        }
         set {
             lastBadge = max(0, newValue)
             center.setBadgeCount(lastBadge)

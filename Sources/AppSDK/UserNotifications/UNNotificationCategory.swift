@@ -1,14 +1,29 @@
 import AgentProtocol
 import Foundation
+import Synchronization
 
 /// A kind of notification with its buttons. Immutable.
 ///
-/// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
-/// subclass with variables of its own must ensure that it is safe.
+/// Sendable is unchecked because the class is open. It has constants of value types only. A subclass with variables of
+/// its own must ensure that it is safe.
 open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    let wire: NotificationCategory
+    private static let made = Atomic<UInt64>(0)
 
-    init(_ wire: NotificationCategory) { self.wire = wire }
+    let wire: NotificationCategory
+    /// The place among the categories that this process has made; 0 for those that the agent sent.
+    let order: UInt64
+
+    /// A category that the agent sent.
+    init(_ wire: NotificationCategory) {
+        self.wire = wire
+        order = 0
+    }
+
+    /// A category that the app makes.
+    private init(made wire: NotificationCategory) {
+        self.wire = wire
+        order = Self.made.add(1, ordering: .relaxed).newValue
+    }
 
     /// A kind of notification with these buttons.
     public convenience init(
@@ -38,7 +53,7 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
         options: UNNotificationCategoryOptions = []
     ) {
         self.init(
-            NotificationCategory(
+            made: NotificationCategory(
                 identifier: identifier, actions: actions.map(\.wire), intentIdentifiers: intentIdentifiers,
                 options: options.rawValue, hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder,
                 categorySummaryFormat: categorySummaryFormat))
@@ -48,6 +63,7 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
     public required init?(coder: NSCoder) {
         guard let wire = WireCoding.decode(NotificationCategory.self, with: coder) else { return nil }
         self.wire = wire
+        order = Self.made.add(1, ordering: .relaxed).newValue
     }
 
     /// Archives it.

@@ -61,13 +61,16 @@ extension UNUserNotificationCenter {
     public func removeAllDeliveredNotifications() { ask(.removeDelivered(nil)) { _ in } }
 
     /// Adds kinds of notification to the app's, in place of those with the same identifiers. What is delivered after
-    /// this call has them, over restarts too.
+    /// this call has them, over restarts too. Of several with one identifier the one that the app made last counts.
     ///
     /// An app and its service extension share one set, and neither takes away what the other has set; on Apple's
-    /// systems the later call does. An empty set takes all away. At most 256 are kept; those that were set longest ago
-    /// go first.
+    /// systems the later call does. An empty set takes all away. At most 256 are kept: those that the extension set
+    /// longest ago go first, and the agent's log says so.
     public func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
-        ask(.setCategories(categories.map(\.wire).sorted { $0.identifier < $1.identifier })) { _ in }
+        let counting = Dictionary(grouping: categories, by: \.identifier).values.compactMap { same in
+            same.max { $0.order < $1.order }
+        }
+        ask(.setCategories(counting.map(\.wire).sorted { $0.identifier < $1.identifier })) { _ in }
     }
 
     /// Reads the app's kinds of notification.

@@ -1,6 +1,7 @@
 import AgentProtocol
 import AppHost
 import Foundation
+import Synchronization
 
 /// An app's access to its notifications.
 ///
@@ -73,6 +74,19 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         host.requestSettings { [completions] settings in
             completions.async { completionHandler(settings.map { UNNotificationSettings($0) } ?? .undetermined) }
         }
+    }
+
+    /// The number on the app's icon, for which the calling thread waits; `nil` where no agent is connected, and where
+    /// it does not answer in time.
+    package func badge(within limit: DispatchTimeInterval) -> Int? {
+        let answered = DispatchSemaphore(value: 0)
+        let badge = Mutex<Int?>(nil)
+        host.requestBadge { given in
+            badge.withLock { $0 = given }
+            answered.signal()
+        }
+        _ = answered.wait(timeout: .now() + limit)
+        return badge.withLock { $0 }
     }
 
     /// Makes this center the one that the host asks, and starts the host.

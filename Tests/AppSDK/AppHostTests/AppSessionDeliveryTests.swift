@@ -135,7 +135,10 @@ struct AppSessionDeliveryTests {
 
     @Test func `of responses that nobody takes the oldest goes first`() {
         var talk = Conversation.running(respondent: false)
-        for id in Int64(1)...257 { talk.hear(Conversation.respond(id)) }
+        for id in Int64(1)...256 { #expect(talk.hear(Conversation.respond(id)) == []) }
+        let dropped = talk.hear(Conversation.respond(257))
+        #expect(dropped.count == 1)
+        if case .report(let text)? = dropped.first { #expect(text.contains("256")) } else { Issue.record("\(dropped)") }
         let begun = talk.say(.respondentChanged(exists: true))
         #expect(begun.first == .handResponse(Conversation.response(2)))
     }

@@ -118,6 +118,27 @@ final class CenterTests {
         #expect(await read.first { $0.identifier == "todo" }?.actions.last is UNTextInputNotificationAction)
     }
 
+    @Test func `of two categories with one identifier the one that the app made last is set`() async throws {
+        func category(_ title: String) -> UNNotificationCategory {
+            UNNotificationCategory(
+                identifier: "todo", actions: [UNNotificationAction(identifier: "a", title: title)],
+                intentIdentifiers: [])
+        }
+        // Made before what the agent has is read, and counted all the same.
+        let mine = category("mine")
+        async let read = center.notificationCategories()
+        try await agent.welcome()
+        let agents = NotificationCategory(
+            identifier: "todo", actions: [NotificationActionDescription(identifier: "a", title: "the agent's")])
+        try agent.say(.centerAnswered(request: try await nextCommand().request, .categories([agents])))
+        let both = await read
+        for set in [both.union([mine]), [mine, category("last")], [category("other"), category("last")]] {
+            center.setNotificationCategories(set)
+            guard case .setCategories(let wire) = try await nextCommand().command else { throw POSIXError(.EPROTO) }
+            #expect(wire.map { $0.actions.map(\.title) } == [[set == both.union([mine]) ? "mine" : "last"]])
+        }
+    }
+
     @Test func `a badge is set, and one out of range is refused before the agent hears of it`() async throws {
         async let set: Void = center.setBadgeCount(0)
         try await agent.welcome()

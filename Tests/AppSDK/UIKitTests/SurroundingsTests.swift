@@ -75,6 +75,24 @@ final class SurroundingsTests {
         #expect(commands == [.setBadge(3), .setBadge(0), .removeDelivered(nil), .setBadge(0)])
     }
 
+    @Test func `the icon's badge number is the agent's, and the last known one without an agent`() async throws {
+        let old: any OldMembers = application
+        #expect(old.applicationIconBadgeNumber == 0)
+        application.begin(with: PlainDelegate())
+        try await agent.welcome()
+        _ = try await agent.next { $0 == .ready }
+        let agent = agent
+        let answer = Task.detached {
+            let asked = try await agent.next { if case .center = $0 { true } else { false } }
+            guard case .center(let request, .badge) = asked else { throw POSIXError(.EPROTO) }
+            try agent.say(.centerAnswered(request: request, .badge(12)))
+        }
+        #expect(old.applicationIconBadgeNumber == 12)
+        try await answer.value
+        host.stop()
+        #expect(old.applicationIconBadgeNumber == 12)
+    }
+
     @Test func `all local notifications are cancelled through the centre`() async throws {
         let old: any OldMembers = application
         old.setMinimumBackgroundFetchInterval(UIApplication.backgroundFetchIntervalMinimum)

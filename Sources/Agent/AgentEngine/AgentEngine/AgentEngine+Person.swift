@@ -16,7 +16,10 @@ extension AgentEngine {
         } catch {
             fail(error)
             // A person's action would not be reported again.
-            guard waitingEvents < Self.waitingEventLimit else { return }
+            guard waitingEvents < Self.waitingEventLimit else {
+                return log(
+                    .error, "A person's action is lost: \(Self.waitingEventLimit) wait for the store to be readable.")
+            }
             waitingEvents += 1
             emit(.wait(timing.storePause, then: .presenterEvent(event)))
         }

@@ -11,7 +11,7 @@ extension AgentEngine {
         _ command: CenterCommand, request: Int64, from app: BundleID, connection: AppConnectionID, context: Context
     ) {
         do {
-            if let answer = try answer(command, app: app, context) {
+            if let answer = try answer(command, app: app, connection, context) {
                 send([.centerAnswered(request: request, answer)], to: connection)
             } else {
                 confirm(Confirmation(connection: connection, request: request))
@@ -23,22 +23,47 @@ extension AgentEngine {
 
     /// - Returns: The answer; `nil` for a command that is confirmed when it is durable.
     private mutating func answer(
-        _ command: CenterCommand, app: BundleID, _ context: Context
+        _ command: CenterCommand, app: BundleID, _ connection: AppConnectionID, _ context: Context
     ) throws -> CenterAnswer? {
         switch command {
         // A conversation has it examined and stored (`AppConversations`).
         case .add: break
         case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
         case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
-        case .setCategories(let categories): change(app) { $0.merge(categories) }
+        case .setCategories(let categories):
+            setCategories(categories, byExtension: registry.role(of: connection)?.role == .serviceExtension, app: app)
         case .setBadge(let badge): return setBadge(badge, app: app)
         case .categories: return .categories(apps[app]?.record.categories ?? [])
-        case .pending: return .pending(AnswerLimits.fitting(try context.store.pending(app: app).map(\.request)))
+        case .badge: return .badge(apps[app]?.record.badge ?? 0)
+        case .pending: return .pending(fitting(try context.store.pending(app: app).map(\.request), app: app))
         case .delivered:
             let listed = try context.store.listed(app: app, limit: AnswerLimits.listed)
-            return .delivered(AnswerLimits.fitting(listed.map { registry.delivered($0) }))
+            return .delivered(fitting(listed.map { registry.delivered($0) }, app: app))
         }
         return nil
+    }
+
+    /// The newest values that fit into one answer. The log says where others were left out.
+    private mutating func fitting<Value: Encodable>(_ values: [Value], app: BundleID) -> [Value] {
+        let kept = AnswerLimits.fitting(values)
+        if kept.count < values.count {
+            log(
+                .notice, "An app was given the newest of its notifications, since all do not fit into one answer.",
+                metadata: [LogKey.topic: "\(app)", LogKey.count: "\(values.count - kept.count)"])
+        }
+        return kept
+    }
+
+    private mutating func setCategories(_ categories: [NotificationCategory], byExtension: Bool, app: BundleID) {
+        var removed: [String] = []
+        change(app) { removed = $0.merge(categories, byExtension: byExtension) }
+        guard let first = removed.first, apps[app]?.hasLostCategories == false else { return }
+        apps[app]?.hasLostCategories = true
+        log(
+            .notice,
+            "An app has more than \(AppNotificationRecord.categoryLimit) categories: the oldest are removed, first "
+                + "\"\(first.prefix(100))\".",
+            metadata: [LogKey.topic: "\(app)", LogKey.count: "\(removed.count)"])
     }
 
     // MARK: Requests

@@ -11,6 +11,8 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
     package var settings = AppSettings()
     /// The app's categories, the newest last; at most ``categoryLimit``.
     package var categories: [NotificationCategory] = []
+    /// The identifiers of those categories that the app's extension set last; `nil` for none.
+    package var extensionCategories: [String]?
     /// The number on the app's icon, from 0; 0 shows none.
     package var badge = 0
 
@@ -48,16 +50,29 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         return policy == .ask && options & all != 0 ? options & all : all
     }
 
-    /// The most categories that an app has; those that were set longest ago go first.
+    /// The most categories that an app has; beyond it those of the extension go first, the oldest before the others.
     package static let categoryLimit = 256
 
-    /// Adds categories, and replaces those of the same name; an empty list removes all.
+    /// Adds categories, and replaces those of the same identifier; an empty list removes all. Of several with one
+    /// identifier the last counts.
     ///
     /// An app and its extension set them one after the other, and neither removes the other's.
-    package mutating func merge(_ new: [NotificationCategory]) {
-        let names = Set(new.map(\.identifier))
-        let kept = new.isEmpty ? [] : categories.filter { !names.contains($0.identifier) }
-        categories = Array((kept + new).suffix(Self.categoryLimit))
+    ///
+    /// - Returns: The identifiers of those that were removed since there are more than ``categoryLimit``.
+    @discardableResult
+    package mutating func merge(_ new: [NotificationCategory], byExtension: Bool = false) -> [String] {
+        var identifiers = Set(new.map(\.identifier))
+        var theirs = Set(extensionCategories ?? []).subtracting(identifiers)
+        if byExtension { theirs.formUnion(identifiers) }
+        var all = new.isEmpty ? [] : categories.filter { !identifiers.contains($0.identifier) }
+        all += new.reversed().filter { identifiers.remove($0.identifier) != nil }.reversed()
+        var removed: [String] = []
+        while all.count > Self.categoryLimit {
+            removed.append(all.remove(at: all.firstIndex { theirs.contains($0.identifier) } ?? 0).identifier)
+        }
+        let kept = all.map(\.identifier).filter(theirs.contains)
+        (categories, extensionCategories) = (all, kept.isEmpty ? nil : kept)
+        return removed
     }
 
     /// The category of this identifier; `nil` where the app has set none, and for an empty one.

@@ -22,6 +22,8 @@ package struct InstalledApp: Sendable {
     package var tokens = DeviceTokenRequests()
     /// The runs of the app, and what they left unanswered.
     package var attempts = HandoverAttempts()
+    /// Whether the log says that categories were removed since it has too many.
+    var hasLostCategories = false
     /// Whether its answers are waited for.
     package var isWatched = false
     /// An app that does not run, as far as the agent knows, unless one of the same name did.

@@ -1,6 +1,7 @@
-import AgentEngine
 import AgentProtocol
 import Testing
+
+@testable import AgentEngine
 
 /// Categories that app and extension set one after the other.
 struct CategoryTests {
@@ -18,5 +19,49 @@ struct CategoryTests {
     @Test func `beyond 256 those go that were set longest ago`() {
         let kept = standing((0..<256).map { "old \($0)" }, ["new"])
         #expect(kept.count == 256 && kept.first == "old 1" && kept.last == "new")
+    }
+
+    private static func categories(_ identifiers: [String], title: String = "") -> [NotificationCategory] {
+        identifiers.map {
+            NotificationCategory(
+                identifier: $0, actions: [NotificationActionDescription(identifier: "a", title: title)])
+        }
+    }
+
+    @Test func `beyond 256 those of the extension go before the app's own`() {
+        var record = AppNotificationRecord()
+        record.merge(Self.categories(["own"]))
+        for number in 0..<255 {
+            #expect(record.merge(Self.categories(["\(number)"]), byExtension: true).isEmpty)
+        }
+        #expect(record.merge(Self.categories(["255"]), byExtension: true) == ["0"])
+        #expect(record.category("own") != nil)
+        // What the app sets itself is the app's from then on.
+        record.merge(Self.categories(["1"]))
+        #expect(record.merge(Self.categories(["256"]), byExtension: true) == ["2"])
+        record.merge([])
+        #expect(record == AppNotificationRecord())
+    }
+
+    @Test func `of several with one identifier in a set the last counts`() {
+        var record = AppNotificationRecord()
+        record.merge(Self.categories(["a"], title: "first") + Self.categories(["b", "a"], title: "last"))
+        #expect(record.categories == Self.categories(["b", "a"], title: "last"))
+    }
+
+    @Test func `the log says once that categories were removed`() throws {
+        var world = EngineWorld()
+        let connection = try world.connect()
+        func notices(_ names: [String]) -> Int {
+            let effects = world.effects {
+                $0.handleCenterCommand(
+                    .setCategories(Self.categories(names)), request: 1, from: EngineWorld.app, connection: connection,
+                    context: $1)
+            }
+            return effects.count { if case .log(.notice, _, _) = $0 { true } else { false } }
+        }
+        #expect(notices((0..<256).map { "\($0)" }) == 0)
+        #expect(notices(["new"]) == 1)
+        #expect(notices(["newer"]) == 0)
     }
 }

@@ -113,6 +113,7 @@ enum GoldenMessages {
         ("center-removeDelivered", .center(request: 11, .removeDelivered([]))),
         ("center-setCategories", .center(request: 12, .setCategories([category]))),
         ("center-categories", .center(request: 13, .categories)),
+        ("center-badge", .center(request: 14, .badge)),
         (
             "fetch",
             .fetch(
@@ -180,6 +181,7 @@ enum GoldenMessages {
         ("centerAnswered-pending", .centerAnswered(request: 8, .pending([request]))),
         ("centerAnswered-delivered", .centerAnswered(request: 10, .delivered([local, plain]))),
         ("centerAnswered-categories", .centerAnswered(request: 13, .categories([category]))),
+        ("centerAnswered-badge", .centerAnswered(request: 14, .badge(12))),
         ("managed-done", .managed(request: 6, .done)),
         ("managed-failed", .managed(request: 6, .failed(message: "no such app"))),
         ("managed-status", .managed(request: 1, .status(status))),

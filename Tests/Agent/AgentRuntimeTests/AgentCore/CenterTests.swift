@@ -205,7 +205,9 @@ import Testing
         let shown = try await show("milk", harness, app)
         #expect(await delivered(app) == [])
         set { $0.settings.list = true }
+        #expect(await ask(.badge, app) == .badge(0))
         #expect(await ask(.setBadge(7), app) == .done)
+        #expect(await ask(.badge, app) == .badge(7))
         #expect(try #require(await harness.desktop.badges.next()).count == 7)
         set { $0.settings.badges = false }
         #expect(try #require(await harness.desktop.badges.next()).count == 0)

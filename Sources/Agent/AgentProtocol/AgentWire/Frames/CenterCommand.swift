@@ -10,12 +10,14 @@ public enum CenterCommand: Hashable, Sendable {
     case delivered
     /// Takes notifications out of the list and off the screen; `nil` for all.
     case removeDelivered([String]?)
-    /// Replaces the app's categories.
+    /// Adds to the app's categories, and replaces those of the same identifiers; none removes all.
     case setCategories([NotificationCategory])
     /// Asks for the app's categories.
     case categories
     /// Sets the number on the app's icon; 0 takes it away.
     case setBadge(Int)
+    /// Asks for the number on the app's icon.
+    case badge
 }
 
 /// The answer to a ``CenterCommand``.
@@ -28,8 +30,10 @@ public enum CenterAnswer: Hashable, Sendable {
     case pending([NotificationRequest])
     /// The app's notifications that are in the list.
     case delivered([DeliveredNotification])
-    /// The categories that the app set last.
+    /// The categories that the app and its extension have set.
     case categories([NotificationCategory])
+    /// The number on the app's icon; 0 for none.
+    case badge(Int)
 }
 
 extension CenterCommand: Codable {
@@ -48,6 +52,7 @@ extension CenterCommand: Codable {
             self = .setCategories(try members.decode([NotificationCategory].self, forKey: .categories))
         case "categories": self = .categories
         case "setBadge": self = .setBadge(try members.decode(Int.self, forKey: .badge))
+        case "badge": self = .badge
         default:
             throw DecodingError.dataCorruptedError(
                 forKey: .command, in: members, debugDescription: "a command of the notification centre")
@@ -63,7 +68,7 @@ extension CenterCommand: Codable {
             try members.encodeIfPresent(identifiers, forKey: .identifiers)
         case .setCategories(let categories): try members.encode(categories, forKey: .categories)
         case .setBadge(let badge): try members.encode(badge, forKey: .badge)
-        case .pending, .delivered, .categories: break
+        case .pending, .delivered, .categories, .badge: break
         }
     }
 
@@ -78,12 +83,13 @@ extension CenterCommand: Codable {
         case .setCategories: "setCategories"
         case .categories: "categories"
         case .setBadge: "setBadge"
+        case .badge: "badge"
         }
     }
 }
 
 extension CenterAnswer: Codable {
-    private enum Key: String, CodingKey { case answer, code, message, requests, notifications, categories }
+    private enum Key: String, CodingKey { case answer, code, message, requests, notifications, categories, badge }
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
@@ -98,6 +104,7 @@ extension CenterAnswer: Codable {
             self = .delivered(try members.decode([DeliveredNotification].self, forKey: .notifications))
         case "categories":
             self = .categories(try members.decode([NotificationCategory].self, forKey: .categories))
+        case "badge": self = .badge(try members.decode(Int.self, forKey: .badge))
         default:
             throw DecodingError.dataCorruptedError(
                 forKey: .answer, in: members, debugDescription: "an answer of the notification centre")
@@ -121,6 +128,9 @@ extension CenterAnswer: Codable {
         case .categories(let categories):
             try members.encode("categories", forKey: .answer)
             try members.encode(categories, forKey: .categories)
+        case .badge(let badge):
+            try members.encode("badge", forKey: .answer)
+            try members.encode(badge, forKey: .badge)
         }
     }
 }
