@@ -49,6 +49,7 @@ package actor AppHost {
     /// Begins to connect, once; does nothing when called again.
     package nonisolated func start() {
         Self.printsByLines
+        GroupDefaults.synchronizeAtExit()
         post { host in
             guard !host.isStarted else { return }
             host.isStarted = true

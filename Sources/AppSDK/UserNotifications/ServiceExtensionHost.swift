@@ -53,6 +53,7 @@ final class ExtensionCall: @unchecked Sendable {
 
     func begin(_ request: UNNotificationRequest) {
         Self.threads.async { [self] in
+            GroupDefaults.synchronize()
             object.didReceive(request) { [self] content in take(content, of: request) }
         }
     }
@@ -75,6 +76,7 @@ final class ExtensionCall: @unchecked Sendable {
             defer { answer = nil }
             return answer
         }
+        GroupDefaults.synchronize()
         first?(given)
     }
 }
