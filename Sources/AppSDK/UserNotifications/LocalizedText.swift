@@ -42,12 +42,17 @@ enum LocalizedText {
     static func text(_ localization: NotificationContent.Localization) -> String? {
         let absent = "\(opening)\(closing)"
         let format = Bundle.main.localizedString(forKey: localization.key, value: absent, table: nil)
-        return format == absent ? nil : filled(format, with: localization.arguments)
+        return format == absent ? nil : text(of: format, localization.arguments)
     }
 
     /// The text where no table has the key: the key, as a format.
     static func fallback(_ localization: NotificationContent.Localization) -> String {
-        filled(localization.key, with: localization.arguments)
+        text(of: localization.key, localization.arguments)
+    }
+
+    /// A format with its arguments; without any it is the text itself, per cent signs included.
+    private static func text(of format: String, _ arguments: [String]) -> String {
+        arguments.isEmpty ? format : filled(format, with: arguments)
     }
 
     /// Fills the placeholders of a format of Foundation's kind with the arguments' texts, whatever their conversion. A

@@ -67,7 +67,7 @@ final class ExtensionCall: @unchecked Sendable {
             given = .unchanged
         } else {
             do throws(UnsendableContent) {
-                given = .changed(try content.values.forWire())
+                given = .changed(try content.spokenValues.forWire())
             } catch {
                 given = .unsendable(error.sentence)
             }

@@ -5,16 +5,14 @@ import Scheduling
 
 /// Fires when fields of the calendar match.
 ///
-/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
+/// Sendable is unchecked because the base class' is; nothing is stored here.
 open class UNCalendarNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    override init(_ archive: Archive) { super.init(archive) }
-
     /// Fires at the next moment at which all fields that are given match, and again and again when it repeats.
     ///
     /// Without a zone, or with the one that follows the system's, the fields are those of the zone where the machine
     /// is then.
-    public convenience init(dateMatching dateComponents: DateComponents, repeats: Bool) {
-        self.init(.asked(.calendar(dateComponents, repeats: repeats)))
+    public init(dateMatching dateComponents: DateComponents, repeats: Bool) {
+        super.init(.asked(.calendar(dateComponents, repeats: repeats)))
     }
 
     /// The old name of `init(dateMatching:repeats:)`.

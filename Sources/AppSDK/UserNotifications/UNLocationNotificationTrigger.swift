@@ -4,15 +4,19 @@ import Foundation
 
 /// Fires when a circle on the earth is entered or left.
 ///
-/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
+/// Sendable is unchecked because the base class' is; nothing is stored here.
 open class UNLocationNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    override init(_ archive: Archive) { super.init(archive) }
+    /// A trigger of the agent's.
+    convenience init(_ wire: NotificationTrigger) {
+        self.init(region: Self.nowhere, repeats: false)
+        archive = .asked(wire)
+    }
 
     /// Fires when the region is entered or left, as its present `notifyOnEntry` and `notifyOnExit` demand; keeps a copy
     /// of it. A region that is not a `CLCircularRegion` never fires.
-    public convenience init(region: CLRegion, repeats: Bool) {
+    public init(region: CLRegion, repeats: Bool) {
         let circle = region as? CLCircularRegion
-        self.init(
+        super.init(
             .asked(
                 .region(
                     NotificationTrigger.Region(
@@ -25,10 +29,14 @@ open class UNLocationNotificationTrigger: UNNotificationTrigger, @unchecked Send
     /// Reads an archive of this module; `nil` for another one.
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 
+    private static var nowhere: CLRegion {
+        CLCircularRegion(center: CLLocationCoordinate2D(), radius: 0, identifier: "")
+    }
+
     /// A copy of the region.
     open var region: CLRegion {
         guard case .asked(.region(let wire, _)) = archive else {
-            return CLCircularRegion(center: CLLocationCoordinate2D(), radius: 0, identifier: "")
+            return Self.nowhere
         }
         let region = CLCircularRegion(
             center: CLLocationCoordinate2D(latitude: wire.latitude, longitude: wire.longitude), radius: wire.radius,

@@ -41,7 +41,7 @@ open class UNNotification: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
             }
             if let request {
                 delivered.identifier = request.identifier
-                delivered.content = request.content.values.forArchive()
+                delivered.content = request.content.spokenValues.forArchive()
                 delivered.trigger = request.trigger?.wire
             }
             self.delivered = delivered

@@ -3,31 +3,44 @@ import Foundation
 
 /// A button of a notification. Immutable.
 ///
-/// Sendable is unchecked because the class is open. It and its subclass have only constants, of value types or of
-/// immutable classes. A subclass with variables of its own must ensure that it is safe.
+/// Sendable is unchecked because the class is open. It and its subclass have only a value that initializers set. A
+/// subclass with variables of its own must ensure that it is safe.
 open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    let wire: NotificationActionDescription
-
-    init(_ wire: NotificationActionDescription) { self.wire = wire }
+    fileprivate final var stored: NotificationActionDescription
 
     /// A button with a text.
-    public convenience init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
-        self.init(NotificationActionDescription(identifier: identifier, title: title, options: options.rawValue))
+    public init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
+        stored = NotificationActionDescription(identifier: identifier, title: title, options: options.rawValue)
     }
 
     /// A button with a text and an icon.
-    public convenience init(
+    public init(
         identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?
     ) {
-        self.init(
-            NotificationActionDescription(
-                identifier: identifier, title: title, options: options.rawValue, icon: icon?.wire))
+        stored = NotificationActionDescription(
+            identifier: identifier, title: title, options: options.rawValue, icon: icon?.wire)
+    }
+
+    /// An action of the agent's.
+    fileprivate convenience init(_ wire: NotificationActionDescription) {
+        self.init(identifier: wire.identifier, title: wire.title)
+        stored = wire
     }
 
     /// Reads an archive of this module; `nil` for another one.
     public required init?(coder: NSCoder) {
         guard let wire = WireCoding.decode(NotificationActionDescription.self, with: coder) else { return nil }
-        self.wire = wire
+        stored = wire
+    }
+
+    /// The action as it is sent to the agent, by what a subclass says.
+    var wire: NotificationActionDescription {
+        let input = (self as? UNTextInputNotificationAction).map {
+            NotificationActionDescription.TextInput(
+                buttonTitle: $0.textInputButtonTitle, placeholder: $0.textInputPlaceholder)
+        }
+        return NotificationActionDescription(
+            identifier: identifier, title: title, options: options.rawValue, icon: icon?.wire, textInput: input)
     }
 
     /// Archives it.
@@ -37,13 +50,13 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
     public class var supportsSecureCoding: Bool { true }
 
     /// The identifier that a response to the action carries.
-    open var identifier: String { wire.identifier }
+    open var identifier: String { stored.identifier }
     /// The button's title.
-    open var title: String { wire.title }
+    open var title: String { stored.title }
     /// The button's options.
-    open var options: UNNotificationActionOptions { UNNotificationActionOptions(rawValue: wire.options) }
+    open var options: UNNotificationActionOptions { UNNotificationActionOptions(rawValue: stored.options) }
     /// The picture on the button. It is kept and not shown: desktops show icons only instead of text.
-    open var icon: UNNotificationActionIcon? { wire.icon.map { UNNotificationActionIcon($0) } }
+    open var icon: UNNotificationActionIcon? { stored.icon.map { UNNotificationActionIcon($0) } }
 
     /// The action for a description from the agent.
     static func made(of wire: NotificationActionDescription) -> UNNotificationAction {
@@ -64,10 +77,8 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
 
 /// A button that asks for text. Immutable.
 ///
-/// Sendable is unchecked because the base class' is; nothing is stored here, and the base has constants only.
+/// Sendable is unchecked because the base class' is; nothing is stored here.
 open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Sendable {
-    override init(_ wire: NotificationActionDescription) { super.init(wire) }
-
     /// A button that asks for text.
     public convenience init(
         identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
@@ -83,38 +94,36 @@ open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Senda
         identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?,
         textInputButtonTitle: String, textInputPlaceholder: String
     ) {
-        self.init(
-            NotificationActionDescription(
-                identifier: identifier, title: title, options: options.rawValue, icon: icon?.wire,
-                textInput: .init(buttonTitle: textInputButtonTitle, placeholder: textInputPlaceholder)))
+        self.init(identifier: identifier, title: title, options: options, icon: icon)
+        stored.textInput = .init(buttonTitle: textInputButtonTitle, placeholder: textInputPlaceholder)
     }
 
-    /// Reads an archive of this module; `nil` for another one.
-    public required init?(coder: NSCoder) { super.init(coder: coder) }
-
     /// The title of the button that sends the text.
-    open var textInputButtonTitle: String { wire.textInput?.buttonTitle ?? "" }
+    open var textInputButtonTitle: String { stored.textInput?.buttonTitle ?? "" }
     /// The placeholder of the empty field.
-    open var textInputPlaceholder: String { wire.textInput?.placeholder ?? "" }
+    open var textInputPlaceholder: String { stored.textInput?.placeholder ?? "" }
 }
 
 /// A picture on a button. Immutable.
 ///
-/// Sendable is unchecked because the class is open. It has one constant, of a value type or of an immutable class. A
-/// subclass with variables of its own must ensure that it is safe.
+/// Sendable is unchecked because the class is open. It has one value that initializers set. A subclass with variables of
+/// its own must ensure that it is safe.
 open class UNNotificationActionIcon: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    let wire: NotificationActionDescription.Icon
-
-    init(_ wire: NotificationActionDescription.Icon) { self.wire = wire }
+    private(set) final var wire: NotificationActionDescription.Icon
 
     /// A picture of the app's own, by its name.
-    public convenience init(templateImageName: String) {
-        self.init(NotificationActionDescription.Icon(name: templateImageName, isTemplate: true))
+    public init(templateImageName: String) {
+        wire = NotificationActionDescription.Icon(name: templateImageName, isTemplate: true)
     }
 
     /// A picture of the system's, by its name.
-    public convenience init(systemImageName: String) {
-        self.init(NotificationActionDescription.Icon(name: systemImageName, isTemplate: false))
+    public init(systemImageName: String) {
+        wire = NotificationActionDescription.Icon(name: systemImageName, isTemplate: false)
+    }
+
+    convenience init(_ wire: NotificationActionDescription.Icon) {
+        self.init(systemImageName: wire.name)
+        self.wire = wire
     }
 
     /// Reads an archive of this module; `nil` for another one.

@@ -4,25 +4,20 @@ import Synchronization
 
 /// A kind of notification with its buttons. Immutable.
 ///
-/// Sendable is unchecked because the class is open. It has constants of value types only. A subclass with variables of
+/// Sendable is unchecked because the class is open. It has values only that initializers set. A subclass with variables of
 /// its own must ensure that it is safe.
 open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     private static let made = Atomic<UInt64>(0)
 
-    let wire: NotificationCategory
+    private final var stored: NotificationCategory
     /// The place among the categories that this process has made; 0 for those that the agent sent.
-    let order: UInt64
+    private(set) final var order: UInt64
 
     /// A category that the agent sent.
-    init(_ wire: NotificationCategory) {
-        self.wire = wire
+    convenience init(_ wire: NotificationCategory) {
+        self.init(identifier: wire.identifier, actions: [], intentIdentifiers: [])
+        stored = wire
         order = 0
-    }
-
-    /// A category that the app makes.
-    private init(made wire: NotificationCategory) {
-        self.wire = wire
-        order = Self.made.add(1, ordering: .relaxed).newValue
     }
 
     /// A kind of notification with these buttons.
@@ -47,23 +42,35 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
     }
 
     /// A kind of notification of which several are summed up by a text.
-    public convenience init(
+    public init(
         identifier: String, actions: [UNNotificationAction], intentIdentifiers: [String],
         hiddenPreviewsBodyPlaceholder: String?, categorySummaryFormat: String?,
         options: UNNotificationCategoryOptions = []
     ) {
-        self.init(
-            made: NotificationCategory(
-                identifier: identifier, actions: actions.map(\.wire), intentIdentifiers: intentIdentifiers,
-                options: options.rawValue, hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder,
-                categorySummaryFormat: categorySummaryFormat))
+        stored = NotificationCategory(
+            identifier: identifier, actions: actions.map(\.wire), intentIdentifiers: intentIdentifiers,
+            options: options.rawValue, hiddenPreviewsBodyPlaceholder: hiddenPreviewsBodyPlaceholder,
+            categorySummaryFormat: categorySummaryFormat)
+        order = Self.made.add(1, ordering: .relaxed).newValue
     }
 
     /// Reads an archive of this module; `nil` for another one.
     public required init?(coder: NSCoder) {
         guard let wire = WireCoding.decode(NotificationCategory.self, with: coder) else { return nil }
-        self.wire = wire
+        stored = wire
         order = Self.made.add(1, ordering: .relaxed).newValue
+    }
+
+    /// The category as it is sent to the agent, by what a subclass says.
+    var wire: NotificationCategory {
+        var wire = stored
+        wire.identifier = identifier
+        wire.actions = actions.map(\.wire)
+        wire.intentIdentifiers = intentIdentifiers
+        wire.options = options.rawValue
+        if !hiddenPreviewsBodyPlaceholder.isEmpty { wire.hiddenPreviewsBodyPlaceholder = hiddenPreviewsBodyPlaceholder }
+        if !categorySummaryFormat.isEmpty { wire.categorySummaryFormat = categorySummaryFormat }
+        return wire
     }
 
     /// Archives it.
@@ -73,24 +80,24 @@ open class UNNotificationCategory: NSObject, NSCopying, NSSecureCoding, @uncheck
     public class var supportsSecureCoding: Bool { true }
 
     /// The identifier that a notification's `categoryIdentifier` names.
-    open var identifier: String { wire.identifier }
+    open var identifier: String { stored.identifier }
     /// The buttons, in their order.
-    open var actions: [UNNotificationAction] { wire.actions.map { UNNotificationAction.made(of: $0) } }
+    open var actions: [UNNotificationAction] { stored.actions.map { UNNotificationAction.made(of: $0) } }
     /// Kept, and without effect: there are no intents on Linux.
-    open var intentIdentifiers: [String] { wire.intentIdentifiers }
+    open var intentIdentifiers: [String] { stored.intentIdentifiers }
     /// How its notifications behave.
-    open var options: UNNotificationCategoryOptions { UNNotificationCategoryOptions(rawValue: wire.options) }
+    open var options: UNNotificationCategoryOptions { UNNotificationCategoryOptions(rawValue: stored.options) }
     /// The text that replaces the body where previews are hidden; empty for the agent's own text.
-    open var hiddenPreviewsBodyPlaceholder: String { wire.hiddenPreviewsBodyPlaceholder ?? "" }
+    open var hiddenPreviewsBodyPlaceholder: String { stored.hiddenPreviewsBodyPlaceholder ?? "" }
     /// The format of a summary of several notifications.
-    open var categorySummaryFormat: String { wire.categorySummaryFormat ?? "" }
+    open var categorySummaryFormat: String { stored.categorySummaryFormat ?? "" }
 
     /// Itself.
     open func copy(with zone: NSZone? = nil) -> Any { self }
     /// Whether the other is the same in everything.
     open override func isEqual(_ object: Any?) -> Bool { (object as? UNNotificationCategory)?.wire == wire }
     /// The same for equal categories.
-    open override var hash: Int { wire.identifier.hashValue }
+    open override var hash: Int { identifier.hashValue }
     /// The object's class, address and values.
     open override var description: String {
         describing([

@@ -14,6 +14,26 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
 
     var values: Values
 
+    /// The values by what the members say: a subclass may override them. A text that is looked up at delivery stays so.
+    final var spokenValues: Values {
+        var said = values
+        if title != said.title { said.setText(title, text: \.title, localization: \.titleLocalization) }
+        if subtitle != said.subtitle { said.setText(subtitle, text: \.subtitle, localization: \.subtitleLocalization) }
+        if body != said.body { said.setText(body, text: \.body, localization: \.bodyLocalization) }
+        said.userInfo = userInfo
+        said.wire.badge = badge?.intValue
+        said.wire.sound = sound?.wire
+        said.wire.launchImageName = launchImageName
+        said.wire.attachments = attachments.map(\.wire)
+        said.wire.categoryIdentifier = categoryIdentifier
+        said.wire.threadIdentifier = threadIdentifier
+        said.wire.targetContentIdentifier = targetContentIdentifier
+        said.wire.interruptionLevel = interruptionLevel.wire
+        said.wire.relevanceScore = relevanceScore > 0 ? min(1, relevanceScore) : 0
+        said.wire.filterCriteria = filterCriteria
+        return said
+    }
+
     /// Empty content.
     public override init() { values = Values() }
     init(values: Values) { self.values = values }
@@ -26,17 +46,17 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
 
     /// Archives everything but those members of the user info that no property list can hold: a coder on Linux ends the
     /// program when it gets a failure.
-    open func encode(with coder: NSCoder) { WireCoding.encode(values.forArchive(), with: coder) }
+    open func encode(with coder: NSCoder) { WireCoding.encode(spokenValues.forArchive(), with: coder) }
 
     /// Always true.
     public class var supportsSecureCoding: Bool { true }
 
     /// The first line.
-    open var title: String { values.text(\.title, \.titleLocalization) }
+    open var title: String { values.title }
     /// The second line.
-    open var subtitle: String { values.text(\.subtitle, \.subtitleLocalization) }
+    open var subtitle: String { values.subtitle }
     /// The text itself.
-    open var body: String { values.text(\.body, \.bodyLocalization) }
+    open var body: String { values.body }
     /// The number to show on the app's icon; `nil` leaves it, 0 takes it away.
     open var badge: NSNumber? { values.wire.badge.map { NSNumber(value: $0) } }
     /// The sound of the notification; `nil` for silence.
@@ -74,22 +94,23 @@ open class UNNotificationContent: NSObject, NSCopying, NSMutableCopying, NSSecur
 
     /// Always an immutable content.
     open func copy(with zone: NSZone? = nil) -> Any {
-        type(of: self) == UNNotificationContent.self ? self : UNNotificationContent(values: values)
+        type(of: self) == UNNotificationContent.self ? self : UNNotificationContent(values: spokenValues)
     }
 
     /// Always a ``UNMutableNotificationContent``.
-    open func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(values: values) }
+    open func mutableCopy(with zone: NSZone? = nil) -> Any { UNMutableNotificationContent(values: spokenValues) }
 
     /// Whether the other is content, mutable or not, with the same values.
     open override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? UNNotificationContent else { return false }
-        return values.wire == other.values.wire && values.summaryArgument == other.values.summaryArgument
-            && values.summaryArgumentCount == other.values.summaryArgumentCount
-            && NotificationContent.UserInfo.areEqual(values.userInfo, other.values.userInfo)
+        guard let other = (object as? UNNotificationContent)?.spokenValues else { return false }
+        let values = spokenValues
+        return values.wire == other.wire && values.summaryArgument == other.summaryArgument
+            && values.summaryArgumentCount == other.summaryArgumentCount
+            && NotificationContent.UserInfo.areEqual(values.userInfo, other.userInfo)
     }
 
     /// The same for equal contents.
-    open override var hash: Int { values.wire.hashValue }
+    open override var hash: Int { spokenValues.wire.hashValue }
     /// The object's class, address and values.
     open override var description: String {
         describing([
@@ -130,7 +151,11 @@ extension UNNotificationContent.Values {
     /// Whether there is anything to show, hear or count.
     var isEmpty: Bool { !wire.showsText && wire.sound == nil && wire.badge == nil }
 
-    func text(
+    var title: String { text(\.title, \.titleLocalization) }
+    var subtitle: String { text(\.subtitle, \.subtitleLocalization) }
+    var body: String { text(\.body, \.bodyLocalization) }
+
+    private func text(
         _ text: KeyPath<NotificationContent, String>,
         _ localization: KeyPath<NotificationContent, NotificationContent.Localization?>
     ) -> String {

@@ -11,14 +11,14 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     private let storedTrigger: UNNotificationTrigger?
 
     /// Keeps a copy of the content as it is now.
-    public convenience init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
-        self.init(identifier: identifier, values: content.values, trigger: trigger)
+    public init(identifier: String, content: UNNotificationContent, trigger: UNNotificationTrigger?) {
+        storedIdentifier = identifier
+        storedContent = UNNotificationContent(values: content.spokenValues)
+        storedTrigger = trigger
     }
 
-    init(identifier: String, values: UNNotificationContent.Values, trigger: UNNotificationTrigger?) {
-        storedIdentifier = identifier
-        storedContent = UNNotificationContent(values: values)
-        storedTrigger = trigger
+    convenience init(identifier: String, values: UNNotificationContent.Values, trigger: UNNotificationTrigger?) {
+        self.init(identifier: identifier, content: UNNotificationContent(values: values), trigger: trigger)
     }
 
     /// Creates a request from the agent's description.
@@ -41,9 +41,9 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     /// Archives everything but those members of the user info that no property list can hold.
     open func encode(with coder: NSCoder) {
         let request = NotificationRequest(
-            identifier: storedIdentifier, content: storedContent.values.forArchive(), trigger: storedTrigger?.wire)
+            identifier: identifier, content: content.spokenValues.forArchive(), trigger: trigger?.wire)
         WireCoding.encode(
-            Archive(request: request, isPush: storedTrigger is UNPushNotificationTrigger), with: coder)
+            Archive(request: request, isPush: trigger is UNPushNotificationTrigger), with: coder)
     }
 
     /// Always true.
@@ -57,10 +57,10 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     /// `nil` for "at once".
     open var trigger: UNNotificationTrigger? { storedTrigger }
 
-    /// The request as it is sent to the agent.
+    /// The request as it is sent to the agent, by what a subclass says.
     func forWire() throws(UnsendableContent) -> NotificationRequest {
         NotificationRequest(
-            identifier: storedIdentifier, content: try storedContent.values.forWire(), trigger: storedTrigger?.wire)
+            identifier: identifier, content: try content.spokenValues.forWire(), trigger: trigger?.wire)
     }
 
     private struct Archive: Codable {
@@ -73,11 +73,10 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     /// Whether identifier, content and trigger are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? UNNotificationRequest else { return false }
-        return storedIdentifier == other.storedIdentifier && storedContent == other.storedContent
-            && storedTrigger == other.storedTrigger
+        return identifier == other.identifier && content == other.content && trigger == other.trigger
     }
     /// The same for equal requests.
-    open override var hash: Int { storedIdentifier.hashValue }
+    open override var hash: Int { identifier.hashValue }
     /// The object's class, address and values.
     open override var description: String {
         describing(["identifier": identifier, "content": content, "trigger": trigger])

@@ -10,10 +10,25 @@ open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @uncheck
     /// Of the agent's values; one that this version does not know counts as the least that is allowed.
     init(_ settings: NotificationSettings) { wire = settings }
 
-    /// Reads an archive of this module; `nil` for another one.
+    /// Reads an archive of this module; `nil` for another one. Of a hand-written coder it reads what Apple's class
+    /// does: each setting's number by `decodeInt64(forKey:)`, and `providesAppNotificationSettings` by
+    /// `decodeBool(forKey:)`.
     public required init?(coder: NSCoder) {
-        guard let wire = WireCoding.decode(NotificationSettings.self, with: coder) else { return nil }
-        self.wire = wire
+        if let wire = WireCoding.decode(NotificationSettings.self, with: coder) {
+            self.wire = wire
+        } else if WireCoding.isHandWritten(coder) {
+            func number(_ key: String) -> Int { Int(coder.decodeInt64(forKey: key)) }
+            wire = NotificationSettings(
+                authorizationStatus: number("authorizationStatus"), alertSetting: number("alertSetting"),
+                soundSetting: number("soundSetting"), badgeSetting: number("badgeSetting"),
+                notificationCenterSetting: number("notificationCenterSetting"),
+                criticalAlertSetting: number("criticalAlertSetting"),
+                timeSensitiveSetting: number("timeSensitiveSetting"), alertStyle: number("alertStyle"),
+                showPreviewsSetting: number("showPreviewsSetting"), lockScreenSetting: number("lockScreenSetting"),
+                providesAppNotificationSettings: coder.decodeBool(forKey: "providesAppNotificationSettings"))
+        } else {
+            return nil
+        }
     }
 
     /// Archives it.

@@ -13,18 +13,21 @@ public struct UNNotificationSoundName: RawRepresentable, Hashable, Sendable {
 
 /// The sound of a notification. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it has a constant only.
+/// Sendable is unchecked because the class is open; it has a value only that initializers set.
 open class UNNotificationSound: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    let wire: NotificationSound
-
-    init(_ wire: NotificationSound) { self.wire = wire }
+    private(set) final var wire: NotificationSound
 
     /// A sound file of the app.
-    public convenience init(named name: UNNotificationSoundName) { self.init(NotificationSound(name: name.rawValue)) }
+    public init(named name: UNNotificationSoundName) { wire = NotificationSound(name: name.rawValue) }
 
     /// A sound file of the app, in Swift 4's spelling.
     @available(*, deprecated, message: "write UNNotificationSound(named: UNNotificationSoundName(…))")
-    public convenience init(named name: String) { self.init(NotificationSound(name: name)) }
+    public convenience init(named name: String) { self.init(named: UNNotificationSoundName(name)) }
+
+    convenience init(_ wire: NotificationSound) {
+        self.init(named: UNNotificationSoundName(""))
+        self.wire = wire
+    }
 
     /// Reads an archive of this module; `nil` for another one.
     public required init?(coder: NSCoder) {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The condition under which a notification appears. Immutable.
 ///
-/// Sendable is unchecked because the class is open; it and its subclasses have constants only.
+/// Sendable is unchecked because the class is open; it and its subclasses have a value only that initializers set.
 open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The archived form of a trigger.
     enum Archive: Codable, Hashable {
@@ -11,7 +11,7 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecke
         case asked(NotificationTrigger)
     }
 
-    let archive: Archive
+    final var archive: Archive
 
     init(_ archive: Archive) { self.archive = archive }
 
@@ -45,9 +45,10 @@ open class UNNotificationTrigger: NSObject, NSCopying, NSSecureCoding, @unchecke
     /// The trigger for a description from the agent.
     static func made(of wire: NotificationTrigger) -> UNNotificationTrigger {
         switch wire {
-        case .timeInterval: UNTimeIntervalNotificationTrigger(.asked(wire))
-        case .calendar: UNCalendarNotificationTrigger(.asked(wire))
-        case .region: UNLocationNotificationTrigger(.asked(wire))
+        case .timeInterval: UNTimeIntervalNotificationTrigger(wire)
+        case .calendar(let components, let repeats):
+            UNCalendarNotificationTrigger(dateMatching: components, repeats: repeats)
+        case .region: UNLocationNotificationTrigger(wire)
         }
     }
 
@@ -87,20 +88,24 @@ open class UNPushNotificationTrigger: UNNotificationTrigger, @unchecked Sendable
 ///
 /// Sendable is unchecked because the class is open. Immutable, as its base class.
 open class UNTimeIntervalNotificationTrigger: UNNotificationTrigger, @unchecked Sendable {
-    override init(_ archive: Archive) { super.init(archive) }
+    /// A trigger of the agent's.
+    convenience init(_ wire: NotificationTrigger) {
+        self.init(timeInterval: 60, repeats: false)
+        archive = .asked(wire)
+    }
 
     /// Fires so many seconds after the notification is added, and again and again when it repeats.
     ///
     /// Ends the program, as on Apple's systems, when the interval is not greater than 0, or is shorter than 60
     /// seconds and repeats.
-    public convenience init(timeInterval: TimeInterval, repeats: Bool) {
+    public init(timeInterval: TimeInterval, repeats: Bool) {
         precondition(
             timeInterval > 0 && timeInterval.isFinite,
             "A notification's time interval must be greater than 0 seconds, not \(timeInterval).")
         precondition(
             !repeats || timeInterval >= 60,
             "A notification's time interval must be at least 60 seconds if it repeats, not \(timeInterval).")
-        self.init(.asked(.timeInterval(seconds: timeInterval, repeats: repeats)))
+        super.init(.asked(.timeInterval(seconds: timeInterval, repeats: repeats)))
     }
 
     /// Reads an archive of this module; `nil` for another one.

@@ -1,7 +1,6 @@
 import AgentProtocol
 import AppHost
 import Foundation
-import Synchronization
 
 /// An app's access to its notifications.
 ///
@@ -12,8 +11,8 @@ import Synchronization
 open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
     private static let shared = UNUserNotificationCenter(host: .shared)
 
-    private let host: AppHost
-    private let completions = DispatchQueue(label: "aldaba.usernotifications.completions")
+    let host: AppHost
+    let completions = DispatchQueue(label: "aldaba.usernotifications.completions")
     private let lock = NSLock()
     private weak var storedDelegate: (any UNUserNotificationCenterDelegate)?
 
@@ -76,62 +75,149 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The number on the app's icon, for which the calling thread waits; `nil` where no agent is connected, and where
-    /// it does not answer in time.
-    package func badge(within limit: DispatchTimeInterval) -> Int? {
-        let answered = DispatchSemaphore(value: 0)
-        let badge = Mutex<Int?>(nil)
-        host.requestBadge { given in
-            badge.withLock { $0 = given }
-            answered.signal()
-        }
-        _ = answered.wait(timeout: .now() + limit)
-        return badge.withLock { $0 }
-    }
+    // MARK: Requests, the list, categories and the badge: all go to the agent, in the order of the calls.
 
-    /// Makes this center the one that the host asks, and starts the host.
-    @MainActor
-    package func attach(to host: AppHost) {
-        if host.receivers.notification == nil { host.receivers.notification = NotificationDelivery(center: self) }
-        host.start()
-    }
-}
-
-extension UNUserNotificationCenter {
-    /// Sends a command to the agent. `completion` is called on the private queue, with the answer or an error.
-    func ask(_ command: CenterCommand, completion: @escaping @Sendable (Result<CenterAnswer, any Error>) -> Void) {
-        host.start()
-        host.requestCenter(command) { [completions] answer in
-            let result: Result<CenterAnswer, any Error> =
-                switch answer {
-                case .failure(.untaken): .failure(Self.unreachable)
-                case .failure(.unsendable(let error)): .failure(Self.unsendable(command, error))
-                case .success(.failed(let code, let message)): .failure(Self.refusal(code, message))
-                case .success(let answer): .success(answer)
-                }
-            completions.async { completion(result) }
+    /// Has a notification appear when its trigger fires, or at once without one. It replaces one with the same
+    /// identifier.
+    ///
+    /// The handler is called when the agent has stored it, or with the error: `UNError.notificationInvalidNoContent`
+    /// without title, subtitle, body, sound and badge, `UNError.notificationInvalidNoDate` for a trigger without a date
+    /// in the future, `UNError.notificationsNotAllowed` and those of attachments as the agent finds them;
+    /// `CocoaError.coderInvalidValue` for a user info that is no property list, and for content of more than a
+    /// mebibyte.
+    @preconcurrency
+    open func add(
+        _ request: UNNotificationRequest,
+        withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
+    ) {
+        do {
+            let command = try CenterCommand.add(request.checked())
+            ask(command) { completionHandler?($0.error) }
+        } catch {
+            fail(error, completionHandler)
         }
     }
 
-    /// Calls a completion handler on the private queue with the error of a command that was not sent.
-    func fail(_ error: any Error, _ completion: (@Sendable ((any Error)?) -> Void)?) {
-        completions.async { completion?(error) }
+    /// Reads which requests have not fired yet.
+    @preconcurrency
+    open func getPendingNotificationRequests(
+        completionHandler: @escaping @Sendable ([UNNotificationRequest]) -> Void
+    ) {
+        ask(.pending) { answer in
+            guard case .success(.pending(let requests)) = answer else { return completionHandler([]) }
+            completionHandler(requests.map { UNNotificationRequest($0) })
+        }
     }
 
-    private static var unreachable: any Error {
-        UNError(
-            .notificationsNotAllowed,
-            "No agent takes this: the app has no id, another process is the app now, or too much waits already.")
+    /// Takes back requests that have not fired yet.
+    open func removePendingNotificationRequests(withIdentifiers identifiers: [String]) {
+        ask(.removePending(identifiers)) { _ in }
     }
 
-    /// No message can carry it.
-    private static func unsendable(_ command: CenterCommand, _ error: AgentFrameError) -> any Error {
-        let what = if case .add(let request) = command { "The notification \"\(request.identifier)\"" } else { "This" }
-        return UnsendableContent(sentence: "\(what) cannot be sent: \(error).").error
+    /// Takes back all requests that have not fired yet.
+    open func removeAllPendingNotificationRequests() { ask(.removePending(nil)) { _ in } }
+
+    /// Reads which notifications were shown and are still in the list.
+    @preconcurrency
+    open func getDeliveredNotifications(completionHandler: @escaping @Sendable ([UNNotification]) -> Void) {
+        ask(.delivered) { answer in
+            guard case .success(.delivered(let notifications)) = answer else { return completionHandler([]) }
+            completionHandler(notifications.map { UNNotification($0) })
+        }
     }
 
-    private static func refusal(_ code: Int, _ message: String) -> any Error {
-        UNError(
-            _nsError: NSError(domain: UNErrorDomain, code: code, userInfo: [NSLocalizedDescriptionKey: message]))
+    /// Takes notifications out of the list and off the screen.
+    open func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {
+        ask(.removeDelivered(identifiers)) { _ in }
+    }
+
+    /// Takes all of this app's notifications out of the list and off the screen.
+    open func removeAllDeliveredNotifications() { ask(.removeDelivered(nil)) { _ in } }
+
+    /// Adds kinds of notification to the app's, in place of those with the same identifiers. What is delivered after
+    /// this call has them, over restarts too. Of several with one identifier the one that the app made last counts.
+    ///
+    /// An app and its service extension share one set, and neither takes away what the other has set; on Apple's
+    /// systems the later call does. An empty set takes all away. At most 256 are kept: those that the extension set
+    /// longest ago go first, and the agent's log says so.
+    open func setNotificationCategories(_ categories: Set<UNNotificationCategory>) {
+        let counting = Dictionary(grouping: categories, by: \.identifier).values.compactMap { same in
+            same.max { $0.order < $1.order }
+        }
+        ask(.setCategories(counting.map(\.wire).sorted { $0.identifier < $1.identifier })) { _ in }
+    }
+
+    /// Reads the app's kinds of notification.
+    @preconcurrency
+    open func getNotificationCategories(
+        completionHandler: @escaping @Sendable (Set<UNNotificationCategory>) -> Void
+    ) {
+        ask(.categories) { answer in
+            guard case .success(.categories(let categories)) = answer else { return completionHandler([]) }
+            completionHandler(Set(categories.map { UNNotificationCategory($0) }))
+        }
+    }
+
+    /// Sets the number on the app's icon; 0 takes it away.
+    ///
+    /// `UNError.badgeInputInvalid` for a negative number, and for one beyond 32 bits.
+    @preconcurrency
+    open func setBadgeCount(
+        _ newBadgeCount: Int, withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
+    ) {
+        guard (0...Int(Int32.max)).contains(newBadgeCount) else {
+            let error = UNError(.badgeInputInvalid, "A badge is a number from 0 to \(Int32.max), not \(newBadgeCount).")
+            return fail(error, completionHandler)
+        }
+        ask(.setBadge(newBadgeCount)) { completionHandler?($0.error) }
+    }
+
+    // MARK: The same, awaited
+
+    /// Asks the person to allow notifications; whether they did. See the form with a completion handler.
+    open func requestAuthorization(options: UNAuthorizationOptions = []) async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            requestAuthorization(options: options) { granted, error in
+                if let error { continuation.resume(throwing: error) } else { continuation.resume(returning: granted) }
+            }
+        }
+    }
+
+    /// The notification settings of this app.
+    open func notificationSettings() async -> UNNotificationSettings {
+        await withCheckedContinuation { continuation in
+            getNotificationSettings { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Has a notification appear. Returns when the agent has stored it; throws the error of the other form.
+    open func add(_ request: UNNotificationRequest) async throws {
+        try await awaited { add(request, withCompletionHandler: $0) }
+    }
+
+    /// The requests that have not fired yet.
+    open func pendingNotificationRequests() async -> [UNNotificationRequest] {
+        await withCheckedContinuation { continuation in
+            getPendingNotificationRequests { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// The notifications that were shown and are still in the list.
+    open func deliveredNotifications() async -> [UNNotification] {
+        await withCheckedContinuation { continuation in
+            getDeliveredNotifications { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// The app's kinds of notification.
+    open func notificationCategories() async -> Set<UNNotificationCategory> {
+        await withCheckedContinuation { continuation in
+            getNotificationCategories { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Sets the number on the app's icon; throws the error of the other form.
+    open func setBadgeCount(_ newBadgeCount: Int) async throws {
+        try await awaited { setBadgeCount(newBadgeCount, withCompletionHandler: $0) }
     }
 }

@@ -72,9 +72,11 @@ private enum PlainValue {
     }
 
     private static func make(_ value: Any, at place: String) throws(UnsendableContent) -> Any {
+        let value = withoutOptional(value)
         switch value {
-        case let value as AnyHashable where !(value.base is AnyHashable): try scalar(value.base, at: place)
-        default: try scalar(value, at: place)
+        case let value as AnyHashable where !(value.base is AnyHashable):
+            return try scalar(withoutOptional(value.base), at: place)
+        default: return try scalar(value, at: place)
         }
     }
 
@@ -123,7 +125,19 @@ private enum PlainValue {
         }
     }
 
-    private static func unwrapped(_ value: Any) -> Any { (value as? AnyHashable)?.base ?? value }
+    private static func unwrapped(_ value: Any) -> Any {
+        let value = withoutOptional(value)
+        return withoutOptional((value as? AnyHashable)?.base ?? value)
+    }
+
+    /// The value in an optional, and `NSNull` for `nil`, as Swift bridges it (SE-0140); any other value as it is.
+    private static func withoutOptional(_ value: Any) -> Any {
+        var value = value
+        while case let mirror = Mirror(reflecting: value), mirror.displayStyle == .optional {
+            value = mirror.children.first?.value ?? NSNull()
+        }
+        return value
+    }
 
     static func holdsNull(_ value: Any) -> Bool {
         switch value {

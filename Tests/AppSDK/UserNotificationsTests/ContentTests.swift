@@ -46,6 +46,16 @@ struct ContentTests {
     }
 
     @Test(arguments: [
+        ("50% off", nil, "50% off"), ("50% off", [], "50% off"), ("100%% sure", nil, "100%% sure"),
+        ("%d%% off", [50], "50% off"),
+    ])
+    func `without arguments a key that is not found is the text itself`(key: String, arguments: [Int]?, text: String) {
+        let content = UNMutableNotificationContent()
+        content.body = NSString.localizedUserNotificationString(forKey: key, arguments: arguments)
+        #expect(content.body == text)
+    }
+
+    @Test(arguments: [
         ("%@ and %@", ["a", "b"], "a and b"), ("%2$@ before %1$@", ["a", "b"], "b before a"),
         ("%d%%, %5.2f, %lu", ["1", "2", "3"], "1%, 2, 3"), ("%@ %@", ["a"], "a "), ("100%", [], "100%"),
         ("%", ["a"], "%"), ("% y", ["a"], "% y"), ("%1$s%1$s", ["é"], "éé"), ("plain", ["a"], "plain"),

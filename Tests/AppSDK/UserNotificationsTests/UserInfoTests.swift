@@ -15,6 +15,8 @@ struct UserInfoTests {
             (["when": Date(timeIntervalSince1970: 1)], false),
             (["raw": Data([0, 255]), "deep": ["raw": NSData(), "n": 1]], false),
             (["infinite": Double.infinity], false),
+            (["nil": String?.none as Any, "deep": [Int?.none as Any, Int??.some(nil) as Any]], true),
+            (["text": String?.some("x") as Any, "number": Int??.some(3) as Any], true),
         ]
     }
 
@@ -24,6 +26,12 @@ struct UserInfoTests {
         let wire = try NotificationContent.UserInfo(info)
         if case .json = wire { #expect(isJSON) } else { #expect(!isJSON) }
         #expect(NotificationContent.UserInfo.areEqual(wire.dictionary, info), "\(wire.dictionary)")
+    }
+
+    @Test func `nil in a dictionary is a null, and what an optional holds is itself`() throws {
+        let wire = try NotificationContent.UserInfo(["a": Int?.none as Any, "b": Int?.some(3) as Any])
+        #expect(wire == .json(#"{"a":null,"b":3}"#))
+        #expect(wire.dictionary["a"] is NSNull && wire.dictionary["b"] as? Int == 3)
     }
 
     @Test func `the types that iOS code asks for are there`() throws {
@@ -56,7 +64,6 @@ struct UserInfoTests {
             (["a": [1, Strange()]], #"userInfo["a"][1]"#),
             (["m": [7: "x"]], #"userInfo["m"]"#),
             ([7: "x"], "userInfo"),
-            (["n": String?.none as Any], #"userInfo["n"]"#),
             (["null": NSNull(), "when": Date()], "userInfo"),
         ]
     }

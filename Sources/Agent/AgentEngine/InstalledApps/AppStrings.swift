@@ -14,9 +14,11 @@ package struct AppStrings: Sendable {
         return (chain + [locale].compactMap { $0 }).filter { !["C", "POSIX", "C.UTF-8"].contains($0) }
     }
 
-    /// The text of a key with its arguments; `nil` when no table has the key.
+    /// The text of a key with its arguments, without any as the table has it; `nil` when no table has the key.
     package func text(_ localization: NotificationContent.Localization) -> String? {
-        tables.lazy.compactMap { $0[localization.key] }.first.map { Self.fill($0, localization.arguments) }
+        tables.lazy.compactMap { $0[localization.key] }.first.map {
+            localization.arguments.isEmpty ? $0 : Self.fill($0, localization.arguments)
+        }
     }
 
     /// Puts arguments into a format: `%@` takes the next, `%2$@` the second, `%%` is a per cent sign. What names an

@@ -18,7 +18,7 @@ struct AppStringsTests {
 
     @Test func `the person's language comes first, then the base`() throws {
         let folder = try TemporaryFolder()
-        for (language, text) in [("de", #""HI" = "Hallo %@";"#), ("en", #""HI" = "Hello %@"; "ONLY" = "only";"#)] {
+        for (language, text) in [("de", #""HI" = "Hallo %@";"#), ("en", #""HI" = "Hello %@"; "ONLY" = "only"; "OFF" = "50% off";"#)] {
             let place = folder.url.appendingPathComponent("\(language).lproj")
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
             try text.write(
@@ -27,6 +27,7 @@ struct AppStringsTests {
         let german = AppStrings(folder: folder.url.path, languages: ["de_AT.UTF-8"])
         #expect(german.text(.init(key: "HI", arguments: ["Anna"])) == "Hallo Anna")
         #expect(german.text(.init(key: "ONLY")) == "only")
+        #expect(german.text(.init(key: "OFF")) == "50% off", "without arguments it is no format")
         #expect(german.text(.init(key: "NEITHER")) == nil)
         #expect(AppStrings.languages(["LANG": "de_DE.UTF-8", "LANGUAGE": "fr:de"]) == ["fr", "de", "de_DE.UTF-8"])
         #expect(AppStrings.languages(["LC_ALL": "C", "LANG": "de_DE"]) == [])
