@@ -79,6 +79,21 @@ open class UNNotificationAction: NSObject, NSCopying, NSSecureCoding, @unchecked
 ///
 /// Sendable is unchecked because the base class' is; nothing is stored here.
 open class UNTextInputNotificationAction: UNNotificationAction, @unchecked Sendable {
+    /// A button that asks for text, with the system's button and an empty field.
+    public override init(identifier: String, title: String, options: UNNotificationActionOptions = []) {
+        super.init(identifier: identifier, title: title, options: options)
+    }
+
+    /// A button with an icon that asks for text, with the system's button and an empty field.
+    public override init(
+        identifier: String, title: String, options: UNNotificationActionOptions = [], icon: UNNotificationActionIcon?
+    ) {
+        super.init(identifier: identifier, title: title, options: options, icon: icon)
+    }
+
+    /// Reads an archive of this module; `nil` for another one.
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+
     /// A button that asks for text.
     public convenience init(
         identifier: String, title: String, options: UNNotificationActionOptions = [], textInputButtonTitle: String,
