@@ -95,15 +95,13 @@ let core: [Target] = [
 let server: [Target] = [
     part(
         "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "DeviceChannel", "FCMProtocol", "Networking",
-        "Platform", "PushCore", crypto, nioCore, logging, metrics, hummingbird,
-        lifecycle, nioPosix, nioSSL),
+        "Platform", "PushCore", crypto, nioCore, logging, metrics, hummingbird, lifecycle, nioPosix, nioSSL),
     part(
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "FCMFrontend", "Networking", "PushCore",
-        "PushServer", hummingbird, nioCore, nioPosix, nioSSL, logging,
-        lifecycle, protobuf),
+        "PushServer", hummingbird, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
 ]
 
 let apns: [Target] = [
@@ -172,6 +170,9 @@ let appSDK: [Target] = [
     part("ConnectedDevices", in: "AppSDK", "AgentProtocol", "AppHost", "RelayProtocol"),
     part("_Testing_UIKit", in: "AppSDK"),
     part("Flutter", in: "AppSDK", "AppHost", "CLinux", "Platform", "UIKit"),
+    part("FlutterMacOS", in: "AppSDK", "Flutter"),
+    part("BackgroundTasks", in: "AppSDK"),
+    part("OSLog", in: "AppSDK"),
 ]
 
 let command: [Target] = [
@@ -186,9 +187,7 @@ let command: [Target] = [
             "AppHost", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol", "HubProtocol", "HubServer",
             "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer", "RelayAgent", "RelayProtocol",
             "RelayServer", "SQLiteStore", "Scheduling", "TodoList", "PictureService", crypto, x509, nioCore, nioPosix,
-            nioSSL,
-            lifecycle,
-            asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf,
+            nioSSL, lifecycle, asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]
 
@@ -278,8 +277,7 @@ let testTargets: [Target] = [
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
     tests(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "Networking", "PushCore", "PushServer",
-        "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging,
-        lifecycle),
+        "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging, lifecycle),
     tests("APNsProtocol", in: "APNs", "CertificateTestSupport", "PushCore", crypto, asn1, x509),
     tests(
         "APNsFrontend", in: "APNs", "APNsProtocol", "CertificateTestSupport", "Networking", "PushCore", "PushServer",
@@ -300,8 +298,7 @@ let testTargets: [Target] = [
     tests("AgentProtocol", in: "Agent"),
     tests("Scheduling", in: "Agent", "AgentProtocol", "CoreValues"),
     tests(
-        "AgentEngine", in: "Agent", "AgentProtocol", "DeviceTestSupport", "Platform", "PushCore", "Scheduling",
-        crypto),
+        "AgentEngine", in: "Agent", "AgentProtocol", "DeviceTestSupport", "Platform", "PushCore", "Scheduling", crypto),
     tests(
         "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "AppHost", "DeviceChannel", "DeviceTestSupport",
         "Firebase", "Networking", "Platform", "PowerCut", "PushCore", "Scheduling", "StatementLog", "_Testing_UIKit",
@@ -322,7 +319,9 @@ let testTargets: [Target] = [
     tests("FirebaseInstanceID", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "Firebase", "_Testing_UIKit"),
     tests("AldabaFlutterPush", in: "AppSDK", "Flutter", "_Testing_UIKit"),
     tests("ConnectedDevices", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "RelayProtocol"),
-    tests("Flutter", in: "AppSDK", "_Testing_UIKit"),
+    tests("Flutter", in: "AppSDK", "FlutterMacOS", "_Testing_UIKit"),
+    tests("BackgroundTasks", in: "AppSDK"),
+    tests("OSLog", in: "AppSDK"),
     tests("aldaba", "AgentProtocol", "AldabaConfiguration", "Networking", "RelayProtocol", logging),
     tests(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "FCMProtocol", "HubServer", "Networking", "PushCore",
@@ -363,11 +362,11 @@ let package = Package(
 #if os(Linux)
     // Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.
     package.products += [
-        "UIKit", "UserNotificationsUI", "Flutter", "FirebaseMessaging", "FirebaseInstanceID", "Firebase",
-    ]
-    .map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
+        "UIKit", "UserNotificationsUI", "Flutter", "FlutterMacOS", "FirebaseMessaging", "FirebaseInstanceID",
+        "Firebase",
+    ].map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
     package.products += [
         "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayProtocol",
-        "CoreLocation", "MobileCoreServices", "AppHost", "AgentProtocol",
+        "CoreLocation", "MobileCoreServices", "BackgroundTasks", "OSLog", "AppHost", "AgentProtocol",
     ].map { .library(name: $0, targets: [$0]) }
 #endif

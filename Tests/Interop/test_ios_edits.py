@@ -27,6 +27,16 @@ LINES = [
      "required init?(coder: NSCoder) { nil }; required convenience init() { fatalError() } }", None),
     ("class D: UIView { override init(frame: CGRect) { super.init(frame: frame) }; "
      "required init?(coder: NSCoder) { super.init(coder: coder) } }", None),
+    ('let item = UIBarButtonItem(title: "Done", style: .done, target: nil, action: nil)', None),
+    ('let old = UIBarButtonItem(title: "Done", style: .done, target: nil, action: #selector(done))',
+     "#selector"),
+    ("let stack = UINavigationController(rootViewController: UIViewController())", None),
+    ('let hidden = UIStackView(arrangedSubviews: [UITextField(), UITextView()]).isHidden', None),
+    ('let title = (["aps": ["alert": "a"]] as NSDictionary).value(forKeyPath: "aps.alert")', None),
+    ("let clipping = CGRect(x: 0, y: 0, width: 1, height: 1).dictionaryRepresentation", None),
+    ('let beacon = CLBeaconRegion(uuid: UUID(), identifier: "b")', None),
+    ("class E: NSObject { @objc func f() {} }", "Objective-C interoperability is disabled"),
+    ("class F: UITableViewController {}", "cannot find type 'UITableViewController' in scope"),
     ('let board = UIStoryboard(name: "Main", bundle: nil)', "cannot find 'UIStoryboard' in scope"),
 ]
 IMPORTS = ["os", "os.log", "CommonCrypto"]
@@ -65,6 +75,24 @@ def test_lines_compile_or_are_refused_as_the_page_says(compiler):
 @pytest.mark.parametrize("module", IMPORTS)
 def test_modules_of_apple_s_toolchain_are_not_there(compiler, module):
     assert "no such module" in " ".join(compiler(f"import {module}\n").get(1, []))
+
+
+def test_the_log_and_background_work_are_modules_of_apple_s_names(compiler):
+    log = 'import OSLog\nlet log = Logger(subsystem: "a", category: "b")\nlog.info("\\(log, privacy: .public)")\n'
+    assert not compiler(log + 'os_log("%{public}@", log: .default, type: .error, "a")\n')
+    assert not compiler("import BackgroundTasks\ntry? BGTaskScheduler.shared.submit(BGAppRefreshTaskRequest(identifier: \"a\"))\n")
+    assert not compiler("import FlutterMacOS\nclass P: NSObject, FlutterPlugin { static func register(with r: FlutterPluginRegistrar) {"
+                        ' _ = FlutterMethodChannel(name: "a", binaryMessenger: r.messenger) } }\n')
+
+
+def test_the_command_of_the_page_takes_objective_c_s_attributes_out(tmp_path):
+    page = (REPOSITORY / "Docs/ios-edits.md").read_text()
+    command = re.search(r"^    (find Sources .*)$", page, re.M).group(1)
+    file = tmp_path / "Sources/App/A.swift"
+    file.parent.mkdir(parents=True)
+    file.write_text("@objc(App) @objcMembers class A {\n    @IBOutlet weak var a: B!\n    @objc  func f() {}\n    @objection var c = 1\n}\n")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, timeout=60)
+    assert file.read_text() == "class A {\n    weak var a: B!\n    func f() {}\n    @objection var c = 1\n}\n"
 
 
 def test_the_network_is_a_module_of_its_own(compiler):

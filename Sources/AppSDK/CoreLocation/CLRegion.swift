@@ -44,6 +44,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
         var latitude: Double?
         var longitude: Double?
         var radius: Double?
+        var beacon: CLBeaconRegion.Beacon?
     }
 
     /// The region's name within the app.

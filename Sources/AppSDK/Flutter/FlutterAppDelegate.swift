@@ -53,9 +53,15 @@ open class FlutterViewController: UIViewController {
 ///
 /// Subclasses override what they need. A remote notification comes to `application(_:didReceiveRemoteNotification:)`
 /// unless the form with a completion handler is overridden.
-open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationCenterDelegate {
+open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationCenterDelegate,
+    FlutterPluginRegistry
+{
     /// The app's window; its root is a ``FlutterViewController``.
     open var window: UIWindow?
+    private lazy var plugins = PluginRegistry { [weak self] in
+        (self?.window?.rootViewController as? FlutterViewController)?.binaryMessenger
+            ?? FlutterSocketMessenger.shared
+    }
 
     /// Makes the delegate, with its window.
     public required init() {
@@ -65,11 +71,30 @@ open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotific
         window?.rootViewController = FlutterViewController()
     }
 
-    /// Answers true.
+    /// The access of a plugin to the app; `nil` where it has one already.
+    open func registrar(forPlugin pluginKey: String) -> (any FlutterPluginRegistrar)? {
+        plugins.registrar(forPlugin: pluginKey)
+    }
+
+    /// Whether a plugin has its access.
+    open func hasPlugin(_ pluginKey: String) -> Bool { plugins.hasPlugin(pluginKey) }
+
+    /// The object that a plugin has published.
+    open func valuePublished(byPlugin pluginKey: String) -> NSObject? { plugins.valuePublished(byPlugin: pluginKey) }
+
+    /// Lets a delegate of the Dart half register its plugins, and tells the plugins; answers true.
     open func application(
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
-    ) -> Bool { true }
+    ) -> Bool {
+        (self as? any FlutterImplicitEngineDelegate)?.didInitializeImplicitFlutterEngine(ImplicitEngine(self))
+        let options = Dictionary(
+            uniqueKeysWithValues: (launchOptions ?? [:]).map { (AnyHashable($0.key.rawValue), $0.value) })
+        for plugin in plugins.delegates {
+            _ = plugin.application(application, didFinishLaunchingWithOptions: options)
+        }
+        return true
+    }
 
     /// Does nothing.
     open func applicationDidBecomeActive(_ application: UIApplication) {}
@@ -82,24 +107,39 @@ open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotific
     /// Does nothing.
     open func applicationWillTerminate(_ application: UIApplication) {}
 
-    /// Does nothing.
+    /// Tells the plugins.
     open func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
-    ) {}
+    ) {
+        for plugin in plugins.delegates {
+            plugin.application(application, didRegisterForRemoteNotificationsWithDeviceToken: deviceToken)
+        }
+    }
 
-    /// Does nothing.
+    /// Tells the plugins.
     open func application(
         _ application: UIApplication, didFailToRegisterForRemoteNotificationsWithError error: any Error
-    ) {}
+    ) {
+        for plugin in plugins.delegates {
+            plugin.application(application, didFailToRegisterForRemoteNotificationsWithError: error)
+        }
+    }
 
     /// Does nothing.
     open func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {}
 
-    /// Calls the form without a completion handler; answers that nothing new was fetched.
+    /// Passes it to the first plugin that takes it; else calls the form without a completion handler, and answers that
+    /// nothing new was fetched.
     open func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     ) {
+        for plugin in plugins.delegates
+        where plugin.application(
+            application, didReceiveRemoteNotification: userInfo, fetchCompletionHandler: completionHandler)
+        {
+            return
+        }
         self.application(application, didReceiveRemoteNotification: userInfo)
         completionHandler(.noData)
     }
@@ -115,4 +155,9 @@ open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotific
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) { completionHandler() }
+
+    /// Does nothing.
+    open func userNotificationCenter(
+        _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?
+    ) {}
 }

@@ -30,6 +30,8 @@ open class UIApplication: UIResponder {
     /// The delegate that gets the app's life cycle, held weakly. The one that the app began with is kept alive
     /// besides.
     open weak var delegate: (any UIApplicationDelegate)?
+    /// The commands of the app's icon; kept, and without effect.
+    open var shortcutItems: [UIApplicationShortcutItem]?
     /// The app's state, as the agent or the app itself sets it.
     public internal(set) var applicationState = State.inactive
     /// Whether the app has a device token.

@@ -32,6 +32,12 @@ extension UIApplicationDelegate {
 
     /// Does nothing.
     public func applicationDidFinishLaunching(_ application: UIApplication) {}
+    /// Answers that nothing was done.
+    public func application(
+        _ application: UIApplication, performActionFor shortcutItem: UIApplicationShortcutItem,
+        completionHandler: @escaping (Bool) -> Void
+    ) { completionHandler(false) }
+
     /// Does nothing.
     public func applicationWillEnterForeground(_ application: UIApplication) {}
     /// Does nothing.

@@ -92,6 +92,11 @@ public protocol UIApplicationDelegate: NSObjectProtocol {
         _ application: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
     ) -> Bool
 
+    /// Never called: no command of an icon is passed to an app here.
+    func application(
+        _ application: UIApplication, performActionFor shortcutItem: UIApplicationShortcutItem,
+        completionHandler: @escaping (Bool) -> Void)
+
     /// Never called: no activity is passed to an app here.
     func application(
         _ application: UIApplication, continue userActivity: NSUserActivity,

@@ -19,6 +19,16 @@ open class UIView: UIResponder {
     open var frame: CGRect
     /// Kept, and without effect.
     open var backgroundColor: UIColor?
+    /// Kept; no view is seen anyway.
+    open var isHidden = false
+    /// Kept, and without effect.
+    open var alpha: CGFloat = 1
+    /// Kept: a number by which ``viewWithTag(_:)`` finds the view.
+    open var tag = 0
+    /// Kept, and without effect.
+    open var isUserInteractionEnabled = true
+    /// Kept, and without effect.
+    open var translatesAutoresizingMaskIntoConstraints = true
     /// The views that were put into it, the lowest first.
     open private(set) var subviews: [UIView] = []
     /// The view that it was put into.
@@ -62,6 +72,11 @@ open class UIView: UIResponder {
         view.removeFromSuperview()
         subviews.append(view)
         view.superview = self
+    }
+
+    /// The view itself or the first of those in it that has the tag.
+    open func viewWithTag(_ tag: Int) -> UIView? {
+        self.tag == tag ? self : subviews.lazy.compactMap { $0.viewWithTag(tag) }.first
     }
 
     /// Takes the view out of the one that it is in.

@@ -20,6 +20,10 @@ open class UIViewController: UIResponder {
     open var viewIfLoaded: UIView? { loadedView }
     /// Whether the view has been made.
     open var isViewLoaded: Bool { loadedView != nil }
+    /// The stack or the tabs that the controller is in.
+    open internal(set) weak var parent: UIViewController?
+    /// The controller's tab; kept, and without effect.
+    open lazy var tabBarItem: UITabBarItem? = UITabBarItem(title: title, image: nil, tag: 0)
     /// The title and buttons of a bar above the view; kept, and without effect.
     open var navigationItem: UINavigationItem { ownItem }
     private lazy var ownItem = UINavigationItem(title: title ?? "")
@@ -93,6 +97,22 @@ open class UINavigationItem: NSObject {
     open var title: String?
     /// Kept, and without effect.
     open var prompt: String?
+    /// Kept, and without effect.
+    open var titleView: UIView?
+    /// Kept, and without effect.
+    open var leftBarButtonItems: [UIBarButtonItem]?
+    /// Kept, and without effect.
+    open var rightBarButtonItems: [UIBarButtonItem]?
+    /// The first of ``leftBarButtonItems``.
+    open var leftBarButtonItem: UIBarButtonItem? {
+        get { leftBarButtonItems?.first }
+        set { leftBarButtonItems = newValue.map { [$0] } }
+    }
+    /// The first of ``rightBarButtonItems``.
+    open var rightBarButtonItem: UIBarButtonItem? {
+        get { rightBarButtonItems?.first }
+        set { rightBarButtonItems = newValue.map { [$0] } }
+    }
 
     /// An item with this title.
     public init(title: String) { self.title = title }
