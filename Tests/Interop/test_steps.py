@@ -234,7 +234,7 @@ ORDERS = {
     "storeStanding": (
         {"command": "setCategories", "categories": [{"identifier": "tea", "actions": [], "intentIdentifiers": [], "options": 0}]},
         lambda script: [item["identifier"] for item in script.center("categories")["categories"]] == ["tea"]),
-    "setBadge": ({"command": "setBadge", "badge": 7}, lambda script: True),
+    "setBadge": ({"command": "setBadge", "badge": 7}, lambda script: script.center("badge")["badge"] == 7),
 }
 
 
