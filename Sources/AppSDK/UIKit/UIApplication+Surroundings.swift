@@ -80,7 +80,7 @@ extension UIApplication {
     @available(*, deprecated, message: "use UNUserNotificationCenter.setBadgeCount(_:)")
     public var applicationIconBadgeNumber: Int {
         get {
-            if let badge = center.badge(within: .seconds(1)) { lastBadge = badge }
+            if let badge = center.badge(within: badgeLimit) { lastBadge = badge }
             return lastBadge
         }
         set {

@@ -26,6 +26,8 @@ open class UIApplication: UIResponder {
     private var terminations: [any DispatchSourceSignal] = []
     var backgroundTasks = BackgroundTasks()
     var lastBadge = 0
+    /// How long the main thread waits for the agent's answer about the icon's number.
+    var badgeLimit = DispatchTimeInterval.seconds(1)
 
     /// The delegate that gets the app's life cycle, held weakly. The one that the app began with is kept alive
     /// besides.

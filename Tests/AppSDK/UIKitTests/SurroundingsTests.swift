@@ -78,6 +78,7 @@ final class SurroundingsTests {
     @Test func `the icon's badge number is the agent's, and the last known one without an agent`() async throws {
         let old: any OldMembers = application
         #expect(old.applicationIconBadgeNumber == 0)
+        application.badgeLimit = .seconds(60)
         application.begin(with: PlainDelegate())
         try await agent.welcome()
         _ = try await agent.next { $0 == .ready }
