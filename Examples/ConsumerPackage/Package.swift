@@ -3,7 +3,7 @@ import PackageDescription
 
 let frameworks: [Target.Dependency] = [
     "UserNotifications", "UserNotificationsUI", "UIKit", "CoreLocation", "MobileCoreServices", "Firebase",
-    "FirebaseCore", "FirebaseInstanceID", "FirebaseMessaging",
+    "FirebaseCore", "FirebaseInstanceID", "FirebaseMessaging", "BackgroundTasks", "OSLog", "FlutterMacOS",
 ].map { .product(name: $0, package: "aldaba") }
 
 let richPush: Target.Dependency = .product(name: "AldabaRichPush", package: "aldaba")
