@@ -18,7 +18,9 @@ struct AppStringsTests {
 
     @Test func `the person's language comes first, then the base`() throws {
         let folder = try TemporaryFolder()
-        for (language, text) in [("de", #""HI" = "Hallo %@";"#), ("en", #""HI" = "Hello %@"; "ONLY" = "only"; "OFF" = "50% off";"#)] {
+        for (language, text) in [
+            ("de", #""HI" = "Hallo %@";"#), ("en", #""HI" = "Hello %@"; "ONLY" = "only"; "OFF" = "50% off";"#),
+        ] {
             let place = folder.url.appendingPathComponent("\(language).lproj")
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
             try text.write(
