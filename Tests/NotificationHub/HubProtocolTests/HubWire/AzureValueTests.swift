@@ -186,3 +186,12 @@ func `a batch is read as three SDKs write it`(contentType: String) throws {
         #expect(throws: MultipartBatch.Fault.self) { try MultipartBatch(Array(body.utf8), contentType: type) }
     }
 }
+
+@Test(arguments: [(1, true), (1000, true), (1001, false)])
+func `a batch has 1000 handles at most`(count: Int, isTaken: Bool) {
+    let handles = JSONValue.array((0..<count).map { .string("h\($0)") }).json
+    let part = "--x\nContent-Disposition: inline; name="
+    let body = Array("\(part)notification\n\n{}\n\(part)devices\n\n\(handles)\n--x--".utf8)
+    let batch = try? MultipartBatch(body, contentType: "multipart/mixed; boundary=x")
+    #expect((batch?.devices.count == count) == isTaken)
+}
