@@ -11,6 +11,9 @@ from own_server import TEAM, TOPIC, OwnServer
 from waiting import wait_until
 
 
+PORTS = ("--apns-port=0", "--device-port=0", "--control-port=0", "--metrics-port=0")
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     with OwnServer(tmp_path_factory.mktemp("operator"), "test_operator_log") as running:
@@ -60,14 +63,14 @@ def test_status_and_doctor_say_why_an_agent_is_not_connected(up):
         fault = wait_until(
             lambda: json.loads(agent.aldaba("agent", "status", "--json").stdout).get("serverFault"), "it says why")
         assert fault in agent.aldaba("agent", "status").stdout
-        told = run_aldaba("doctor", "--data", agent.data, "--ephemeral", check=False).stdout
+        told = run_aldaba("doctor", "--data", agent.data, *PORTS, check=False).stdout
         line = next(line for line in told.splitlines() if "agent: process" in line)
         assert "not connected to its server: " in line, told
     finally:
         agent.stop()
 
 
-SERVE = ("serve", "--apns-port=0", "--device-port=0", "--control-port=0", "--metrics-port=0")
+SERVE = ("serve", *PORTS)
 WRONG = {
     "a value": ("aldaba", "serve", "--apns-port", "many"),
     "a file that is not there": ("aldaba", *SERVE, "--certificate=/nowhere", "--certificate-key=/nowhere"),
