@@ -5,8 +5,8 @@ import AgentProtocol
 package final class AppReceivers {
     /// Takes the questions how to present a notification, and the responses.
     package var notification: (any NotificationReceiver)?
-    /// Takes what belongs to the app's life cycle.
-    package var application: (any ApplicationReceiver)?
+    /// Takes what belongs to the app's life cycle; held weakly. What comes after it has gone is for nobody.
+    package weak var application: (any ApplicationReceiver)?
     /// Takes the notifications to change, in a service extension's process.
     package var serviceExtension: (any ExtensionReceiver)?
     /// Receives data messages, and the events of the app's other handlers. Data messages wait until it is set.
