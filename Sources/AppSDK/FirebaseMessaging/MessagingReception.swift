@@ -7,13 +7,14 @@ import UserNotifications
 /// Passes the host's events to messaging: data messages, tokens, and the events of the app's own handlers.
 @MainActor
 final class MessagingReception: MessagingReceiver {
-    private unowned let messaging: Messaging
+    /// `nil` once messaging is gone: what its host had queued for it before is passed over.
+    private weak var messaging: Messaging?
 
     init(messaging: Messaging) { self.messaging = messaging }
 
     func receiveData(_ message: DeliveredNotification) {
         let payload = FCMPayload(message)
-        guard messaging.read({ $0.give(payload.messageID) }) else { return }
+        guard let messaging, messaging.read({ $0.give(payload.messageID) }) else { return }
         guard messaging.useMessagingDelegateForDirectChannel else {
             messaging.host.receivers.application?.receiveInBackground(message) { _ in }
             return
@@ -22,6 +23,7 @@ final class MessagingReception: MessagingReceiver {
     }
 
     private func give(_ payload: FCMPayload) {
+        guard let messaging else { return }
         OptionalCall.make { call in
             messaging.delegate?.messaging(
                 messaging, didReceive: MessagingRemoteMessage(messageID: payload.messageID, appData: payload.appData))
@@ -33,6 +35,7 @@ final class MessagingReception: MessagingReceiver {
     }
 
     func channelChanged(isConnected: Bool) {
+        guard let messaging else { return }
         messaging.read { $0.isConnected = isConnected }
         NotificationCenter.default.post(name: .MessagingConnectionStateChanged, object: messaging)
     }
@@ -42,13 +45,14 @@ final class MessagingReception: MessagingReceiver {
     }
 
     func entered(_ state: AppState) {
+        guard let messaging else { return }
         messaging.read { $0.isActive = state == .active }
         messaging.followChannel()
     }
 
     func willHand(_ notification: DeliveredNotification, as occasion: HandoverReason) {
         let payload = FCMPayload(notification)
-        guard payload.isFromFCM else { return }
+        guard let messaging, payload.isFromFCM else { return }
         if messaging.handlesAutomatically {
             messaging.appDidReceiveMessage(UNNotification.userInfo(of: notification))
         }
@@ -59,7 +63,7 @@ final class MessagingReception: MessagingReceiver {
         give(payload)
     }
 
-    func tokenChanged(_ token: String) { messaging.tokenChanged(token) }
+    func tokenChanged(_ token: String) { messaging?.tokenChanged(token) }
 
-    func tokenFailed(code: String, message: String) { messaging.tokenFailed(code: code, message: message) }
+    func tokenFailed(code: String, message: String) { messaging?.tokenFailed(code: code, message: message) }
 }

@@ -6,7 +6,8 @@ import UserNotifications
 /// Passes the host's events to the application's delegate.
 @MainActor
 final class LifeCycle: ApplicationReceiver {
-    private unowned let application: UIApplication
+    /// `nil` once the application is gone: what its host had queued for it before is passed over.
+    private weak var application: UIApplication?
     private unowned let host: AppHost
 
     init(application: UIApplication, host: AppHost) {
@@ -15,6 +16,7 @@ final class LifeCycle: ApplicationReceiver {
     }
 
     func launch(state: AppState, notification: DeliveredNotification?) {
+        guard let application else { return }
         application.applicationState = state == .background ? .background : .inactive
         var options: [UIApplication.LaunchOptionsKey: Any]?
         if let notification, notification.isRemote {
@@ -31,6 +33,7 @@ final class LifeCycle: ApplicationReceiver {
     /// Goes from one state to another, through `inactive` where that is between, and notifies the delegate of each
     /// step.
     func enter(_ state: AppState) {
+        guard let application else { return }
         let delegate = application.delegate
         if application.applicationState == .background, state != .background {
             application.applicationState = .inactive
@@ -58,7 +61,7 @@ final class LifeCycle: ApplicationReceiver {
     func receiveInBackground(
         _ notification: DeliveredNotification, answer: @escaping @Sendable (BackgroundResult) -> Void
     ) {
-        guard let delegate = application.delegate else { return answer(.noData) }
+        guard let application, let delegate = application.delegate else { return answer(.noData) }
         OldForm.$isCalled.withValue(application.applicationState != .background) {
             delegate.application(
                 application, didReceiveRemoteNotification: UNNotification.userInfo(of: notification)
@@ -73,7 +76,7 @@ final class LifeCycle: ApplicationReceiver {
     }
 
     func receiveOpening(_ notification: DeliveredNotification, answer: @escaping @Sendable (Bool) -> Void) {
-        guard let delegate = application.delegate else { return answer(false) }
+        guard let application, let delegate = application.delegate else { return answer(false) }
         OptionalCall.make { call in
             delegate.application(
                 application, didReceiveRemoteNotification: UNNotification.userInfo(of: notification)
@@ -82,6 +85,7 @@ final class LifeCycle: ApplicationReceiver {
     }
 
     func registered(token: String) {
+        guard let application else { return }
         guard let bytes = Self.bytes(hex: token) else {
             return registrationFailed(code: "badToken", message: "the agent gave a device token that is not hex")
         }
@@ -90,6 +94,7 @@ final class LifeCycle: ApplicationReceiver {
     }
 
     func registrationFailed(code: String, message: String) {
+        guard let application else { return }
         let error = NSError(
             domain: "AldabaRegistrationErrorDomain", code: 1,
             userInfo: [NSLocalizedDescriptionKey: "\(message) (\(code))"])

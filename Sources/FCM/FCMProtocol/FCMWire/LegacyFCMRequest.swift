@@ -184,7 +184,8 @@ package enum LegacyFCMError: String, Error, Hashable, Sendable, CaseIterable {
             case .senderIDMismatch: .mismatchSenderID
             case .quotaExceeded: isAudience ? .topicsMessageRateExceeded : .deviceMessageRateExceeded
             case .unavailable: .unavailable
-            case .internal, nil: .internalServerError
+            case .internal: .internalServerError
+            case nil: rejection.status == .unavailable ? .unavailable : .internalServerError
             case .thirdPartyAuthError: .invalidAPNsCredential
             case .invalidArgument:
                 switch rejection.field {
