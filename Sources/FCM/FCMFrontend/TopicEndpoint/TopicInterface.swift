@@ -71,15 +71,25 @@ package struct TopicInterface: ControlInterface {
 
     private func add(_ projects: ProjectTopicRoutes, to router: Router<ControlContext>) {
         typealias Act = @Sendable (Request, ProjectTopicRoutes.Names) async throws -> Response
-        let all = "v1/projects/:project/registrations/:token/topicSubscriptions"
-        let routes: [(HTTPRequest.Method, String, Act)] = [
-            (.post, all, projects.create), (.get, all, projects.list), (.get, "\(all)/:topic", projects.get),
-            (.patch, "\(all)/:topic", projects.patch), (.delete, "\(all)/:topic", projects.delete),
-        ]
-        for (method, path, act) in routes {
-            router.on(RouterPath(path), method: method) { request, context in
-                await projects.answer(context) { try await act(request, ProjectTopicRoutes.Names(context)) }
-            }
+        @Sendable func answer(
+            _ request: Request, _ context: ControlContext, by act: @escaping Act
+        ) async -> Response {
+            await projects.answer(context) { try await act(request, ProjectTopicRoutes.Names(context)) }
+        }
+        router.post("v1/projects/:project/registrations/:token/topicSubscriptions") { request, context in
+            await answer(request, context, by: projects.create)
+        }
+        router.get("v1/projects/:project/registrations/:token/topicSubscriptions") { request, context in
+            await answer(request, context, by: projects.list)
+        }
+        router.get("v1/projects/:project/registrations/:token/topicSubscriptions/:topic") { request, context in
+            await answer(request, context, by: projects.get)
+        }
+        router.patch("v1/projects/:project/registrations/:token/topicSubscriptions/:topic") { request, context in
+            await answer(request, context, by: projects.patch)
+        }
+        router.delete("v1/projects/:project/registrations/:token/topicSubscriptions/:topic") { request, context in
+            await answer(request, context, by: projects.delete)
         }
     }
 }

@@ -55,10 +55,17 @@ package final class RegisterWatch: Sendable {
     /// Checks the register at once for each element of a stream, and pauses after each check; returns when the stream
     /// ends.
     package func follow(_ changes: AsyncStream<Void>, pause: @Sendable () async -> Void) async {
+        await rememberEntries()
         for await _ in changes {
             await look()
             await pause()
         }
+    }
+
+    /// Reads the entries with which the first change is compared. Where that fails, the first look reads them.
+    private func rememberEntries() async {
+        guard let entries = try? await entries() else { return }
+        last.withLock { if $0.entries == nil { $0.entries = entries } }
     }
 
     /// Reads the register if it has changed, or the interval has passed; one call at a time. Failed reads are repeated
