@@ -32,7 +32,7 @@ def test_what_commands_change_is_in_the_log(server):
 
     server.add_app("com.example.seen")
     wait_for("app com.example.seen was added", TEAM)
-    server.aldaba("app", "disable", "com.example.seen")
+    server.aldaba("app", "disable", "com.example.seen", "push")
     wait_for("app com.example.seen was changed", "disabled")
     server.aldaba("app", "remove", "com.example.seen")
     wait_for("app com.example.seen was removed")

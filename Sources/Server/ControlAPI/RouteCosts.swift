@@ -81,6 +81,8 @@ enum RouteCosts {
         row(
             "POST /v1/projects/{project}/messages:send", .team, cost: "a group's 20 notifications",
             budget: "the project's messages a minute"),
+        row(
+            "POST /fcm/send", .team, cost: "1,000 notifications", budget: "the project's messages a minute"),
         row("POST /fcm/notification", .team, cost: "a group's 20 tokens", budget: own),
         row("GET /fcm/notification", .team, cost: look, budget: own),
         row("POST /wp/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),

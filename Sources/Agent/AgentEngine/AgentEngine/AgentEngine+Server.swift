@@ -56,7 +56,9 @@ extension AgentEngine {
         var arrival = Arrival(
             notification: notification, session: session, receivedAt: context.now, kind: delivery.kind,
             disposition: try disposition(of: notification, delivery, context), decryption: decryption)
-        arrival.lacksExtension = delivery.isMutable && delivery.content.showsText && lacksExtension(notification)
+        // A sealed payload asks for an extension on devices that cannot decrypt it themselves.
+        arrival.lacksExtension =
+            decryption == nil && delivery.isMutable && delivery.content.showsText && lacksExtension(notification)
         return arrival
     }
 

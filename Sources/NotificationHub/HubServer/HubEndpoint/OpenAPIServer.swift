@@ -69,6 +69,16 @@ enum OpenAPIServer {
             "post", "/v1/projects/{project}/registrations/{token}/topicSubscriptions", "subscribe",
             "Subscribe a registration to a topic.", account, body: "Object", answer: "Object"),
         Operation(
+            "get", "/v1/projects/{project}/registrations/{token}/topicSubscriptions", "listSubscriptions",
+            "List the topics of a registration.", account, answer: "Object"),
+        Operation(
+            "get", "/v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", "getSubscription",
+            "A subscription to a topic.", account, answer: "Object"),
+        Operation(
+            "patch", "/v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", "changeSubscription",
+            "Subscribe a registration to a topic, unless it is subscribed.", account, body: "Object",
+            answer: "Object"),
+        Operation(
             "delete", "/v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", "unsubscribe",
             "End a subscription to a topic.", account, answer: "Object"),
         Operation(
