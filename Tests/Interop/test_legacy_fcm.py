@@ -30,7 +30,7 @@ def key(running):
 
 @pytest.fixture
 def control(running):
-    made = ControlClient(running.ready)
+    made = ControlClient(running.ready["http"])
     yield made
     made.close()
 

@@ -7,7 +7,7 @@ import PushServer
 extension SQLiteRegister: EnrolmentKeyRegister {
     /// Adds a key; the id of a revoked one is also taken.
     package func addEnrolmentKey(_ key: EnrolmentKey) async throws {
-        try await pool.write { database in
+        try await changeRegister { database in
             try database.execute(
                 sql: """
                     INSERT OR IGNORE INTO enrolment_key(id, secret_hash, quota, used, expires_at, created_at, revoked_at)
@@ -40,7 +40,7 @@ extension SQLiteRegister: EnrolmentKeyRegister {
 
     /// Revokes a key; its id stays taken.
     package func revokeEnrolmentKey(_ id: String, at now: Timestamp) async throws -> Bool {
-        try await pool.write { database in
+        try await changeRegister { database in
             try database.execute(
                 sql: "UPDATE enrolment_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
                 arguments: [now.rawValue, id])
