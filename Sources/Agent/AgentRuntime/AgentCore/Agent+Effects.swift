@@ -135,4 +135,24 @@ extension Agent {
         guard isNeeded else { return positions.rest() }
         positions.start { [weak self] event in self?.enter { $0.decide { $0.updateSchedule(.position(event), $1) } } }
     }
+
+    /// Reports the states of each notification to the program that started the agent, where it asked for them.
+    package nonisolated func reporting(_ receipts: [Receipt]) {
+        guard configuration.reportsStates else { return }
+        assumeIsolated { agent in
+            var order: [NotificationID] = []
+            let states = receipts.reduce(into: [NotificationID: [TimelineEntry]]()) { found, receipt in
+                if found[receipt.id] == nil { order.append(receipt.id) }
+                found[receipt.id, default: []].append(receipt.entry)
+            }
+            for id in order {
+                let kept = (try? agent.store.notification(id)) ?? nil
+                let content = kept?.says
+                let title = content.map { $0.title.isEmpty ? $0.body : $0.title } ?? ""
+                events(
+                    .reported(
+                        ReportedStates(notification: id, app: kept?.app, title: title, states: states[id] ?? [])))
+            }
+        }
+    }
 }

@@ -64,7 +64,7 @@ extension MailboxService {
 
     /// Processes the next devices that are due, unless a slice is under way. While the store fails, they wait.
     func deliverNext() {
-        guard !broadcasts.isVisiting, !isStopped, broadcasts.live.hasDue else { return }
+        guard !broadcasts.isVisiting, !upkeep.isStopped, broadcasts.live.hasDue else { return }
         guard health.failure == nil, !broadcasts.isUnsureOfLists else { return deliverLater() }
         let devices = broadcasts.live.next(settings.visitLimit).filter { connections.sessions[$0] != nil }
         broadcasts.isVisiting = true
@@ -101,7 +101,7 @@ extension MailboxService {
     }
 
     private func deliverLater() {
-        guard !broadcasts.isVisitScheduled, !isStopped else { return }
+        guard !broadcasts.isVisitScheduled, !upkeep.isStopped else { return }
         broadcasts.isVisitScheduled = true
         loop.scheduleTask(in: settings.retryPause) {
             self.assumeIsolated { service in

@@ -58,7 +58,7 @@ extension MailboxService {
 
     /// Writes lines that have waited long enough, again and again while any wait.
     private func writeSentSoon() {
-        guard !isStopped else { return }
+        guard !upkeep.isStopped else { return }
         loop.scheduleTask(in: TimeAmount(SentLines.timeout)) {
             self.assumeIsolated { service in
                 let due = service.counts.sentLines.due(at: service.clock())

@@ -14,7 +14,7 @@ extension MailboxService {
     /// Runs a slice of the sweep over queued notifications. The next follows soon when there is more, otherwise after a
     /// pause.
     private func upkeep(sweepFrom position: SweepPosition?) {
-        guard !isStopped else { return }
+        guard !upkeep.isStopped else { return }
         var next: SweepPosition?
         do {
             try renewIDs()
@@ -69,7 +69,7 @@ extension MailboxService {
 
     /// Prunes the next slice of a round after a pause, so that the writer is never delayed by it.
     func pruneSoon() {
-        guard !isStopped else { return }
+        guard !upkeep.isStopped else { return }
         loop.scheduleTask(in: TimeAmount(upkeep.pruningPace.pause)) { _ = self.submit(.prune) }
     }
 
@@ -112,7 +112,7 @@ extension MailboxService {
 
     /// Begins a round of pruning once a minute, unless the last one is still under way.
     private func pruneRound() {
-        guard !isStopped else { return }
+        guard !upkeep.isStopped else { return }
         if !upkeep.isPruning {
             upkeep.isPruning = true
             _ = submit(.prune)
@@ -124,7 +124,7 @@ extension MailboxService {
     ///
     /// A store that keeps failing is tried three times; notes that it did not take are counted in the log.
     package func stop() {
-        isStopped = true
+        upkeep.isStopped = true
         queue.endBulk()
         let failuresBefore = retries.failures
         while retries.failures < failuresBefore + 3,
@@ -204,7 +204,7 @@ extension MailboxService {
             retries.messages.lostLines.log(adding: lost, to: logger)
             Counter(label: "aldaba_commands_lost_total").increment(by: lost)
         }
-        guard !retries.deferred.isEmpty, !retries.isRetryScheduled, !isStopped else { return }
+        guard !retries.deferred.isEmpty, !retries.isRetryScheduled, !upkeep.isStopped else { return }
         retries.isRetryScheduled = true
         loop.scheduleTask(in: settings.retryPause) {
             self.assumeIsolated { service in

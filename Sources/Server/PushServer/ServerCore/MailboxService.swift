@@ -30,7 +30,6 @@ package actor MailboxService {
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     nonisolated let refusals: RefusalLog
-    var isStopped = false
     /// The state of the delivery of broadcasts to connected devices.
     var broadcasts = BroadcastState()
     /// The mailboxes in memory.
@@ -286,7 +285,7 @@ package actor MailboxService {
             queue.restore(notes, unrecorded)
             pause = settings.retryPause
         }
-        guard !isStopped else { return }
+        guard !upkeep.isStopped else { return }
         loop.scheduleTask(in: pause) { self.assumeIsolated { $0.writeNotes() } }
     }
 

@@ -38,6 +38,8 @@ struct CommandRetries {
 
 /// The state of the periodic tasks.
 struct UpkeepState {
+    /// Whether the service has ended; then nothing is begun any more.
+    var isStopped = false
     /// The time at which this run of the server began.
     var startedAt = Timestamp(rawValue: .min)
     /// Connected devices whose presence may have to be recorded; all of them, once a day.
