@@ -4,19 +4,19 @@ import AgentProtocol
 
 extension AppHost {
     /// Waits for the welcome (at most a second), then launches the app through ``AppReceivers/application``.
-    package nonisolated func beginLaunch() { tell(.launchBegan) }
+    package nonisolated func beginLaunch() { postEvent(.launchBegan) }
 
     /// Reports that the app has launched and accepts notifications from now on.
-    package nonisolated func finishLaunch() { tell(.launchFinished) }
+    package nonisolated func finishLaunch() { postEvent(.launchFinished) }
 
     /// Sets whether the app has a receiver of responses.
-    package nonisolated func setRespondent(exists: Bool) { tell(.respondentChanged(exists: exists)) }
+    package nonisolated func setRespondent(exists: Bool) { postEvent(.respondentChanged(exists: exists)) }
 
     /// Sets whether the app wants data messages now.
-    package nonisolated func wantChannel(_ isWanted: Bool) { tell(.channelWanted(isWanted)) }
+    package nonisolated func wantChannel(_ isWanted: Bool) { postEvent(.channelWanted(isWanted)) }
 
     /// Declares the app's state, for an app that the agent cannot observe.
-    package nonisolated func declare(_ state: AppState) { tell(.stateDeclared(state)) }
+    package nonisolated func declare(_ state: AppState) { postEvent(.stateDeclared(state)) }
 
     /// Asks for authorization. The answer comes on any thread; `nil` when it cannot be asked for.
     package nonisolated func requestAuthorization(options: UInt, answer: @escaping @Sendable (Bool?) -> Void) {
@@ -129,6 +129,7 @@ extension AppHost {
         post { host in
             let request = host.nextRequest()
             let command = command(request)
+            // Encoding fails for one reason, the size, which the app is told.
             let size = (try? AgentFrame.encode(AppMessage.channel(command)))?.count
             guard let size else {
                 return answer(

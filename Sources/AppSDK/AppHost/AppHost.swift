@@ -73,7 +73,7 @@ package actor AppHost {
     }
 
     /// Feeds the session, after what was posted before it.
-    nonisolated func tell(_ event: AppSession.Event) { post { $0.handle(event) } }
+    nonisolated func postEvent(_ event: AppSession.Event) { post { $0.handle(event) } }
 
     /// Does something with the app's receivers on the main actor, after what was passed to it before.
     package nonisolated func onMain(_ work: @escaping @MainActor @Sendable (AppReceivers) -> Void) {

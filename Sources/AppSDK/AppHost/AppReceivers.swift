@@ -23,7 +23,7 @@ package final class AppReceivers {
     /// Sets the receiver of deletions on the server. Until then, they are kept here and by the agent.
     package func receiveDeletions(of host: AppHost, _ receiver: @escaping (MessageDeletion) -> Void) {
         deletionReceiver = receiver
-        tellDeletions(host)
+        deliverDeletions(host)
     }
 
     /// Follows a directive that is for the app.
@@ -41,7 +41,7 @@ package final class AppReceivers {
         case .handResponse(let response): handResponse(response, host)
         case .offerOpening(let response):
             notifyMessaging(response.notification, .response)
-            offerOpening(of: response) { host.tell(.openingAnswered(id: response.id, isTaken: $0)) }
+            offerOpening(of: response) { host.postEvent(.openingAnswered(id: response.id, isTaken: $0)) }
         case .extend(let notification): extend(notification, host)
         case .expire(let notification): serviceExtension?.expire(notification)
         case .openSettings(let notification): self.notification?.openSettings(for: notification)
@@ -55,37 +55,37 @@ package final class AppReceivers {
             // Without a receiver the channel is not wanted; the agent sends it again in another run.
             guard let messaging else { break }
             messaging.receiveData(message)
-            host.tell(.dataHandled(id: message.id))
+            host.postEvent(.dataHandled(id: message.id))
         case .tellChannel(let isConnected): messaging?.channelChanged(isConnected: isConnected)
         case .tellEnd(let end):
             guard let messaging else { break }
             messaging.upstreamEnded(end)
-            host.tell(.endTaken(number: end.number))
+            host.postEvent(.endTaken(number: end.number))
         case .tellDeletion(let deletion):
             untoldDeletions.removeAll { $0.since == deletion.since }
             untoldDeletions.append(deletion)
-            tellDeletions(host)
+            deliverDeletions(host)
         case .connect, .disconnect, .send, .report, .answerAuthorization, .answerSettings, .answerMedia, .answerCenter,
             .answerChannel, .failRequest:
             break
         }
     }
 
-    private func tellDeletions(_ host: AppHost) {
+    private func deliverDeletions(_ host: AppHost) {
         guard let deletionReceiver else { return }
         let deletions = untoldDeletions
         untoldDeletions = []
         for deletion in deletions {
             deletionReceiver(deletion)
-            host.tell(.deletionTaken(id: deletion.id))
+            host.postEvent(.deletionTaken(id: deletion.id))
         }
     }
 
     private func handBackground(_ notification: DeliveredNotification, _ host: AppHost) {
         notifyMessaging(notification, .background)
-        guard let application else { return host.tell(.backgroundHandled(id: notification.id, .noData)) }
+        guard let application else { return host.postEvent(.backgroundHandled(id: notification.id, .noData)) }
         application.receiveInBackground(notification) {
-            host.tell(.backgroundHandled(id: notification.id, $0))
+            host.postEvent(.backgroundHandled(id: notification.id, $0))
         }
     }
 
@@ -96,9 +96,9 @@ package final class AppReceivers {
 
     private func askPresentation(_ notification: DeliveredNotification, _ host: AppHost) {
         notifyMessaging(notification, .foreground)
-        guard let receiver = self.notification else { return host.tell(.presentationUnasked(id: notification.id)) }
+        guard let receiver = self.notification else { return host.postEvent(.presentationUnasked(id: notification.id)) }
         receiver.present(notification) { options in
-            host.tell(
+            host.postEvent(
                 options.map { .presentationAnswered(id: notification.id, options: $0) }
                     ?? .presentationUnasked(id: notification.id))
         }
@@ -107,17 +107,17 @@ package final class AppReceivers {
     private func extend(_ notification: DeliveredNotification, _ host: AppHost) {
         let id = notification.id
         guard let serviceExtension else {
-            return host.tell(.extensionAnswered(.extended(notification: id, content: nil)))
+            return host.postEvent(.extensionAnswered(.extended(notification: id, content: nil)))
         }
-        serviceExtension.extend(notification) { host.tell(.extensionAnswered($0.message(of: id))) }
+        serviceExtension.extend(notification) { host.postEvent(.extensionAnswered($0.message(of: id))) }
     }
 
     private func handResponse(_ response: DeliveredResponse, _ host: AppHost) {
         notifyMessaging(response.notification, .response)
-        guard let receiver = notification else { return host.tell(.responseHandled(id: response.id)) }
+        guard let receiver = notification else { return host.postEvent(.responseHandled(id: response.id)) }
         receiver.respond(response) { isTaken in
-            guard !isTaken else { return host.tell(.responseHandled(id: response.id)) }
-            host.onMain { $0.offerOpening(of: response) { _ in host.tell(.responseHandled(id: response.id)) } }
+            guard !isTaken else { return host.postEvent(.responseHandled(id: response.id)) }
+            host.onMain { $0.offerOpening(of: response) { _ in host.postEvent(.responseHandled(id: response.id)) } }
         }
     }
 

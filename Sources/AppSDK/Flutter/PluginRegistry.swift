@@ -22,7 +22,7 @@ final class PluginRegistry {
 
     func valuePublished(byPlugin key: String) -> NSObject? { registrars[key]?.published }
 
-    fileprivate func tellToo(_ plugin: any FlutterPlugin) { delegates.append(plugin) }
+    fileprivate func addDelegate(_ plugin: any FlutterPlugin) { delegates.append(plugin) }
 }
 
 /// The access of one plugin.
@@ -47,7 +47,7 @@ private final class Registrar: NSObject, FlutterPluginRegistrar {
         channel.setMethodCallHandler { call, result in delegate.handle(call, result: result) }
     }
 
-    func addApplicationDelegate(_ delegate: any FlutterPlugin) { registry?.tellToo(delegate) }
+    func addApplicationDelegate(_ delegate: any FlutterPlugin) { registry?.addDelegate(delegate) }
 
     func lookupKey(forAsset asset: String) -> String { asset }
 

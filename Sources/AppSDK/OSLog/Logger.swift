@@ -92,7 +92,7 @@ public final class OSLog: NSObject, Sendable {
 
     func write(_ text: String, _ type: OSLogType) {
         guard isEnabled(type: type) else { return }
-        // A terminal that is gone is no reason to end the app.
+        // A terminal that is gone is no reason to end the app, and there is no other place to report it.
         try? FileHandle.standardError.write(contentsOf: Data(line(text, type).utf8))
     }
 

@@ -6,7 +6,7 @@ public enum NSLayoutConstraint {
     public enum Axis: Int, Sendable {
         /// Side by side.
         case horizontal = 0
-        /// One below the other.
+        /// Views in a column.
         case vertical = 1
     }
 }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTPTypes
 import PushCore
 
-/// Decodes what a client percent-encoded in a request's path without need: letters, digits, `-._~` (RFC 3986, section 6.2.2.2) and
+/// Decodes what a client percent-encoded in a request's path without need: the unreserved characters (RFC 3986, section 6.2.2.2) and
 /// the colon. Some clients write `messages%3Asend`.
 ///
 /// Other encodings stay as they are and are decoded with the parts of the path.

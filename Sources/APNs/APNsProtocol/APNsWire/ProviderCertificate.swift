@@ -177,7 +177,7 @@ extension ASN1Node {
     /// The nodes inside; none in a primitive one.
     fileprivate var parts: [ASN1Node] { if case .constructed(let parts) = content { Array(parts) } else { [] } }
 
-    /// The second of a time; `nil` for everything else.
+    /// The second of a time in either of its two types; `nil` for everything else, which X509 refuses afterwards.
     fileprivate var second: Int? {
         (try? UTCTime(derEncoded: self).seconds) ?? (try? GeneralizedTime(derEncoded: self).seconds)
     }

@@ -259,8 +259,8 @@ extension AgentEngine {
         case .ready:
             hand(.ready, to: app, context)
             supervise(.ready, app: app, context: context)
-            tellDeletions(to: app, context)
-            tellEnds(to: app, context)
+            sendDeletions(to: app, context)
+            sendUpstreamEnds(to: app, context)
         case .handled(let id, let outcome): hand(.handled(NotificationID(rawValue: id), outcome), to: app, context)
         case .responseHandled(let response):
             supervise(.responseHandled, app: app, context: context)
@@ -349,9 +349,9 @@ extension AgentEngine {
             let page = try context.store.waitingResponses(app: app, after: 0, limit: 1)
             return .responsesRead(areWaiting: !page.isEmpty)
         case .readWaking: return readWaking(app, context)
-        case .enter(let state): tell(app, [.enter(state)])
+        case .enter(let state): sendMessages(to: app, [.enter(state)])
         case .handResponses: hand(.responded, to: app, context)
-        case .openSettings: tell(app, [.openSettings(nil)])
+        case .openSettings: sendMessages(to: app, [.openSettings(nil)])
         case .activate(let token):
             guard let installed = apps[app] else { return nil }
             emit(.activate(app, AppActivation(busName: installed.manifest.busName, token: token)))

@@ -33,7 +33,7 @@ extension AgentEngine {
             case .tapped, .released, .responsesDropped: followResponse(result, context)
             case .presented(let id): presentations.answered(id)
             case .upstreamQueued(let waiter, let fault): upstreamQueued(waiter: waiter, fault: fault, context)
-            case .upstreamEnded(let ended): tellEnds(ended)
+            case .upstreamEnded(let ended): sendUpstreamEnds(ended)
             case .topicWished(let waiter, let fault): topicWished(waiter: waiter, fault: fault)
             case .runEnded(let app, let counted, let givenUp):
                 attemptsCounted(of: app, counted: counted, givenUp: givenUp, context)
@@ -116,11 +116,17 @@ extension AgentEngine {
         if let session = context.session, !rest.stored.isEmpty {
             emit(.link(.stored(rest.stored, session: session)))
         }
-        for (app, ids) in rest.handed { tell(app, [.handledConfirmed(notifications: ids)], step: .confirmHandled) }
-        for (app, ids) in rest.responses { tell(app, [.responsesConfirmed(responses: ids)], step: .confirmResponse) }
-        for (app, ids) in rest.taken { tell(app, [.channel(.takenConfirmed(messages: ids))], step: .confirmHandled) }
+        for (app, ids) in rest.handed {
+            sendMessages(to: app, [.handledConfirmed(notifications: ids)], step: .confirmHandled)
+        }
+        for (app, ids) in rest.responses {
+            sendMessages(to: app, [.responsesConfirmed(responses: ids)], step: .confirmResponse)
+        }
+        for (app, ids) in rest.taken {
+            sendMessages(to: app, [.channel(.takenConfirmed(messages: ids))], step: .confirmHandled)
+        }
         for app in rest.filled { giveData(.stored, to: app, context) }
-        for app in rest.deletions { tellDeletions(to: app, context) }
+        for app in rest.deletions { sendDeletions(to: app, context) }
         for app in rest.awaited {
             hand(.stored, to: app, context)
             supervise(.stored, app: app, context: context)
@@ -185,7 +191,7 @@ extension AgentEngine {
             return fail(error)
         }
         guard apps[app]?.connection != nil else { return }
-        for (step, said) in AgentStep.grouped(messages) { tell(app, said, step: step) }
+        for (step, said) in AgentStep.grouped(messages) { sendMessages(to: app, said, step: step) }
         watchAnswers(of: app)
     }
 
@@ -240,17 +246,17 @@ extension AgentEngine {
         } catch {
             return fail(error)
         }
-        tell(app, messages, step: .handOver)
+        sendMessages(to: app, messages, step: .handOver)
     }
 
     /// Sends a connected app the deletions on the server, until it has confirmed them.
-    mutating func tellDeletions(to app: BundleID, _ context: Context) {
+    mutating func sendDeletions(to app: BundleID, _ context: Context) {
         guard apps[app]?.connection != nil else { return }
         do {
             let deletions = try context.store.deletions(app: app)
             if !deletions.isEmpty { apps[app]?.attempts.wasTold = true }
-            tell(
-                app,
+            sendMessages(
+                to: app,
                 deletions.map {
                     .messagesDeleted(deletion: $0.id.rawValue, count: $0.count, since: $0.since.rawValue)
                 }, step: .handOver)

@@ -320,7 +320,7 @@ extension AgentEngine {
             change(app) { $0 = record }
             if isDecision { closeQuestion(of: app) }
         case .enter(let app, let state):
-            tell(app, [.enter(state)])
+            sendMessages(to: app, [.enter(state)])
             return false
         case .openSettings(let app):
             supervise(.settingsWished, app: app, context: context)

@@ -151,7 +151,7 @@ extension AgentEngine {
         switch command {
         case .open:
             giveData(.opened, to: app, context)
-            tellChannel(to: app, context)
+            sendChannelState(to: app, context)
         case .close: giveData(.closed, to: app, context)
         case .taken(let message): giveData(.taken(NotificationID(rawValue: message)), to: app, context)
         case .send(let request, let draft):
@@ -167,12 +167,12 @@ extension AgentEngine {
 
     /// The session with the server began or ended: the apps whose channels are open are notified.
     package mutating func sessionChanged(_ context: Context) {
-        for app in apps.keys { tellChannel(to: app, context) }
+        for app in apps.keys { sendChannelState(to: app, context) }
     }
 
-    private mutating func tellChannel(to app: BundleID, _ context: Context) {
+    private mutating func sendChannelState(to app: BundleID, _ context: Context) {
         guard apps[app]?.channel.isOpen == true else { return }
-        tell(app, [.channel(.state(isConnected: context.isConnected))])
+        sendMessages(to: app, [.channel(.state(isConnected: context.isConnected))])
     }
 
     // MARK: Messages to providers
@@ -197,19 +197,20 @@ extension AgentEngine {
     }
 
     /// Sends an app the outcomes of its messages that it has not confirmed.
-    mutating func tellEnds(to app: BundleID, _ context: Context) {
+    mutating func sendUpstreamEnds(to app: BundleID, _ context: Context) {
         guard apps[app]?.connection != nil else { return }
         do {
-            tellEnds([app: try context.store.endedUpstream(app: app)])
+            sendUpstreamEnds([app: try context.store.endedUpstream(app: app)])
         } catch {
             fail(error)
         }
     }
 
-    mutating func tellEnds(_ ended: [BundleID: [EndedUpstream]]) {
+    mutating func sendUpstreamEnds(_ ended: [BundleID: [EndedUpstream]]) {
         for (app, ends) in ended {
             if !ends.isEmpty, apps[app]?.connection != nil { apps[app]?.attempts.wasTold = true }
-            tell(app, ends.map { .channel(.ended(upstream: $0.sequence.rawValue, id: $0.id, code: $0.code)) })
+            sendMessages(
+                to: app, ends.map { .channel(.ended(upstream: $0.sequence.rawValue, id: $0.id, code: $0.code)) })
         }
     }
 
@@ -335,7 +336,7 @@ extension AgentEngine {
     /// An app has its device token.
     package mutating func tokenReceived(_ token: String, app: BundleID) {
         let answers = apps[app]?.tokens.received(token) ?? []
-        tell(app, answers.map { .registered(request: $0, token: token) })
+        sendMessages(to: app, answers.map { .registered(request: $0, token: token) })
         log(.notice, "An app has its device token.", metadata: [LogKey.topic: "\(app)"])
         emit(.registered(app, token: token))
     }
@@ -343,7 +344,7 @@ extension AgentEngine {
     /// The server has forgotten an app's device token.
     package mutating func tokenEnded(app: BundleID) {
         guard let end = apps[app]?.tokens.ended() else { return }
-        tell(app, end.requests.map { .channel(.accepted(request: $0)) })
+        sendMessages(to: app, end.requests.map { .channel(.accepted(request: $0)) })
         if end.isTokenWanted { requestToken(app) }
     }
 
@@ -354,8 +355,8 @@ extension AgentEngine {
         let sentence =
             code.map { "the server answered \($0)" }
             ?? "the server cannot be reached; it is asked again as long as the agent runs and the app wants no token"
-        tell(
-            app,
+        sendMessages(
+            to: app,
             end.requests.map {
                 .channel(.refused(request: $0, code: code ?? ChannelFault.offline, message: sentence))
             })

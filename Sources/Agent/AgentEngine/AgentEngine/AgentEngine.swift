@@ -138,7 +138,7 @@ package struct AgentEngine: Sendable {
     }
 
     /// Sends messages to an app, where it is connected.
-    mutating func tell(_ app: BundleID, _ messages: [AgentMessage], step: AgentStep? = nil) {
+    mutating func sendMessages(to app: BundleID, _ messages: [AgentMessage], step: AgentStep? = nil) {
         if let connection = apps[app]?.connection { send(messages, to: connection, step) }
     }
 

@@ -120,7 +120,7 @@ package struct ExtensionQueue: Sendable {
     /// Handles an event, and returns the directives that follow.
     package mutating func handle(_ event: Event, now: Duration) -> [Directive] {
         switch event {
-        case .arrived(let id, let app): arrived(id, app: app, at: now)
+        case .arrived(let id, let app): handleArrival(of: id, app: app, at: now)
         case .connected(let number): connected(number)
         case .answered(let number, let id, let answer): answered(number, id: id, answer: answer, at: now)
         case .settled(let id): settled(id, now)
@@ -140,7 +140,7 @@ package struct ExtensionQueue: Sendable {
 // MARK: - Notifications
 
 extension ExtensionQueue {
-    private mutating func arrived(_ id: NotificationID, app: BundleID, at now: Duration) {
+    private mutating func handleArrival(of id: NotificationID, app: BundleID, at now: Duration) {
         guard known.insert(id).inserted else { return }
         let job = Job(id: id, since: now)
         guard (waiting[app] ?? []).count < limits.queue else {

@@ -146,7 +146,13 @@ extension Agent {
                 found[receipt.id, default: []].append(receipt.entry)
             }
             for id in order {
-                let kept = (try? agent.store.notification(id)) ?? nil
+                let kept: WaitingNotification?
+                do { kept = try agent.store.notification(id) } catch {
+                    logger.warning(
+                        "the states of a notification are reported without its title",
+                        metadata: [LogKey.notification: "\(id)", LogKey.error: "\(error)"])
+                    kept = nil
+                }
                 let content = kept?.says
                 let title = content.map { $0.title.isEmpty ? $0.body : $0.title } ?? ""
                 events(

@@ -67,6 +67,7 @@ struct AgentDependencies: Sendable {
         _ configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)?,
         focus: (any FocusSource)?, clock: any AlarmClock, positions: (any PositionSource)?, logger: Logger
     ) throws -> AgentDependencies {
+        let ownServer = try mediaServer(configuration, logger)
         let server = try configuration.server.map { server in
             (
                 connector: try MCSPushConnector(
@@ -79,13 +80,11 @@ struct AgentDependencies: Sendable {
             )
         }
         let random: @Sendable () -> UInt64 = { UInt64.random(in: 0 ... .max) }
-        let tls = try TLSConfiguration.client(certificateAuthorityFile: configuration.certificateAuthorityFile)
         let media = MediaFetcher(
             folder: configuration.dataFolder + "/media", networks: configuration.mediaNetworks,
             parts: .init(
                 resolver: SystemHostResolver(),
-                ownServer: configuration.server.flatMap { try? .init(controlURL: $0.controlURL, tls: tls) },
-                sleep: LoopTimer.sleep, random: random))
+                ownServer: ownServer, sleep: LoopTimer.sleep, random: random))
         return AgentDependencies(
             presenter: presenter,
             server: server.map { ServerPorts(connector: $0.connector, enrolment: $0.enrolment) },
@@ -101,6 +100,20 @@ struct AgentDependencies: Sendable {
             now: systemTime,
             sleep: LoopTimer.sleep, random: random,
             close: { _ = await (media.close(), server?.enrolment.close()) })
+    }
+
+    /// The own server's part of fetching media; `nil` without a server, and for a URL from which nothing can be fetched.
+    private static func mediaServer(
+        _ configuration: AgentConfiguration, _ logger: Logger
+    ) throws -> MediaFetcher.OwnServer? {
+        guard let server = configuration.server else { return nil }
+        let tls = try TLSConfiguration.client(certificateAuthorityFile: configuration.certificateAuthorityFile)
+        do { return try MediaFetcher.OwnServer(controlURL: server.controlURL, tls: tls) } catch {
+            logger.warning(
+                "media of the own server cannot be fetched: agent-control is no address for them",
+                metadata: [LogKey.error: "\(error)"])
+            return nil
+        }
     }
 
     /// The time of the system's clock.

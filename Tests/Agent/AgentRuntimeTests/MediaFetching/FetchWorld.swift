@@ -64,16 +64,14 @@ final class FetchWorld: Sendable {
                 sleep: { duration in
                     waits.put(duration)
                     guard duration == MediaFetcher.timeLimit else { return }
-                    let hours = Task { try await Task.sleep(for: .seconds(3600)) }
+                    // Ends when it is late, or when its task is cancelled.
+                    let (ends, end) = AsyncStream.makeStream(of: Void.self)
                     Task {
                         await isLate.wait()
-                        hours.cancel()
+                        end.finish()
                     }
-                    try await withTaskCancellationHandler {
-                        try await hours.value
-                    } onCancel: {
-                        hours.cancel()
-                    }
+                    for await _ in ends {}
+                    try Task.checkCancellation()
                 },
                 random: { random }))
     }
