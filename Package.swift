@@ -77,6 +77,7 @@ let system: [Target] = [
     systemLibrary("CNghttp2", "libnghttp2", "libnghttp2-dev"),
     systemLibrary("CDBus", "dbus-1", "libdbus-1-dev"),
     systemLibrary("CXCB", "xcb", "libxcb1-dev"),
+    systemLibrary("CZlib", "zlib", "zlib1g-dev"),
     .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
 ]
 
@@ -94,8 +95,9 @@ let core: [Target] = [
 
 let server: [Target] = [
     part(
-        "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "DeviceChannel", "FCMProtocol", "Networking",
-        "Platform", "PushCore", crypto, nioCore, logging, metrics, hummingbird, lifecycle, nioPosix, nioSSL),
+        "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "CZlib", "DeviceChannel", "FCMProtocol",
+        "Networking", "Platform", "PushCore", crypto, nioCore, logging, metrics, hummingbird, lifecycle, nioPosix,
+        nioSSL),
     part(
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),

@@ -1,4 +1,4 @@
-import PushCore
+import PushServer
 
 /// Bodies with the coding `gzip`: none may trap or have more bytes than are taken.
 enum GzipFuzz: FuzzTest {

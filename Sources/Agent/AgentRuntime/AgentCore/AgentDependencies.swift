@@ -67,7 +67,6 @@ struct AgentDependencies: Sendable {
         _ configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)?,
         focus: (any FocusSource)?, clock: any AlarmClock, positions: (any PositionSource)?, logger: Logger
     ) throws -> AgentDependencies {
-        let ownServer = try mediaServer(configuration, logger)
         let server = try configuration.server.map { server in
             (
                 connector: try MCSPushConnector(
@@ -84,7 +83,7 @@ struct AgentDependencies: Sendable {
             folder: configuration.dataFolder + "/media", networks: configuration.mediaNetworks,
             parts: .init(
                 resolver: SystemHostResolver(),
-                ownServer: ownServer, sleep: LoopTimer.sleep, random: random))
+                ownServer: try mediaServer(configuration, logger), sleep: LoopTimer.sleep, random: random))
         return AgentDependencies(
             presenter: presenter,
             server: server.map { ServerPorts(connector: $0.connector, enrolment: $0.enrolment) },

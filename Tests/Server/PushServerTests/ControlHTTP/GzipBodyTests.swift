@@ -1,5 +1,5 @@
 import Foundation
-import PushCore
+import PushServer
 import Testing
 
 /// Bodies with the coding `gzip`, as Python's zlib writes them.
