@@ -49,7 +49,7 @@ package actor AppHost {
     /// Begins to connect, once; does nothing when called again.
     package nonisolated func start() {
         Self.printsByLines
-        GroupDefaults.synchronizeAtExit()
+        AppDefaults.keep()
         post { host in
             guard !host.isStarted else { return }
             host.isStarted = true

@@ -28,8 +28,8 @@ package final class AppReceivers {
 
     /// Follows a directive that is for the app.
     func follow(_ directive: AppSession.Directive, of host: AppHost, appAsksForToken: Bool) {
-        GroupDefaults.synchronize()
-        defer { GroupDefaults.synchronize() }
+        AppDefaults.synchronize()
+        defer { AppDefaults.synchronize() }
         switch directive {
         case .launch(let state, let notification): application?.launch(state: state, notification: notification)
         case .enter(let state):

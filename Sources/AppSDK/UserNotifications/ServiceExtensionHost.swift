@@ -53,7 +53,7 @@ final class ExtensionCall: @unchecked Sendable {
 
     func begin(_ request: UNNotificationRequest) {
         Self.threads.async { [self] in
-            GroupDefaults.synchronize()
+            AppDefaults.synchronize()
             object.didReceive(request) { [self] content in take(content, of: request) }
         }
     }
@@ -76,7 +76,7 @@ final class ExtensionCall: @unchecked Sendable {
             defer { answer = nil }
             return answer
         }
-        GroupDefaults.synchronize()
+        AppDefaults.synchronize()
         first?(given)
     }
 }
