@@ -8,6 +8,7 @@ import pytest
 
 from aldaba_process import run_aldaba
 from hub_clients import OwnHub
+from pictures import png
 from test_hub import handed, shown
 
 
@@ -116,6 +117,59 @@ def test_an_experiment_and_its_test_devices(own, path):
     told = own.wait_for_campaign(begun["id"], "Completed")
     assert sorted(told["variants"].values()) == [0, 1]
     shown(path, before + 3)
+
+
+def campaign(path, own, *words, **options):
+    """`aldaba hub campaign` on the test's own hub."""
+    verb, *rest = words
+    return run_aldaba("hub", "campaign", verb, own.ask("GET")[1]["name"], *rest, "--data", path["data"], **options)
+
+
+def test_a_campaign_by_the_command(own, path, tmp_path):
+    put(own, "demo", path["deviceToken"], tags=["test-device"], locale="es")
+    (tmp_path / "bread.png").write_bytes(png(8, 8))
+    document = tmp_path / "campaign.json"
+    document.write_text(json.dumps({"name": "spring", "ttl": 60, "content": {
+        "title": "Hello", "locales": {"es": {"title": "Hola"}}}}))
+    pictured = ("--document", document, "--image", tmp_path / "bread.png")
+    before = handed(path)
+    told = campaign(path, own, "preview", "--installation", "demo", *pictured).stdout.splitlines()
+    payload = json.loads(told[0])
+    assert payload["aps"]["alert"]["title"] == "Hola" and payload["attachment-url"].endswith(".png")
+    assert told[1].endswith(" of 4096 bytes") and told[2].startswith("comes at ")
+    assert campaign(path, own, "test", *pictured).stdout == "demo  Success\n"
+    shown(path, before + 1)
+    begun = [json.loads(campaign(path, own, "create", *pictured, "--idempotency-key", "k", "--json").stdout)["id"]
+             for _ in range(2)]
+    assert begun[0] == begun[1]
+    own.wait_for_campaign(begun[0], "Completed")
+    shown(path, before + 2)
+    told = campaign(path, own, "show", begun[0]).stdout
+    assert f"{begun[0]}  Completed  spring\naudience everybody\n" in told and "targeted 1 " in told
+    assert campaign(path, own, "withdraw", begun[0]).stdout == "withdrawn 1\n"
+
+
+def test_a_scheduled_campaign_is_controlled_by_the_command(own, path):
+    id = campaign(path, own, "create", "--title", "x", "--at", "2090-01-01T00:00:00Z").stdout.split()[1]
+    for verb, state in (("pause", "Paused"), ("resume", "Scheduled"), ("cancel", "Canceled")):
+        assert campaign(path, own, verb, id).stdout == f"campaign {id}  {state}\n"
+    # By another machine: over TLS, with the team's key.
+    rows = campaign(path, own, "list", "--server", path["control"], "--state", "Canceled", "--json").stdout
+    assert [json.loads(row)["id"] for row in rows.splitlines()] == [id]
+    assert json.loads(campaign(path, own, "show", id, "--json").stdout)["report"]["state"] == "Canceled"
+
+
+@pytest.mark.parametrize(("words", "code", "told"), [
+    (("create",), 3, "/content: the content is missing"),
+    (("create", "--title", "x", "--image", "http://shop.example/a.png"), 3, "/content/image: this is an address"),
+    (("create", "--title", "x", "--image", "/nowhere.png"), 3, "/nowhere.png cannot be read"),
+    (("create", "--document", "/nowhere.json"), 3, "--document: there is no file /nowhere.json"),
+    (("create", "--title", "x", "--audience", "a b"), 3, 'character 3: "b" cannot stand here'),
+    (("show", "../x"), 1, "not found: the notification ../x does not exist"),
+], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
+def test_a_wrong_campaign_is_refused_with_the_place(own, path, words, code, told):
+    done = campaign(path, own, *words, check=False)
+    assert (done.returncode, done.stdout) == (code, "") and told in done.stderr, done.stderr
 
 
 def test_a_file_is_imported_while_the_server_runs(own, path, tmp_path):

@@ -8,15 +8,18 @@ import PushCore
 package struct HubCommand: AsyncParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "hub", abstract: "Make notification hubs, their keys and credentials, and list installations.",
+        commandName: "hub",
+        abstract: "Make notification hubs, their keys and credentials, list installations, and send campaigns.",
         discussion: """
             EXAMPLES:
               aldaba hub create harbour --app com.example.todo
               aldaba hub key create harbour sender --rights Send
               aldaba hub installation list harbour
+              aldaba hub campaign create harbour --title 'Rain at five'
             """,
         subcommands: [
             Create.self, List.self, Limit.self, Key.self, HubCredentialCommand.self, Installation.self, Import.self,
+            HubCampaignCommand.self,
         ])
 
     /// Made by the parser, which fills it in.

@@ -65,9 +65,13 @@ package enum ControlClient {
             .unreachable, "\(place ?? request.url) cannot be asked: \(ConnectionFault.commandWords(error, host: host))")
     }
 
-    /// The sentence of an error's answer.
+    /// The sentence of an error's answer, after the place of the fault where the answer names one.
     package static func message(_ body: Data) -> String {
-        struct Problem: Decodable { var detail: String }
-        return (try? JSONDecoder().decode(Problem.self, from: body))?.detail ?? "no reason given"
+        struct Problem: Decodable {
+            var detail: String
+            var pointer: String?
+        }
+        guard let problem = try? JSONDecoder().decode(Problem.self, from: body) else { return "no reason given" }
+        return problem.pointer.map { "\($0): \(problem.detail)" } ?? problem.detail
     }
 }

@@ -66,6 +66,8 @@ package struct ListCommand: AsyncParsableCommand {
 struct ServerPages {
     var path: String
     var fields: [(String, String?)]
+    /// The field that has the cursor of a page.
+    var cursorName = "after"
     var server: ServerOption
     var signing: SigningOptions
 
@@ -89,7 +91,7 @@ struct ServerPages {
         var (left, cursor, isFirst) = (limit, after, true)
         while left > 0, isFirst || cursor != nil {
             isFirst = false
-            let all = fields + [("limit", String(min(left, 1000))), ("after", cursor)]
+            let all = fields + [("limit", String(min(left, 1000))), (cursorName, cursor)]
             let request = try server.request("\(path)?\(Self.query(all))", signing: signing)
             let (status, body) = try await ControlClient.exchange(request, with: client)
             guard status == 200 else { throw ServerOption.failure(status, body) }
