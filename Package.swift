@@ -319,7 +319,9 @@ let testTargets: [Target] = [
         "FirebaseMessaging", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "Firebase", "UIKit",
         "UserNotifications", "_Testing_UIKit"),
     tests("FirebaseInstanceID", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "Firebase", "_Testing_UIKit"),
-    tests("AldabaFlutterPush", in: "AppSDK", "Flutter", "_Testing_UIKit"),
+    tests(
+        "AldabaFlutterPush", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "Flutter", "PushDemoServices",
+        "UIKit", "UserNotifications", "_Testing_UIKit"),
     tests("ConnectedDevices", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "RelayProtocol"),
     tests("Flutter", in: "AppSDK", "FlutterMacOS", "_Testing_UIKit"),
     tests("BackgroundTasks", in: "AppSDK"),

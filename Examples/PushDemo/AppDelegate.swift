@@ -50,7 +50,7 @@ final class AppDelegate: FlutterAppDelegate {
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
     ) {
-        actions?.take(notification.request.content.userInfo)
+        actions?.take(notification)
         completionHandler([.banner, .list])
     }
 
@@ -58,7 +58,7 @@ final class AppDelegate: FlutterAppDelegate {
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
-        actions?.take(response.notification.request.content.userInfo)
+        actions?.take(response.notification)
         completionHandler()
     }
 }

@@ -154,6 +154,14 @@ def test_the_action_that_started_the_app_is_told_once(app):
     app.host = app.connect()
     assert wait_until(lambda: app.host.call(ACTIONS, "getLaunchAction"), "the action is told") == "action_a"
     assert app.host.call(ACTIONS, "getLaunchAction") is None
+    told_next_alone(app)
+
+
+def told_next_alone(app):
+    """The action of the launch is not triggered as well: the first one that is triggered is that of the next notification."""
+    app.send_to(app.known, {"aps": {"content-available": 1}, "action": "next"}, apns_push_type="background", apns_priority=5)
+    wait_until(lambda: app.triggered, "an action is triggered")
+    assert app.triggered == ["next"]
 
 
 class Backend:
@@ -247,6 +255,7 @@ def test_an_apps_own_service_tells_the_action_that_started_the_app(own_services)
     app.open()
     app.host = app.connect()
     assert wait_until(lambda: app.host.call(ACTIONS, "getLaunchAction"), "the action is told") == "action_a"
+    told_next_alone(app)
 
 
 def test_an_other_half_that_is_there_before_the_launch_is_over_is_answered_after_it(own_services):

@@ -130,6 +130,8 @@ open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotific
 
     /// Passes it to the first plugin that takes it; else calls the form without a completion handler, and answers that
     /// nothing new was fetched.
+    ///
+    /// The notification that started the app does not come to that form: the launch options hold it, as on iOS.
     open func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
@@ -140,7 +142,9 @@ open class FlutterAppDelegate: UIResponder, UIApplicationDelegate, UNUserNotific
         {
             return
         }
-        self.application(application, didReceiveRemoteNotification: userInfo)
+        if !application.isLaunchNotification(userInfo) {
+            self.application(application, didReceiveRemoteNotification: userInfo)
+        }
         completionHandler(.noData)
     }
 

@@ -20,6 +20,7 @@ final class LifeCycle: ApplicationReceiver {
         application.applicationState = state == .background ? .background : .inactive
         var options: [UIApplication.LaunchOptionsKey: Any]?
         if let notification, notification.isRemote {
+            application.launchNotification = notification.id
             options = [.remoteNotification: UNNotification.userInfo(of: notification)]
         }
         _ = application.delegate?.application(application, willFinishLaunchingWithOptions: options)

@@ -36,6 +36,8 @@ open class UIApplication: UIResponder {
     open var shortcutItems: [UIApplicationShortcutItem]?
     /// The app's state, as the agent or the app itself sets it.
     public internal(set) var applicationState = State.inactive
+    /// The id of the remote notification that started the app, which is in the launch options.
+    var launchNotification: Int64?
     /// Whether the app has a device token.
     public internal(set) var isRegisteredForRemoteNotifications = false
 
@@ -70,6 +72,11 @@ open class UIApplication: UIResponder {
         case .inactive: host.declare(.inactive)
         case .background: host.declare(.background)
         }
+    }
+
+    /// Whether these are the contents of the notification that started the app, which its launch options hold.
+    package func isLaunchNotification(_ userInfo: [AnyHashable: Any]) -> Bool {
+        launchNotification != nil && userInfo["aldaba.id"] as? Int64 == launchNotification
     }
 
     /// Connects to the agent and launches the app, as soon as the agent has sent how, or after a second.

@@ -1,53 +1,13 @@
+import AgentProtocol
 import Flutter
 import Foundation
 import Testing
 
 @testable import AldabaFlutterPush
-
-/// The other half, in the same process: it answers what the app calls, and calls the app.
-@MainActor
-private final class Host: NSObject, FlutterBinaryMessenger {
-    private(set) var calls: [String] = []
-    var answers: [Any?] = []
-    private var handlers: [String: FlutterBinaryMessageHandler] = [:]
-    private let codec = FlutterStandardMethodCodec.sharedInstance()
-
-    func send(onChannel channel: String, message: Data?) {
-        send(onChannel: channel, message: message, binaryReply: nil)
-    }
-
-    func send(onChannel channel: String, message: Data?, binaryReply callback: FlutterBinaryReply?) {
-        let call = message.flatMap(codec.decodeMethodCall)
-        calls.append("\(channel) \(call?.method ?? "?") \(call?.arguments ?? "-")")
-        let answer = answers.isEmpty ? nil : answers.removeFirst()
-        switch answer {
-        case let error as FlutterError: callback?(codec.encodeErrorEnvelope(error))
-        case let marker as NSObject where marker === FlutterMethodNotImplemented: callback?(nil)
-        default: callback?(codec.encodeSuccessEnvelope(answer))
-        }
-    }
-
-    func setMessageHandlerOnChannel(
-        _ channel: String, binaryMessageHandler handler: FlutterBinaryMessageHandler?
-    ) -> FlutterBinaryMessengerConnection {
-        handlers[channel] = handler
-        return 1
-    }
-
-    func cleanUpConnection(_ connection: FlutterBinaryMessengerConnection) {}
-
-    /// What the app answers.
-    func call(_ channel: String, _ method: String) -> Any? {
-        var answer: Any?
-        handlers[channel]?(codec.encode(FlutterMethodCall(methodName: method, arguments: nil))) { [codec] reply in
-            answer = reply.map(codec.decodeEnvelope) ?? "nothing"
-        }
-        return answer
-    }
-}
+@testable import UserNotifications
 
 @MainActor @Suite struct PushServiceTests {
-    private let host = Host()
+    private let host = OtherHalf()
 
     @Test("the installation is told: id, token once there is one, platform")
     func installation() {
@@ -77,6 +37,22 @@ private final class Host: NSObject, FlutterBinaryMessenger {
         #expect(service.take(["aps": "x"]) == nil)
         #expect(service.take(["action": ""]) == nil)
         #expect(host.calls == ["p/notificationaction triggerAction action_b"])
+    }
+
+    @Test("the action of the notification that started the app is kept, and not triggered as well")
+    func launch() {
+        let service = NotificationActionService(channelPrefix: "p", binaryMessenger: host)
+        let started = DeliveredNotification(
+            id: 1, identifier: "n", apnsID: "a", topic: "t", date: 0, payload: #"{"aps":{},"action":"action_a"}"#)
+        let userInfo = UNNotification.userInfo(of: started)
+        #expect(service.take(userInfo, isLaunch: true) == "action_a")
+        #expect(service.take(UNNotification(started)) == nil && service.take(userInfo) == nil)
+        #expect(host.call("p/notificationaction", "getLaunchAction") as? String == "action_a")
+        #expect(host.calls == [])
+        var next = started
+        next.id = 2
+        #expect(service.take(UNNotification(next)) == "action_a")
+        #expect(host.calls == ["p/notificationaction triggerAction action_a"])
     }
 
     @Test("a refresh that fails is tried again, later each time, until it succeeds")
