@@ -28,7 +28,7 @@ extension NSNotification.Name {
 /// Sendable is unchecked for the superclass; nothing in it changes.
 open class InstanceID: NSObject, @unchecked Sendable {
     private static let shared = InstanceID(messaging: .messaging())
-    private let messaging: Messaging
+    let messaging: Messaging
 
     /// The instance of a messaging. An app has one, ``instanceID()``; tests make others.
     package init(messaging: Messaging) {

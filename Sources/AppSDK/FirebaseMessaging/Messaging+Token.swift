@@ -167,6 +167,7 @@ extension Messaging {
         guard let untold else { return }
         delegate.messaging(self, didReceiveRegistrationToken: untold as String?)
         delegate.messaging(self, didReceiveRegistrationToken: untold as String)
+        delegate.messaging(self, didRefreshRegistrationToken: untold)
         NotificationCenter.default.post(name: .MessagingRegistrationTokenRefreshed, object: untold)
     }
 

@@ -9,8 +9,17 @@ public protocol MessagingDelegate: NSObjectProtocol {
     /// The registration token, in the form of versions before 8; an app writes one of the two.
     @preconcurrency @MainActor func messaging(_ messaging: Messaging, didReceiveRegistrationToken fcmToken: String)
 
+    /// The registration token, in the form of version 4; it is called whenever the other forms are.
+    @preconcurrency @MainActor func messaging(_ messaging: Messaging, didRefreshRegistrationToken fcmToken: String)
+
     /// A data message of the direct channel. It counts as handled when this returns.
     @preconcurrency @MainActor func messaging(_ messaging: Messaging, didReceive remoteMessage: MessagingRemoteMessage)
+
+    /// A data message, in the form of version 4; an app writes one form.
+    @preconcurrency @MainActor func application(received remoteMessage: MessagingRemoteMessage)
+
+    /// A data message, in the form of version 3; an app writes one form.
+    @preconcurrency @MainActor func applicationReceivedRemoteMessage(_ remoteMessage: MessagingRemoteMessage)
 }
 
 extension MessagingDelegate {
@@ -24,10 +33,25 @@ extension MessagingDelegate {
         _ messaging: Messaging, didReceiveRegistrationToken fcmToken: String
     ) {}
 
-    /// Drops the message, and reports that on standard error.
+    /// Does nothing.
+    @preconcurrency @MainActor public func messaging(
+        _ messaging: Messaging, didRefreshRegistrationToken fcmToken: String
+    ) {}
+
+    /// Calls the form of version 4.
     @preconcurrency @MainActor public func messaging(
         _ messaging: Messaging, didReceive remoteMessage: MessagingRemoteMessage
     ) {
+        application(received: remoteMessage)
+    }
+
+    /// Calls the form of version 3.
+    @preconcurrency @MainActor public func application(received remoteMessage: MessagingRemoteMessage) {
+        applicationReceivedRemoteMessage(remoteMessage)
+    }
+
+    /// Drops the message, and reports that on standard error.
+    @preconcurrency @MainActor public func applicationReceivedRemoteMessage(_ remoteMessage: MessagingRemoteMessage) {
         OptionalCall.noteDefault()
     }
 }

@@ -36,7 +36,8 @@ final class MessagingReception: MessagingReceiver {
 
     func channelChanged(isConnected: Bool) {
         guard let messaging else { return }
-        messaging.read { $0.isConnected = isConnected }
+        let waiters = messaging.read { $0.channelChanged(isConnected: isConnected) }
+        for waiter in waiters { waiter(nil) }
         NotificationCenter.default.post(name: .MessagingConnectionStateChanged, object: messaging)
     }
 

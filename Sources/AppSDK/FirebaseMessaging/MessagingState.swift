@@ -24,6 +24,8 @@ struct MessagingState {
     var toldToken: String?
     /// The callbacks that wait for a token.
     var tokenWaiters: [@Sendable (Result<String, MessagingError>) -> Void] = []
+    /// The callbacks that wait for the direct channel.
+    var connectWaiters: [MessagingConnectCompletion] = []
     private var noted = RecentNames(limit: remembered)
     private var given = RecentNames(limit: remembered)
 
@@ -50,6 +52,16 @@ struct MessagingState {
 
     /// Whether the delegate has not been given the message of this id yet; from now on it has.
     mutating func give(_ id: String) -> Bool { given.insert(id) }
+
+    /// The direct channel is open as far as the server, or no longer.
+    ///
+    /// - Returns: The callbacks that waited for it to open.
+    mutating func channelChanged(isConnected: Bool) -> [MessagingConnectCompletion] {
+        self.isConnected = isConnected
+        guard isConnected else { return [] }
+        defer { connectWaiters = [] }
+        return connectWaiters
+    }
 
     /// A token is known.
     ///
