@@ -1,7 +1,8 @@
 // Each step of Rome's guide for iOS: `RelayGuide serve` on one device, `RelayGuide call` on another. And streams, which the guide has not:
 // `RelayGuide take FILE` on one device, `RelayGuide give FILE` on another. `RelayGuide hold` asks what is never answered, to show the life of
 // a command: with the line `cancel` it is taken back. `RelayGuide values` asks with values of every kind, and tells which came back as they
-// were. `RelayGuide find ID` finds a device of another person's. `RelayGuide tell` sends a message that wants no answer, and tells what came of it.
+// were. `RelayGuide find ID` finds a device by its id. `RelayGuide tell` sends a message that wants no answer, and tells what came of it.
+// `RelayGuide printed` takes the guide's steps in its own forms. `RelayGuide watch` tells which devices come and change, until it is ended.
 // `RelayGuide documents` tells which documents there are and what changes, and counts a page on with each line that it reads.
 
 import ConnectedDevices
@@ -32,6 +33,7 @@ struct PingProvider: AppServiceProvider {
             answer["Type"] = "pong"
             answer["Caller"] = info.callerAppId
             request.sendResponse(answer)
+            if request.message["Type"] as? String == "close" { connection?.close() }
             guard let connection, request.message["AskBack"] as? Bool == true else { return }
             Task {
                 let reply = await connection.sendMessage(["Type": "question"])
@@ -137,6 +139,22 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "find" {
     let other = await RemoteSystem.find(id: CommandLine.arguments[2])
     say("found: \(other?.apps.flatMap(\.appServices).map { "\($0.packageId)/\($0.name)" } ?? [])")
     exit(0)
+}
+
+if CommandLine.arguments.dropFirst().first == "printed" {
+    let forms: any PrintedSteps = PrintedForms()
+    await forms.run()
+    exit(0)
+}
+
+if CommandLine.arguments.dropFirst().first == "watch" {
+    let watcher = RemoteSystemWatcher()
+    watcher.remoteSystemAdded.subscribe { say("added: \($0.displayName)") }
+    watcher.remoteSystemUpdated.subscribe { say("updated: \($0.apps.map(\.id))") }
+    watcher.enumerationCompleted.subscribe { _ in say("enumerated") }
+    watcher.errorOccurred.subscribe { say("watching: \($0)") }
+    watcher.start()
+    while true { try await Task.sleep(for: .seconds(3600)) }
 }
 
 if CommandLine.arguments.dropFirst().first == "documents" {
@@ -251,7 +269,7 @@ say(
     "registered: \(registered.withLock { $0.map { "\($0)" } }), the push is the library's: \(await receive(["aps": ["alert": "hello"]]))"
 )
 let launcher = RemoteLauncher()
-for uri in ["guide:hello", "guide:refuse", "https://example.org/guide", "file:///etc/passwd"] {
+for uri in ["guide:hello", "guide:refuse", "https://example.org/guide", "tel:1", "file:///etc/passwd"] {
     say("launch \(uri): \(await launcher.launchUri(uri, with: request))")
 }
 

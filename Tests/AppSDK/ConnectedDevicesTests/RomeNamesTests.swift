@@ -177,6 +177,20 @@ import Testing
     let request = MCDRemoteSystemConnectionRequest(remoteSystemApplication: app)
     let service = MCDAppServiceDescription(name: "s", packageId: app.applicationId)
     _ = (types, system.applications, system.systemId, app.appId)
+    for token in [
+        watcher.addRemoteSystemAddedListener { _, _ in }, watcher.addRemoteSystemUpdatedListener { _, _ in },
+        watcher.addRemoteSystemRemovedListener { _, _ in }, watcher.addEnumerationCompletedListener { _ in },
+        watcher.addErrorOccurredListener { _, _ in },
+    ] { token.cancel() }
+    MCDRemoteLauncher().launchUriAsync("s:", with: request, options: MCDRemoteLauncherOptions()) { _, _ in }
+    MCDRemoteLauncher().launchUriAsync("s:", with: request) { status, error in _ = (status, error) }
+    let connection = MCDAppServiceConnection()
+    connection.appServiceDescription = service
+    connection.removeServiceClosedListener(connection.addServiceClosedListener { _, _ in })
+    connection.removeRequestReceivedListener(connection.addRequestReceivedListener { _, args in _ = args.request })
+    connection.openRemoteAsync(request) { status, error in _ = (status, error) }
+    connection.sendMessageAsync([:]) { response, error in _ = (response.message, error) }
+    _ = system.getApplications()
     _ = await MCDAppServiceConnection.sendSingleMessage([:], to: service, request: request)
     _ = await MCDRemoteSystemAppRegistration.getForAccount().save()
 }
