@@ -262,7 +262,7 @@ final class RelayClient: Sendable {
             }
         case .refused(_, let code, let text):
             FileHandle.standardError.write(Data("aldaba: the agent refused to relay: \(text)\n".utf8))
-            // Another process of the app relays for it now.
+            // More processes of the app relay than may, and this one is the oldest.
             if code == AgentMessage.superseded { stop { $0.counts(attempt) } }
         default: break
         }

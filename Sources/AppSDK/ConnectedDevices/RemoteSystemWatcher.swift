@@ -3,6 +3,8 @@ import Synchronization
 
 /// Reports this person's other devices until it is stopped: first all that exist, then ``enumerationCompleted``, then
 /// changes.
+///
+/// Watchers of other processes of the app do not affect it.
 public final class RemoteSystemWatcher: Sendable {
     private struct State {
         var listener: Int?

@@ -187,9 +187,11 @@ extension AgentEngine {
             .warning, "A second process of an app took over.",
             metadata: [LogKey.topic: "\(role.app)", LogKey.process: "\(newer.process)"])
         let what = role.role == .app ? role.app.rawValue : "the \(role.role.name) of \(role.app)"
-        refuse(
-            older, code: AgentMessage.superseded,
-            "process \(newer.process) is \(what) now; this one gets nothing any more")
+        let message =
+            role.role == .relayService
+            ? "\(InstalledApp.relayLimit) newer processes of \(role.app) relay, and no more may; this one ends as the oldest"
+            : "process \(newer.process) is \(what) now; this one gets nothing any more"
+        refuse(older, code: AgentMessage.superseded, message)
     }
 
     /// Refuses a connection in the role of a service extension whose process the agent did not start.

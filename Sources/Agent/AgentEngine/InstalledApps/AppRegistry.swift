@@ -2,8 +2,8 @@ import AgentProtocol
 
 /// The installed apps, their connections, and the manifests of the last check.
 ///
-/// Guarantees: a connection has one role; a role of an app has one connection; an app counts as removed only when its
-/// manifest was missing at two checks.
+/// Guarantees: a connection has one role; a role of an app has one connection, except the role `relayService`, which
+/// each process of the app may have; an app counts as removed only when its manifest was missing at two checks.
 package struct AppRegistry: Sendable {
     /// The apps by bundle id.
     package var apps: [BundleID: InstalledApp] = [:]
@@ -27,13 +27,16 @@ package struct AppRegistry: Sendable {
     ///
     /// - Returns: The connection that had the role before.
     package mutating func connect(_ connection: AppConnectionID, as role: AppRole) -> AppConnectionID? {
-        let older = apps[role.app]?[role.role]
-        if let older { roles[older] = nil }
+        let older = apps[role.app]?.predecessor(of: connection, as: role.role)
+        if let older {
+            roles[older] = nil
+            apps[role.app]?.companions[older] = nil
+        }
         roles[connection] = role
         if role.role == .app {
             apps[role.app]?.supervisor.run.connect(connection)
         } else {
-            apps[role.app]?.companions[role.role] = connection
+            apps[role.app]?.companions[connection] = role.role
         }
         return older
     }
@@ -43,7 +46,7 @@ package struct AppRegistry: Sendable {
     /// - Returns: The role that it had.
     package mutating func disconnect(_ connection: AppConnectionID) -> AppRole? {
         guard let role = roles.removeValue(forKey: connection) else { return nil }
-        if role.role != .app { apps[role.app]?.companions[role.role] = nil }
+        apps[role.app]?.companions[connection] = nil
         return role
     }
 

@@ -7,7 +7,7 @@ package struct AppRole: Sendable, Hashable {
     /// The kind of process that connects in the app's name.
     package var role: ConnectionRole
 
-    /// A role that may be taken by one connection.
+    /// A role of a connection.
     ///
     /// - Parameters:
     ///   - app: The app's bundle id.

@@ -16,8 +16,8 @@ package struct InstalledApp: Sendable {
     package var channel = ChannelDelivery()
     /// The start, wakes and state of the app.
     package var supervisor: AppSupervisor<AppConnectionID>
-    /// The connections of companions in the app's name, by their roles; none of them is the app.
-    package var companions: [ConnectionRole: AppConnectionID] = [:]
+    /// The connections of companions in the app's name, and their roles; none of them is the app.
+    package var companions: [AppConnectionID: ConnectionRole] = [:]
     /// The app's requests for its device token.
     package var tokens = DeviceTokenRequests()
     /// The runs of the app, and what they left unanswered.
@@ -45,7 +45,7 @@ package struct InstalledApp: Sendable {
     package var shownBadge: Int { delivery.mayShow && record.settings.badges ? record.badge : 0 }
 
     /// The app's own connection and those of its companions.
-    package var allConnections: [AppConnectionID] { [connection].compactMap(\.self) + companions.values }
+    package var allConnections: [AppConnectionID] { [connection].compactMap(\.self) + companions.keys }
 
     /// Whether it is connected and in front of the person: then it is asked before something is shown.
     package var isInFront: Bool { supervisor.isInFront(manifest.lifecycle) }
@@ -53,8 +53,20 @@ package struct InstalledApp: Sendable {
     /// Whether the app is handed everything when it next connects, even after an absence: kiosks miss nothing.
     package var takesEverything: Bool { manifest.lifecycle == .always }
 
-    /// The connection that has this role.
-    package subscript(role: ConnectionRole) -> AppConnectionID? { role == .app ? connection : companions[role] }
+    /// The connection whose place another one in the same role takes; `nil` for none.
+    ///
+    /// Several processes of an app relay, each for itself: one that relays takes the place of its own process's
+    /// connection, or of the oldest one beyond ``relayLimit``.
+    func predecessor(of newer: AppConnectionID, as role: ConnectionRole) -> AppConnectionID? {
+        guard role != .app else { return connection }
+        let others = companions.filter { $0.value == role }.keys.sorted { $0.number < $1.number }
+        guard role == .relayService else { return others.first }
+        return others.first { $0.process == newer.process }
+            ?? (others.count >= Self.relayLimit ? others.first : nil)
+    }
+
+    /// The most processes of one app that relay at a time.
+    static let relayLimit = 16
 
     /// The hand-overs that the app has not answered.
     package var unanswered: UnansweredHandovers {

@@ -40,6 +40,19 @@ struct AppRegistryTests {
         #expect(registry.role(of: app) == role(.app))
     }
 
+    @Test func `each process of an app relays for itself, up to a limit`() {
+        var registry = registry()
+        for process in Int32(1)...16 {
+            #expect(registry.connect(connection(process), as: role(.relayService)) == nil)
+        }
+        let again = AppConnectionID(number: 20, process: 2)
+        #expect(registry.connect(again, as: role(.relayService)) == connection(2), "its process has reconnected")
+        #expect(registry.connect(connection(21), as: role(.relayService)) == connection(1), "the oldest ends")
+        #expect(registry.role(of: connection(1)) == nil && registry.role(of: connection(3)) == role(.relayService))
+        #expect(registry.disconnect(connection(3)) == role(.relayService))
+        #expect(registry.connect(connection(22), as: role(.relayService)) == nil)
+    }
+
     @Test func `an app that goes has no connection with a role any more`() {
         var registry = registry()
         let (app, companion) = (connection(1), connection(2))
