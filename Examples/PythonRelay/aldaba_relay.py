@@ -206,7 +206,7 @@ class Relay:
             self._command({"type": "unwatch"})
 
     def find(self, device, seconds=10):
-        """A device of another person's that offers something to anyone, by its id; it can be asked from now on."""
+        """A device by its id: the person's own, or another person's that offers something to anyone. It can be asked from now on."""
         number = self._number()
         self._request({"type": "find", "request": number, "device": _check_text("the device's id", device, 64)})
         notice = self._wait(lambda notice: notice["type"] in ("found", "answered") and notice["request"] == number, seconds)

@@ -67,6 +67,10 @@ def pair(opened, tmp_path_factory):
     program.write_text(
         f'#!/bin/sh\ncase "$1" in *unopenable*) exit 3;; *broken*) exit 4;; esac\nprintf "%s\\n" "$1" >> "{opened}"\n')
     program.chmod(0o755)
+    # A program for mail is installed, and for nothing else.
+    types = folder / "xdg-mime"
+    types.write_text('#!/bin/sh\ncase "$3" in x-scheme-handler/mailto) echo mail.desktop;; esac\n')
+    types.chmod(0o755)
     environment = clean_environment()
     environment["PATH"] = f"{folder}:{environment['PATH']}"
     up = AldabaUp.ephemeral("--devices", "2", "--no-app", name="test_relay", environment=environment)
@@ -123,6 +127,13 @@ def test_other_addresses_are_not_opened(first, second, opened, address):
     done = first.aldaba("open", address, "--on", second.name, check=False)
     assert done.returncode == 4, done.stderr
     assert (opened.read_text() if opened.exists() else "") == before
+
+
+def test_an_address_that_no_app_there_opens_is_another_matter_than_a_forbidden_one(first, second):
+    forbidden = first.aldaba("open", "mailto:a@example.org", "--on", second.name, check=False)
+    assert forbidden.returncode == 4 and "aldaba relay allow mailto" in forbidden.stderr
+    unopened = first.aldaba("open", "tel:1", "--on", second.name, check=False)
+    assert unopened.returncode == 1 and "no app there opens addresses of the scheme tel" in unopened.stderr
 
 
 @pytest.mark.parametrize("words, complaint", [

@@ -102,7 +102,8 @@ def test_every_step_of_the_guide(pair, opened, tmp_path):  # noqa: F811
             'registered: ["registered"], the push is the library\'s: false',
             "launch guide:hello: success",
             "launch guide:refuse: failure",
-            "launch https://example.org/guide: appUnavailable",
+            "launch https://example.org/guide: protocolUnavailable",
+            "launch tel:1: protocolUnavailable",
             "launch file:///etc/passwd: deniedByRemoteSystem",
             "open: success",
             "open again: openedBefore",
@@ -120,6 +121,58 @@ def test_every_step_of_the_guide(pair, opened, tmp_path):  # noqa: F811
     finally:
         serving.kill()
         serving.wait(10)
+
+
+def test_the_guides_code_runs_in_its_own_forms(pair, opened, tmp_path):  # noqa: F811
+    _, first, second = pair
+    install(first, tmp_path)
+    install(second, tmp_path)
+    serving = start(second, "serve")
+    try:
+        assert serving.stdout.readline() == "published: success\n"
+        told, _ = start(first, "printed").communicate(timeout=60)
+        assert told.splitlines() == [
+            "launch guide:hello: success",
+            # The device has a program for mail, which its owner has not allowed, and none for telephone numbers.
+            "launch mailto:a@example.org: deniedByRemoteSystem",
+            "launch tel:1: protocolUnavailable",
+            "open: success",
+            "open: openedBefore",
+            "ping: true success pong",
+            "close: true success pong",
+            "disconnected (0)",
+        ]
+    finally:
+        serving.kill()
+        serving.communicate()
+
+
+def test_a_device_of_ones_own_is_found_by_its_id(pair, tmp_path):  # noqa: F811
+    _, first, second = pair
+    install(first, tmp_path)
+    for id, expected in [(second.id, True), (first.id, False), ("1", False)]:
+        told, _ = start(first, "find", id).communicate(timeout=60)
+        assert ("aldaba.relay/ping" in told) == expected, told
+
+
+def test_two_processes_of_an_app_watch_each_for_itself(pair, tmp_path):  # noqa: F811
+    _, first, second = pair
+    install(first, tmp_path)
+    watching = []
+    try:
+        for _ in range(2):
+            watching.append(start(first, "watch"))
+            heard = [watching[-1].stdout.readline() for _ in range(2)]
+            assert heard == [f"added: {second.name}\n", "enumerated\n"]
+        with Relay(APP, second.install(tmp_path, APP), second.socket) as service:
+            service.publish({"guide": "sameUser"})
+            for process in watching:
+                line = process.stdout.readline()
+                assert line.startswith("updated: ") and APP in line
+    finally:
+        for process in watching:
+            process.kill()
+            process.communicate()
 
 
 def test_swifts_values_become_pythons_and_come_back(pair, opened, tmp_path):  # noqa: F811

@@ -55,10 +55,13 @@ public struct RemoteSystem: Hashable, Sendable {
         await RelayClient.shared.ask { .life(request: $0, id: UUID()) } == nil ? .unspecified : .allowed
     }
 
-    /// Finds another person's device by its id: one that offers a service to anyone. The result has only those apps and
-    /// services, and accepts requests from now on. Its owner is asked at the first request.
+    /// Finds a device by its id: another device of this person, or another person's that offers a service to anyone.
     ///
-    /// - Returns: `nil` where no such device has this id, or the server cannot be reached.
+    /// A device of this person is found as a watcher reports it, also while it is offline. Another person's has only the
+    /// apps and services that are open to anyone; its owner is asked at the first request.
+    ///
+    /// - Returns: `nil` where no such device has this id, for this device itself, or where another person's device
+    ///   cannot be looked for since the server cannot be reached.
     public static func find(id: String) async -> RemoteSystem? { await find(id: id, by: .shared) }
 
     static func find(id: String, by client: RelayClient) async -> RemoteSystem? {

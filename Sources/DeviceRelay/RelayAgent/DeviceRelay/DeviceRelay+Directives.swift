@@ -19,6 +19,12 @@ extension DeviceRelay {
             parts.opener.open(uri, app: app) { [weak self] outcome in
                 self?.enter { $0.follow($0.host.opened(ticket, outcome, at: $0.parts.now())) }
             }
+        case .findOpener(let ticket, let scheme, let app):
+            parts.opener.findProgram(for: scheme, app: app) { [weak self] isPresent in
+                self?.enter {
+                    $0.follow($0.host.foundOpener(ticket, scheme: scheme, isPresent: isPresent, at: $0.parts.now()))
+                }
+            }
         case .path(let device, let content): directPath(content, device)
         case .save(let settings): save(settings)
         case .keep(let queuedMessage): keep(queuedMessage)

@@ -99,6 +99,7 @@ extension RelayHost {
         member.schemes = schemes.map { $0.lowercased() }
         member.attributes = attributes
         member.isPublished = true
+        member.publication = clients.nextPublication()
         clients[client] = member
         guard describedDevice.weight.fits(RelayDevice.largest) else {
             clients[client] = offered
@@ -125,8 +126,11 @@ extension RelayHost {
         tellWatcher(client)
     }
 
-    /// Looks for another person's device for a client.
+    /// Finds a device for a client: one of this person's that is known here, or another person's by the server.
     private mutating func find(_ device: String, for client: ClientNumber, request: Int64) {
+        if let own = devices.others?[device] {
+            return directives.append(.tell(client, .found(request: request, own)))
+        }
         guard devices.isOpen, devices.listed != nil else {
             return answer(client, request: request, RelayOutcome(.networkUnavailable, detail: obstacle?.why))
         }

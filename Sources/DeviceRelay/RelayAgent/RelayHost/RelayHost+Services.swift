@@ -223,29 +223,30 @@ extension RelayHost {
     // MARK: Addresses
 
     mutating func take(_ launch: RelayLaunch, route: RelayRoute, at now: Timestamp) {
-        let named = launch.app.map { [$0] } ?? launch.preferredApps
         let fallback = launch.fallback.flatMap(Self.usableFallback)
-        let (clients, offers) = (clients, settings.offers)
-        let verdict = AddressRule.verdict(on: launch.uri) { scheme in
-            // An app that opens everything opens it where it is named; it allows nothing to the system.
-            settings.schemes.contains(scheme) || clients.anyOpener(of: scheme, remembered: offers) != nil
-                || named.contains { clients.opener(of: scheme, app: $0, remembered: offers) != nil }
-        }
-        guard case .allowed(let scheme) = verdict else {
-            guard case .denied(let why) = verdict else { return }
-            let number = work.add(route, for: nil, fallback: fallback, at: now)
-            return openFallback(number, RelayOutcome(.denied, detail: why), at: now)
-        }
-        switch clients.opener(of: scheme, apps: named, mayBeOther: launch.app == nil, remembered: offers) {
-        case .running(let client):
+        switch AddressDecision(launch, clients: clients, settings: settings) {
+        case .tell(let client):
             let number = work.add(route, for: client, fallback: fallback, at: now)
             directives.append(.tell(client, .launch(call: number, device: route.peer, launch)))
-        case .remembered(let app): wait(for: app, .launch(launch), fallback: fallback, route: route, at: now)
-        case nil:
-            // One that is named may be one that the session bus starts.
+        case .start(let app): wait(for: app, .launch(launch), fallback: fallback, route: route, at: now)
+        case .open:
             let number = work.add(route, for: nil, fallback: fallback, at: now)
             directives.append(.open(ticket: number, uri: launch.uri, app: launch.app))
+        case .refuse(let outcome):
+            openFallback(work.add(route, for: nil, fallback: fallback, at: now), outcome, at: now)
+        case .findOpener(let scheme):
+            let number = work.add(route, for: nil, fallback: fallback, at: now)
+            directives.append(.findOpener(ticket: number, scheme: scheme, app: launch.app))
         }
+    }
+
+    /// The answer to ``Directive/findOpener(ticket:scheme:app:)``.
+    package mutating func foundOpener(
+        _ ticket: Int64, scheme: String, isPresent: Bool, at now: Timestamp
+    ) -> [Directive] {
+        guard work.tasks[ticket] != nil else { return [] }
+        openFallback(ticket, AddressDecision.outcome(forNotAllowed: scheme, hasOpener: isPresent), at: now)
+        return takeDirectives(at: now)
     }
 
     private static func usableFallback(_ uri: String) -> String? {

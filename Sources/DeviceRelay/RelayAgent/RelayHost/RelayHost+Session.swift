@@ -311,12 +311,13 @@ extension RelayHost {
     // MARK: Other persons' devices
 
     private mutating func found(_ device: RelayDevice) {
-        guard let requests = others.takeRequests(for: device.id), devices.listed?[device.id] == nil else { return }
-        guard others.addHost(device) else {
+        guard let requests = others.takeRequests(for: device.id) else { return }
+        let own = devices.others?[device.id]
+        guard own != nil || others.addHost(device) else {
             let outcome = RelayOutcome(.resourceLimits, detail: "too many devices of others are known here")
             return answer(requests, outcome)
         }
-        for (client, request) in requests { directives.append(.tell(client, .found(request: request, device))) }
+        for (client, request) in requests { directives.append(.tell(client, .found(request: request, own ?? device))) }
     }
 
     private mutating func answer(_ requests: [OthersDevices.Request], _ outcome: RelayOutcome) {

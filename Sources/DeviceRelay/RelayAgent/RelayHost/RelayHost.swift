@@ -18,6 +18,9 @@ package struct RelayHost {
         /// Open an address on this desktop, in an app that is not connected or in any, and report the outcome by
         /// ``RelayHost/opened(_:_:at:)``.
         case open(ticket: Int64, uri: String, app: String?)
+        /// Find out whether an app of this desktop opens addresses of a scheme that is not allowed, and report it by
+        /// ``RelayHost/foundOpener(_:scheme:isPresent:at:)``.
+        case findOpener(ticket: Int64, scheme: String, app: String?)
         /// Carry out an operation on a file, and report the outcome by ``RelayHost/filed(_:_:at:)``.
         case file(stream: UUID, RelayFileOrder)
         /// Have one of the agent's own services respond, and report the response by ``RelayHost/served(_:_:at:)``.

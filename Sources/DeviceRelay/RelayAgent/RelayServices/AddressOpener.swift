@@ -9,6 +9,11 @@ package protocol AddressOpener: Sendable {
     ///
     /// - Parameter app: The app that is to do it, which is not connected to the agent; `nil` for the desktop's choice.
     func open(_ uri: String, app: String?, then complete: @escaping @Sendable (RelayOutcome) -> Void)
+    /// Finds out whether a program opens addresses of a scheme. `complete` is called once, on any thread, with `true`
+    /// also where that cannot be known.
+    ///
+    /// - Parameter app: The app that is to do it, which is not connected to the agent; `nil` for any.
+    func findProgram(for scheme: String, app: String?, then complete: @escaping @Sendable (Bool) -> Void)
 }
 
 /// Opens addresses by `xdg-open`, which asks the desktop for the program to open them.
@@ -48,6 +53,18 @@ package final class XDGOpen: AddressOpener {
             running.withLock { $0 -= 1 }
             return complete(busy)
         }
+    }
+
+    /// Asks `xdg-mime` for the program of the scheme.
+    package func findProgram(for scheme: String, app: String?, then complete: @escaping @Sendable (Bool) -> Void) {
+        guard app == nil else { return complete(false) }
+        guard let path = ChildProgram.find("xdg-mime", environment: environment) else { return complete(true) }
+        let program = ChildProgram(
+            path: path, arguments: ["query", "default", "x-scheme-handler/\(scheme)"], environment: environment)
+        let isBegun = threads.begin(
+            { (try? program.run(outputLimit: 4096, timeout: .seconds(3))).flatMap { $0 }.map { !$0.isEmpty } ?? true },
+            then: complete)
+        if !isBegun { complete(true) }
     }
 
     private func outcome(of program: ChildProgram) -> RelayOutcome {

@@ -32,7 +32,22 @@ package final class DesktopOpener: AddressOpener {
         if !isBegun { complete(RelayOutcome(.resourceLimits, detail: "other addresses are being opened here")) }
     }
 
+    /// Looks into the app's desktop file, or asks `xdg-mime`; the portal does not say what it could open.
+    package func findProgram(for scheme: String, app: String?, then complete: @escaping @Sendable (Bool) -> Void) {
+        if let app {
+            let entry = Self.isBusName(app) ? desktopEntry(app) : nil
+            return complete(entry.map { Self.opens(scheme, $0) } ?? false)
+        }
+        guard !isSandboxed else { return complete(true) }
+        programs.findProgram(for: scheme, app: nil, then: complete)
+    }
+
     // MARK: Apps
+
+    private static func opens(_ scheme: String, _ entry: [String: String]) -> Bool {
+        let types = entry["MimeType"]?.split(separator: ";").map(String.init) ?? []
+        return types.contains("x-scheme-handler/\(scheme)")
+    }
 
     private func activate(_ app: String, _ uri: String) -> RelayOutcome {
         let scheme = String(uri.prefix { $0 != ":" }).lowercased()
@@ -42,8 +57,7 @@ package final class DesktopOpener: AddressOpener {
         guard entry["DBusActivatable"] == "true" else {
             return RelayOutcome(.appUnavailable, detail: "\(app) cannot be started by the session bus")
         }
-        let types = entry["MimeType"]?.split(separator: ";").map(String.init) ?? []
-        guard types.contains("x-scheme-handler/\(scheme)") else {
+        guard Self.opens(scheme, entry) else {
             return RelayOutcome(.protocolUnavailable, detail: "\(app) does not open \(scheme) addresses")
         }
         do throws(DBusClient.Fault) {

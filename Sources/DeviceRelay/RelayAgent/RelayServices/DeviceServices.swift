@@ -102,8 +102,11 @@ package final class DeviceServices: NativeServices {
             guard let uri = Self.text(message, "uri"), let position = Self.number(message, "position") else {
                 return RelayOutcome(.failed, detail: "`uri` and `position` are needed")
             }
-            if case .denied(let why) = AddressRule.verdict(on: uri, isAllowed: { _ in false }) {
-                return RelayOutcome(.denied, detail: why)
+            switch AddressRule.verdict(on: uri, isAllowed: { _ in false }) {
+            case .allowed: break
+            case .denied(let why): return RelayOutcome(.denied, detail: why)
+            case .notAllowed(let scheme):
+                return RelayOutcome(.denied, detail: "a player is given pages only, and no address of \(scheme)")
             }
             var rate = 1.0
             if case .double(let number)? = message["rate"] { rate = number }

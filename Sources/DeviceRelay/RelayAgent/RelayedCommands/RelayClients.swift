@@ -12,6 +12,8 @@ struct RelayClients {
         var schemes: [String] = []
         var attributes: [String: String] = [:]
         var isPublished = false
+        /// The number of its latest publication, among those of all clients.
+        var publication = 0
         /// The devices that it watches.
         var watcher = DeviceWatcher()
 
@@ -33,6 +35,7 @@ struct RelayClients {
     }
 
     private(set) var members: [ClientNumber: Member] = [:]
+    private var publications = 0
 
     /// How many apps' offers are remembered.
     static var offerLimit: Int { 64 }
@@ -41,6 +44,18 @@ struct RelayClients {
     subscript(client: ClientNumber) -> Member? {
         get { members[client] }
         set { members[client] = newValue }
+    }
+
+    /// The number of the next publication.
+    mutating func nextPublication() -> Int {
+        publications += 1
+        return publications
+    }
+
+    /// The clients of an app that have published, the latest first: an app may have several processes.
+    private func published(of app: String) -> [(client: ClientNumber, member: Member)] {
+        members.filter { $0.value.app == app && $0.value.isPublished }
+            .sorted { $1.value.publication < $0.value.publication }.map { ($0.key, $0.value) }
     }
 
     /// The clients that watch devices.
@@ -54,9 +69,9 @@ struct RelayClients {
 
     // MARK: Services and addresses
 
-    /// The client that offers a service of an app on this device.
+    /// The client that offers a service of an app on this device: of several processes the one that published last.
     func provider(of service: String, app: String) -> (client: ClientNumber, service: RelayService)? {
-        for (client, member) in members where member.app == app && member.isPublished {
+        for (client, member) in published(of: app) {
             if let offered = member.services.first(where: { $0.name == service }) { return (client, offered) }
         }
         return nil
@@ -68,8 +83,10 @@ struct RelayClients {
     func opener(
         of scheme: String, app: String, remembered: [String: RelaySettings.RememberedOffer]?
     ) -> Opener? {
-        let running = members.filter { $0.value.app == app && $0.value.isPublished }
-        if let client = running.first(where: { Self.opens(scheme, $0.value.schemes) })?.key { return .running(client) }
+        let running = published(of: app)
+        if let opener = running.first(where: { Self.opens(scheme, $0.member.schemes) }) {
+            return .running(opener.client)
+        }
         guard running.isEmpty, let offer = remembered?[app], Self.opens(scheme, offer.schemes) else { return nil }
         return .remembered(app: app)
     }
@@ -77,7 +94,8 @@ struct RelayClients {
     /// The first app here that names a scheme, of those that run where one does.
     func anyOpener(of scheme: String, remembered: [String: RelaySettings.RememberedOffer]?) -> Opener? {
         let running = members.filter { $0.value.isPublished && $0.value.schemes.contains(scheme) }
-        if let client = running.min(by: { $0.value.app < $1.value.app })?.key { return .running(client) }
+        let first = running.min { ($0.value.app, $1.value.publication) < ($1.value.app, $0.value.publication) }
+        if let first { return .running(first.key) }
         return remembered?.filter { id, offer in offer.schemes.contains(scheme) && !isPublished(id) }.keys.min()
             .map { .remembered(app: $0) }
     }
@@ -116,7 +134,8 @@ struct RelayClients {
                 attributes: offer.attributes, presence: .wakeable)
             apps[id]?.open = offer.services.filter { $0.value == RelayService.Access.anyone.rawValue }.keys.sorted()
         }
-        for member in members.values where member.isPublished {
+        let published = members.values.filter(\.isPublished).sorted { $0.publication < $1.publication }
+        for member in published {
             let offered = member.services.filter { $0.access != .off }.map(\.name)
             var app = apps[member.app] ?? RelayApp(id: member.app, name: member.name)
             app.services += offered.filter { !app.services.contains($0) }

@@ -8,6 +8,8 @@ public enum AddressRule {
         case allowed(scheme: String)
         /// It may not; why, in words.
         case denied(String)
+        /// No app opens the scheme, given in lower case, and the owner, who may allow it, has not.
+        case notAllowed(scheme: String)
     }
 
     /// Schemes that are never opened: they name what is on this machine, or carry a program.
@@ -26,12 +28,7 @@ public enum AddressRule {
         if let fault = fault(of: uri) { return .denied(fault) }
         let scheme = uri.prefix { $0 != ":" }.lowercased()
         guard !never.contains(scheme) else { return .denied("addresses of the scheme \(scheme) are never opened") }
-        guard always.contains(scheme) || isAllowed(scheme) else {
-            return .denied(
-                "addresses of the scheme \(scheme) are not allowed there; the device's owner allows them by "
-                    + "`aldaba relay allow \(scheme)`")
-        }
-        return .allowed(scheme: scheme)
+        return always.contains(scheme) || isAllowed(scheme) ? .allowed(scheme: scheme) : .notAllowed(scheme: scheme)
     }
 
     /// Why a text is no address that any device opens; `nil` where it may be one.
@@ -81,8 +78,8 @@ public enum AddressRule {
     /// Whether a text is a scheme (RFC 3986, section 3.1).
     public static func isScheme(_ text: some StringProtocol) -> Bool {
         let bytes = text.utf8
-        guard let first = bytes.first, isQueuedMessage(first) else { return false }
-        return bytes.allSatisfy { isQueuedMessage($0) || isDigit($0) || "+-.".utf8.contains($0) }
+        guard let first = bytes.first, isLetter(first) else { return false }
+        return bytes.allSatisfy { isLetter($0) || isDigit($0) || "+-.".utf8.contains($0) }
     }
 
     /// Why a scheme, in lower case, can be neither allowed nor forbidden; `nil` where it can.
@@ -106,6 +103,6 @@ public enum AddressRule {
         if case .allowed(let scheme) = verdict(on: uri, isAllowed: { _ in true }) { scheme } else { nil }
     }
 
-    private static func isQueuedMessage(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
+    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
     private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
 }

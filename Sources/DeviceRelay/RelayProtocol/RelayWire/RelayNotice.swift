@@ -18,7 +18,8 @@ public enum RelayNotice: Hashable, Sendable {
     case life(request: Int64, CommandState?, RelayStatus?, _ detail: String? = nil)
     /// The result of a terminal's request, by name.
     case managed(request: Int64, RelayMap)
-    /// A device of another person's was found; it can be asked what it offers to anyone.
+    /// A device was found by its id: one of this person's, or another person's, of which what it offers to anyone can
+    /// be asked.
     case found(request: Int64, RelayDevice)
     /// A device is present: the first report of it to this watcher.
     case added(RelayDevice)

@@ -14,7 +14,7 @@ public enum RelayRequest: Hashable, Sendable {
     /// deadline is in milliseconds since 1970.
     /// `waits` lets the server keep it until then for a device that is away.
     case command(request: Int64, id: UUID?, device: String, deadline: Int64?, waits: Bool = false, RelayOrder)
-    /// Finds a device of another person's that offers something to anyone, by its id; answered by
+    /// Finds a device by its id: one of this person's, or another person's that offers something to anyone. Answered by
     /// ``RelayNotice/found(request:_:)``.
     case find(request: Int64, device: String)
     /// The answer to ``RelayNotice/asked(call:id:device:deadline:RelayCall)`` or

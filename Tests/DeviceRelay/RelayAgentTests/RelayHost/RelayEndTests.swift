@@ -135,7 +135,11 @@ import Testing
         opens: [String], starts: [String], ends: [RelayStatus]
     ) {
         let body = try RelayContent.launch(launch).encoded()
-        let directives = host.received(.route(RelayRoute(peer: "9", id: UUID(), deadline: 9000, body: body)), at: 0)
+        var directives = host.received(.route(RelayRoute(peer: "9", id: UUID(), deadline: 9000, body: body)), at: 0)
+        if case .findOpener(let ticket, let scheme, _)? = directives.first {
+            // This desktop has a program for one scheme that its owner has not allowed.
+            directives = host.foundOpener(ticket, scheme: scheme, isPresent: scheme == "spotify", at: 0)
+        }
         return (
             directives.compactMap { if case .open(_, let uri, _) = $0 { uri } else { nil } },
             directives.compactMap { if case .start(let app) = $0 { app } else { nil } },
@@ -147,13 +151,29 @@ import Testing
         )
     }
 
-    @Test("Where a scheme is not allowed the fallback is opened, and without one it is denied")
+    @Test("An app that publishes opens the schemes that it names, and no other", arguments: ["tel:1", "http://a/"])
+    mutating func schemesOfAnApp(_ uri: String) throws {
+        connect()
+        ask(.publish(request: 1, services: [], schemes: ["todo"], attributes: [:]))
+        let launch = RelayLaunch(uri: uri, app: "a.b", caller: "c")
+        #expect(try opened(launch).ends == [.protocolUnavailable])
+        _ = host.ended(1, at: 0)
+        #expect(try opened(launch).ends == [.protocolUnavailable])
+        // Another app may be one that the session bus starts.
+        let other = try opened(RelayLaunch(uri: uri, app: "b.b", caller: "c"))
+        #expect(other.ends == (uri == "tel:1" ? [.protocolUnavailable] : []))
+    }
+
+    @Test("Where a scheme is not allowed the fallback is opened; without one it is denied, or has no app")
     mutating func fallback() throws {
         connect()
         let page = "https://example.org/"
         let refused = try opened(RelayLaunch(uri: "spotify:1", fallback: page, caller: "c"))
         #expect(refused.opens == [page] && refused.ends.isEmpty)
         #expect(try opened(RelayLaunch(uri: "spotify:1", caller: "c")).ends == [.denied])
+        #expect(try opened(RelayLaunch(uri: "tel:1", caller: "c")).ends == [.protocolUnavailable])
+        #expect(try opened(RelayLaunch(uri: "tel:1", fallback: page, caller: "c")).opens == [page])
+        #expect(try opened(RelayLaunch(uri: "file:///etc/passwd", caller: "c")).ends == [.denied])
         #expect(try opened(RelayLaunch(uri: "spotify:1", fallback: "spotify:2", caller: "c")).ends == [.denied])
     }
 

@@ -73,6 +73,36 @@ import Testing
                 == [.added(Self.reached(other)), .enumerationCompleted])
     }
 
+    @Test("Of two processes of an app each watches for itself, and the last to publish is asked")
+    mutating func processes() throws {
+        connect()
+        for client in [7, 8] as [ClientNumber] {
+            let told = ask(.watch(request: 1), client: client)
+            #expect(told.contains(.tell(client, .added(Self.reached(Self.there)))))
+            let services = [RelayService(name: "s", access: .sameUser)]
+            ask(.publish(request: 2, services: services, schemes: ["todo"], attributes: [:]), client: client)
+        }
+        func asked(_ content: RelayContent) throws -> [ClientNumber] {
+            try arrive(content).compactMap { if case .tell(let client, _) = $0 { client } else { nil } }
+        }
+        let call = RelayContent.call(RelayCall(app: "a.b", service: "s", caller: "c", message: [:]))
+        let launch = RelayContent.launch(RelayLaunch(uri: "todo:1", caller: "c"))
+        #expect(try asked(call) == [8])
+        #expect(try asked(launch) == [8])
+        _ = host.ended(8, at: 0)
+        #expect(try asked(call) == [7])
+        let away = host.received(.removed(revision: 2, device: "9"), at: 0)
+        #expect(away.contains(.tell(7, .removed(device: "9"))))
+    }
+
+    @Test("A device of this person is found by its id without the server")
+    mutating func findingOwn() {
+        connect()
+        #expect(
+            ask(.find(request: 3, device: "9")) == [.tell(1, .found(request: 3, Self.reached(Self.there)))])
+        #expect(ask(.find(request: 4, device: "1")) == [.send(.find(device: "1"))], "it is no other device")
+    }
+
     @Test(
         "A watcher with filters hears only of what passes one: a device that comes to it is added, one that leaves it removed"
     )

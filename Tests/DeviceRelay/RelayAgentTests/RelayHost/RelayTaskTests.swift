@@ -193,7 +193,9 @@ import Testing
         connect()
         ask(.publish(request: 1, services: [], schemes: ["*"], attributes: [:]))
         let open = RelayContent.launch(RelayLaunch(uri: "smb://host/share", caller: "c"))
-        #expect(try replies(arrive(open, id: UUID())).map(\.status) == [.denied])
+        let unnamed = try arrive(open, id: UUID())
+        #expect(unnamed.contains { if case .findOpener(_, "smb", nil) = $0 { true } else { false } })
+        #expect(!unnamed.contains { if case .open = $0 { true } else { false } })
         let named = try arrive(.launch(RelayLaunch(uri: "smb://host/share", app: "a.b", caller: "c")), id: UUID())
         #expect(named.contains { if case .tell(1, .launch) = $0 { true } else { false } })
     }
