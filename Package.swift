@@ -141,6 +141,7 @@ let deviceRelay: [Target] = [
 
 let agent: [Target] = [
     part("AgentProtocol", in: "Agent"),
+    part("CenterPages", in: "Agent", "AgentProtocol", "CoreValues", "Scheduling"),
     part("Scheduling", in: "Agent", "AgentProtocol", "CoreValues"),
     part(
         "AgentEngine", in: "Agent", "AgentProtocol", "CoreValues", "Platform", "PushCore", "Scheduling", logging),
@@ -186,10 +187,12 @@ let command: [Target] = [
         name: "aldaba",
         dependencies: [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaConfiguration",
-            "AppHost", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol", "HubProtocol", "HubServer",
+            "AppHost", "CenterPages", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol", "HubProtocol",
+            "HubServer",
             "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer", "RelayAgent", "RelayProtocol",
             "RelayServer", "SQLiteStore", "Scheduling", "TodoList", "PictureService", crypto, x509, nioCore, nioPosix,
             nioSSL, lifecycle, asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf,
+            hummingbird,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]
 
@@ -298,6 +301,7 @@ let testTargets: [Target] = [
         "RelayProtocol", crypto, logging, grdb),
     tests("RelayAgent", in: "DeviceRelay", "RelayProtocol", "CoreValues", crypto, nioCore, nioEmbedded),
     tests("AgentProtocol", in: "Agent"),
+    tests("CenterPages", in: "Agent", "AgentProtocol"),
     tests("Scheduling", in: "Agent", "AgentProtocol", "CoreValues"),
     tests(
         "AgentEngine", in: "Agent", "AgentProtocol", "DeviceTestSupport", "Platform", "PushCore", "Scheduling", crypto),

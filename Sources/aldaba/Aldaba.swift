@@ -25,13 +25,14 @@ struct Aldaba: AsyncParsableCommand {
               aldaba send --app com.example.todo --title 'Buy milk'
               aldaba get APNS-ID --timeline         how far a notification came
               aldaba notify 'Backup done'           a notification from a script
+              aldaba center                         notifications and settings in the browser
               aldaba doctor                         what is missing on this machine
             """,
         version: "aldaba \(AldabaVersion.number)",
         subcommands: [
             UpCommand.self, ServeCommand.self, AgentCommand.self, NotificationsCommand.self, NotifyCommand.self,
-            SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self, WithdrawCommand.self,
-            ReportCommand.self,
+            CenterCommand.self, SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self,
+            WithdrawCommand.self, ReportCommand.self,
             ExportCommand.self, MediaCommand.self,
             DeviceCommand.self, RelayCommand.self, EnrolmentKeyCommand.self, TeamCommand.self, AppCommand.self,
             KeyCommand.self,

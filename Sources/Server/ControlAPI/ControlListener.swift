@@ -19,12 +19,15 @@ package struct ControlListener: Service, CustomStringConvertible {
         case development(ControlServices)
         /// The routes `/metrics`, `/health` and `/ready` in plain http, without authentication.
         case metrics(PrometheusRegistry, ServerStatus)
+        /// Pages for the person at this machine, in plain http on loopback. They authenticate their readers themselves.
+        case pages(any ControlInterface)
 
         /// The listener's name in metrics and log lines.
         fileprivate var name: String {
             switch self {
             case .secured, .development: "control"
             case .metrics: "metrics"
+            case .pages: "pages"
             }
         }
     }
@@ -50,7 +53,7 @@ package struct ControlListener: Service, CustomStringConvertible {
     /// Makes a listener; ``run()`` binds it.
     ///
     /// - Parameters:
-    ///   - host: The IP address to bind; the development interface always binds `127.0.0.1`.
+    ///   - host: The IP address to bind; the development interface and pages always bind `127.0.0.1`.
     ///   - port: 0 for a free one.
     ///   - grace: How long open requests may take to end once the listener is asked to stop.
     ///   - admission: The connections that are kept. Those of the metrics give way to new ones, the oldest first, since nobody
@@ -68,7 +71,10 @@ package struct ControlListener: Service, CustomStringConvertible {
         limiter = ConnectionLimiter(listener: interface.name, admission, logger: logger)
         self.logger = logger
         self.bound = bound
-        if case .development = interface { self.host = "127.0.0.1" } else { self.host = host }
+        switch interface {
+        case .development, .pages: self.host = "127.0.0.1"
+        case .secured, .metrics: self.host = host
+        }
     }
 
     /// The interface's name. The associated values are left out, since some are secret.
@@ -77,6 +83,7 @@ package struct ControlListener: Service, CustomStringConvertible {
         case .secured: "control API"
         case .development: "control API for development"
         case .metrics: "metrics"
+        case .pages: "pages"
         }
     }
 
@@ -99,7 +106,7 @@ package struct ControlListener: Service, CustomStringConvertible {
                 switch interface {
                 case .secured(_, let tls): return AdmittedChannel(plain, tls: tls, limiter: limiter)
                 case .metrics: return AdmittedChannel(plain, tls: nil, limiter: limiter)
-                case .development: return plain
+                case .development, .pages: return plain
                 }
             }
             let application = Application(

@@ -27,6 +27,9 @@ enum ControlRouter {
                 return Response.text(await registry.scrape(format), type: format.contentType)
             }
             add(status, to: router)
+        case .pages(let pages):
+            router.add(middleware: LoopbackGuard(port: port))
+            pages.add(to: router, isSecured: false)
         }
         return router
     }

@@ -167,21 +167,32 @@ struct NotificationsCommand: ParsableCommand {
                 _ = try client.ask(.dismiss(notification: try name.number()))
                 return
             }
-            // A list has at most so many: once these are gone, the older ones are listed.
-            var gone: Set<Int64> = []
-            while case .list(let list) = try client.ask(.list(app: app)) {
-                let left = list.map(\.notification.id).filter { gone.insert($0).inserted }
-                if left.isEmpty { break }
-                for number in left { try Self.dismiss(number, client) }
-            }
-            if gone.isEmpty { Terminal.write("There are no notifications.") }
+            if try client.dismissAll(app: app) == 0 { Terminal.write("There are no notifications.") }
         }
+    }
+}
 
-        /// Dismisses a notification; one that is gone already is no failure.
-        private static func dismiss(_ number: Int64, _ client: AgentClient) throws {
-            do { _ = try client.ask(.dismiss(notification: number)) } catch let failure as CommandError {
-                guard failure.exit == .invalidInput else { throw failure }
-            }
+extension AgentClient {
+    /// Dismisses the notifications of the list, of one app or of all.
+    ///
+    /// - Parameter isMeant: Whether a notification is among those to be dismissed.
+    /// - Returns: How many there were.
+    @discardableResult
+    func dismissAll(app: BundleID?, where isMeant: (ListedNotification) -> Bool = { _ in true }) throws -> Int {
+        // A list has at most so many: once these are gone, the older ones are listed.
+        var gone: Set<Int64> = []
+        while case .list(let list) = try ask(.list(app: app)) {
+            let left = list.filter(isMeant).map(\.notification.id).filter { gone.insert($0).inserted }
+            if left.isEmpty { break }
+            for number in left { try dismiss(number) }
+        }
+        return gone.count
+    }
+
+    /// Dismisses a notification; one that is gone already is no failure.
+    private func dismiss(_ number: Int64) throws {
+        do { _ = try ask(.dismiss(notification: number)) } catch let failure as CommandError {
+            guard failure.exit == .invalidInput else { throw failure }
         }
     }
 }
