@@ -1,7 +1,9 @@
 """A tap on a notification of an app that does not run: the session bus starts the app."""
 
 import json
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,29 @@ def test_a_name_that_no_bus_has_is_refused_with_the_key(up):
         "id": APP, "team": "ALDABADEMO", "executable": "/bin/true", "desktopEntry": "wrong", "dbusActivatable": True}))
     done = run_aldaba("agent", "app", "install", manifest, "--data", up.data, check=False)
     assert done.returncode != 0 and "desktopEntry" in done.stderr and "bus name" in done.stderr
+
+
+REMINDER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from aldaba_notifications import Agent
+with Agent(sys.argv[2], open(sys.argv[3]).read(), sys.argv[4]) as agent:
+    agent.add("tea", title="Tea")
+    agent.wait_for_notification(20)
+"""
+
+
+def test_a_tap_soon_after_an_app_has_ended_starts_it_at_once(screen, up):
+    log = up.data / "started.log"
+    program = up.data / "program"
+    program.write_text(f"#!/bin/sh\necho \"$ALDABA_APP_ID\" >> {log}\n")
+    program.chmod(0o700)
+    secret = install(up, executable=str(program), dbusActivatable=False)
+    subprocess.run(
+        [sys.executable, "-c", REMINDER, str(REPOSITORY / "Examples/PythonClient"), APP, secret,
+         str(up.data / "agent.sock")], check=True, timeout=30)
+    ended = time.monotonic()
+    wait_until(screen.notified, "the notification is on the bus")
+    screen.open(1, TOKEN)
+    assert wait_for_lines(log, len, "the program was started")[0] == APP
+    assert time.monotonic() - ended < 3, "the agent waits five seconds only for an app whose process runs"

@@ -130,6 +130,7 @@ extension AgentEngine {
         take(AppRole(app: app, role: .app), by: connection)
         let stateByFocus = registry.stateByFocus(of: app, isScreenLocked: surroundings.isScreenLocked)
         apps[app]?.setInitialState(byFocus: stateByFocus)
+        apps[app]?.supervisor.isKeptByOther = context.isSibling(connection.process)
         apps[app]?.tokens.connected()
         hand(.connected, to: app, context)
         giveData(.reconnected, to: app, context)
@@ -218,7 +219,9 @@ extension AgentEngine {
         guard let closed = registry.disconnect(connection), closed.role == .app else { return }
         let app = closed.app
         noteUnanswered(of: app)
-        startReconnectTimer(of: app)
+        // A process of 0 is one that the agent cannot see.
+        let isKnown = connection.process > 0 && apps[app]?.supervisor.isKeptByOther == false
+        startReconnectTimer(of: app, leftBy: isKnown ? connection.process : nil)
         apps[app]?.tokens.disconnected()
         hand(.disconnected, to: app, context)
         giveData(.reconnected, to: app, context)
@@ -307,9 +310,16 @@ extension AppMessage {
 extension AgentEngine {
     /// Gives an app that may be running time to connect. After that, what waits for it is shown, and it is started
     /// where responses wait.
-    package mutating func startReconnectTimer(of app: BundleID) {
+    ///
+    /// - Parameter process: The process that had the app's connection; once that has ended, the app is not waited for.
+    package mutating func startReconnectTimer(of app: BundleID, leftBy process: Int32? = nil) {
         let deadline = registry.awaitReconnect(of: app)
+        if let process { lookForEnd(of: process, app: app, deadline: deadline) }
         emit(.wait(timing.returnLimit, then: .supervise(.returnLimitPassed(deadline: deadline), app)))
+    }
+
+    private mutating func lookForEnd(of process: Int32, app: BundleID, deadline: Int) {
+        emit(.wait(timing.endPause, then: .supervise(.endLookDue(deadline: deadline, process: process), app)))
     }
 
     /// Passes an event to an app's supervisor, and follows its directives.
@@ -321,7 +331,7 @@ extension AgentEngine {
             while !events.isEmpty, let installed = apps[app] {
                 let conditions = AppSupervisor<AppConnectionID>.Conditions(
                     manifest: installed.manifest, mayShow: installed.delivery.mayShow,
-                    hasActivator: settings.hasActivator, now: context.now)
+                    hasActivator: settings.hasActivator, now: context.now, isRunning: context.isRunning)
                 for directive in apps[app]?.supervisor.handle(events.removeFirst(), conditions) ?? [] {
                     if let answer = try followSupervisor(directive, app: app, context: context) {
                         events.append(answer)
@@ -360,6 +370,7 @@ extension AgentEngine {
         case .awaitActivation(let reason):
             emit(.wait(timing.returnLimit, then: .supervise(.activationLimitPassed(reason: reason), app)))
         case .awaitReturn: startReconnectTimer(of: app)
+        case .lookForEnd(let deadline, let process): lookForEnd(of: process, app: app, deadline: deadline)
         case .launch(let token): launch(app, activationToken: token)
         case .awaitLaunch: emit(.wait(timing.launchLimit, then: .supervise(.launchLimitPassed, app)))
         case .deferWaking: enqueue(.deferred(app: app, at: context.now))

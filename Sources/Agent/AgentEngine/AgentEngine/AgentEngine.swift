@@ -58,12 +58,15 @@ package struct AgentEngine: Sendable {
         package var hasFile: @Sendable (String) -> Bool
         /// Whether a process of this id is running.
         package var isRunning: @Sendable (Int32) -> Bool
+        /// Whether the agent's own parent is this process's too.
+        package var isSibling: @Sendable (Int32) -> Bool
 
         /// The context of one event. Each parameter is the property of its name.
         package init(
             now: Timestamp, clock: ClockReading, store: any AgentEngineStore, session: Int? = nil,
             isConnected: Bool = false, hasScreen: Bool = true, hasFile: @escaping @Sendable (String) -> Bool,
-            isRunning: @escaping @Sendable (Int32) -> Bool = { _ in false }
+            isRunning: @escaping @Sendable (Int32) -> Bool = { _ in false },
+            isSibling: @escaping @Sendable (Int32) -> Bool = { _ in false }
         ) {
             self.now = now
             self.clock = clock
@@ -73,6 +76,7 @@ package struct AgentEngine: Sendable {
             self.hasScreen = hasScreen
             self.hasFile = hasFile
             self.isRunning = isRunning
+            self.isSibling = isSibling
         }
     }
 

@@ -4,6 +4,8 @@ package struct AgentTiming: Sendable {
     /// its queued notifications are shown on the desktop, and a tap starts it. Its library reconnects within two
     /// seconds.
     package var returnLimit = Duration.seconds(5)
+    /// The pause between looks whether the process of an app that is away has ended; then it counts as gone at once.
+    package var endPause = Duration.milliseconds(100)
     /// How long the agent waits at its start for the desktop to report whether the screen is locked.
     package var lockTimeout = Duration.milliseconds(500)
     /// How long a manifest must be missing before its app counts as taken away.

@@ -68,6 +68,20 @@ package enum AppRun<Connection: Sendable>: Sendable {
         return true
     }
 
+    /// Whether the app is expected until this deadline.
+    package func isAwaited(deadline: Int) -> Bool {
+        if case .reconnecting(deadline, _) = self { true } else { false }
+    }
+
+    /// The app counts as gone before its deadline, where the process that the agent started has ended too.
+    ///
+    /// - Returns: Whether it counts as gone.
+    package mutating func awaitNoLonger(isRunning: (Int32) -> Bool) -> Bool {
+        guard case .reconnecting(_, let process) = self, process.map(isRunning) != true else { return false }
+        self = .stopped
+        return true
+    }
+
     /// The session bus was asked to bring it to the front.
     package mutating func activate() {
         if isStopped { self = .activating }

@@ -24,6 +24,9 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     package enum Event: Hashable, Sendable {
         /// The time to reconnect has passed; the deadline is that of ``AppRun/awaitReconnect(deadline:)``.
         case returnLimitPassed(deadline: Int)
+        /// It is time to see whether the process of the lost connection has ended: then the app is waited for no
+        /// longer.
+        case endLookDue(deadline: Int, process: Int32)
         /// Whether responses wait for the app is to be read again.
         case responsesRequired
         /// The answer to ``Directive/readResponses``.
@@ -77,6 +80,8 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case awaitActivation(reason: String)
         /// Give it time to connect.
         case awaitReturn
+        /// Send ``Event/endLookDue(deadline:process:)`` soon.
+        case lookForEnd(deadline: Int, process: Int32)
         /// Start its program, and answer with ``Event/launched(process:)`` where that succeeds.
         case launch(token: String?)
         /// Answer with ``Event/launchLimitPassed`` when responses have waited long enough.
@@ -115,13 +120,19 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         package var hasActivator: Bool
         /// The time.
         package var now: Timestamp
+        /// Whether a process of this id is running.
+        package var isRunning: @Sendable (Int32) -> Bool
 
         /// The conditions of one event.
-        package init(manifest: AppManifest, mayShow: Bool, hasActivator: Bool, now: Timestamp) {
+        package init(
+            manifest: AppManifest, mayShow: Bool, hasActivator: Bool, now: Timestamp,
+            isRunning: @escaping @Sendable (Int32) -> Bool
+        ) {
             self.manifest = manifest
             self.mayShow = mayShow
             self.hasActivator = hasActivator
             self.now = now
+            self.isRunning = isRunning
         }
     }
 
@@ -140,6 +151,8 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     private var activationToken: String?
     /// Whether it is being started to show its own settings.
     private var opensSettings = false
+    /// Whether the program that keeps the agent running keeps the app running too, and may start it again by itself.
+    package var isKeptByOther = false
     /// How often it was started again for responses since it last answered one.
     private var startsForResponses = 0
 
@@ -175,8 +188,13 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     package mutating func handle(_ event: Event, _ conditions: Conditions) -> [Directive] {
         switch event {
         case .returnLimitPassed(let deadline):
-            guard run.deadlinePassed(deadline) else { return [] }
-            return (conditions.mayShow ? [.showUnhandled] : []) + [.readResponses]
+            return run.deadlinePassed(deadline) ? gone(conditions) : []
+        case .endLookDue(let deadline, let process):
+            guard run.isAwaited(deadline: deadline) else { return [] }
+            guard !conditions.isRunning(process), run.awaitNoLonger(isRunning: conditions.isRunning) else {
+                return [.lookForEnd(deadline: deadline, process: process)]
+            }
+            return gone(conditions)
         case .responsesRequired: return [.readResponses]
         case .responsesRead(let areWaiting):
             return areWaiting || opensSettings ? startAgain(conditions) : wake(conditions)
@@ -208,6 +226,10 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
             return [.dropResponses]
         }
         return []
+    }
+
+    private func gone(_ conditions: Conditions) -> [Directive] {
+        (conditions.mayShow ? [.showUnhandled] : []) + [.readResponses]
     }
 
     // MARK: Responses

@@ -14,7 +14,8 @@ extension Agent {
             now: parts.now(), clock: parts.clock.now(), store: store, session: onLink { $0.sessionNumber } ?? nil,
             isConnected: onLink { $0.isOpen } ?? false, hasScreen: parts.presenter.hasScreen,
             hasFile: { FileManager.default.isReadableFile(atPath: $0) },
-            isRunning: { ProcessTree.isRunning($0) })
+            isRunning: { ProcessTree.isRunning($0) },
+            isSibling: { ProcessTree.parent(of: $0) == getppid() })
     }
 
     /// Calls the engine, and performs its effects.

@@ -89,6 +89,18 @@ import Testing
         #expect(world.effects { $0.lookForApp(app, $1) { nothing } }.isEmpty)
     }
 
+    @Test(arguments: [(Int32(7), true), (8, false), (0, false)])
+    func `the end of a process is looked for, unless the agent's parent keeps it, or it is unknown`(
+        process: Int32, isLookedFor: Bool
+    ) throws {
+        var world = EngineWorld()
+        world.siblings = [8]
+        let connection = try world.connect(process: process)
+        let timers = world.effects { $0.disconnect(connection, $1) }.timers
+        let looks = timers.contains { if case .supervise(.endLookDue(_, process), app) = $0 { true } else { false } }
+        #expect(looks == isLookedFor)
+    }
+
     @Test func `an app stays while the folder cannot be read`() throws {
         var world = EngineWorld()
         _ = try world.effects { try $0.manifestsLoaded(InstalledManifests(isReadable: true), $1) }

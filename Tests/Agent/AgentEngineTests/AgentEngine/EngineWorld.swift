@@ -18,6 +18,8 @@ struct EngineWorld {
     var session: Int? = 1
     var isConnected = true
     var hasScreen = true
+    /// The processes that have the agent's parent.
+    var siblings: Set<Int32> = []
 
     init(hasServer: Bool = true, hasActivator: Bool = false, manifest change: (inout AppManifest) -> Void = { _ in }) {
         engine = AgentEngine(
@@ -38,7 +40,7 @@ struct EngineWorld {
         AgentEngine.Context(
             now: now, clock: ClockReading(wall: now, boot: Self.boot, sinceBoot: 1_000),
             store: store, session: session, isConnected: isConnected, hasScreen: hasScreen,
-            hasFile: { _ in false })
+            hasFile: { _ in false }, isSibling: { [siblings] in siblings.contains($0) })
     }
 
     /// What the engine says to an event.

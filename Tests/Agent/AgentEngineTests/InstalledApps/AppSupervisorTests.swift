@@ -11,12 +11,15 @@ import Testing
         id: "com.example.todo", name: "Todo", team: "TEAM000001", executable: "/bin/todo")
     private var hasActivator = false
     private var mayShow = true
+    private var running: Set<Int32> = []
     private var now = Timestamp(rawValue: 1_700_000_000_000)
 
     private mutating func handle(_ event: Supervisor.Event) -> [Supervisor.Directive] {
         supervisor.handle(
             event,
-            Supervisor.Conditions(manifest: manifest, mayShow: mayShow, hasActivator: hasActivator, now: now))
+            Supervisor.Conditions(
+                manifest: manifest, mayShow: mayShow, hasActivator: hasActivator, now: now,
+                isRunning: { [running] in running.contains($0) }))
     }
 
     /// The app has gone, and the time to come back has passed.
@@ -67,6 +70,29 @@ import Testing
         mayShow = false
         #expect(goes(deadline: 3) == [.readResponses])
         #expect(handle(.responsesRead(areWaiting: false)) == [])
+    }
+
+    @Test mutating func `an app whose process has ended is not waited for`() {
+        running = [7, 8]
+        _ = handle(.launched(process: 7))
+        supervisor.run.connect("it")
+        supervisor.run.awaitReconnect(deadline: 1)
+        let look = [Supervisor.Directive.lookForEnd(deadline: 1, process: 8)]
+        #expect(handle(.endLookDue(deadline: 1, process: 8)) == look)
+        running = [7]
+        #expect(handle(.endLookDue(deadline: 1, process: 8)) == look, "the program that was started runs still")
+        running = []
+        #expect(handle(.endLookDue(deadline: 1, process: 8)) == [.showUnhandled, .readResponses])
+        #expect(handle(.responsesRead(areWaiting: true)) == [.launch(token: nil), .awaitLaunch])
+        #expect(handle(.returnLimitPassed(deadline: 1)) == [], "it is expected no more")
+    }
+
+    @Test mutating func `an app that is back, and one without a known process, is not looked for`() {
+        supervisor.run.awaitReconnect(deadline: 1)
+        supervisor.run.connect("it")
+        #expect(handle(.endLookDue(deadline: 1, process: 8)) == [])
+        supervisor.run.awaitReconnect(deadline: 2)
+        #expect(handle(.endLookDue(deadline: 1, process: 8)) == [])
     }
 
     @Test mutating func `an app that ends without answering is started three times for the same responses`() {
