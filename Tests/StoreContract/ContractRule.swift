@@ -32,6 +32,9 @@ extension NotificationStoreContract {
             },
             ContractRule("tombstones") { try await $0.`a tombstone is paged in its place until it is removed`() },
             ContractRule("tombstones' ends") { try await $0.`tombstones leave with their app and their device`() },
+            ContractRule("missed notifications") {
+                try await $0.`what a device missed is counted by lane until it is forgotten`()
+            },
             ContractRule("recalls") { try await $0.`a recall is paged in its place until it is removed`() },
             ContractRule("recalls' ends") {
                 try await $0.`recalls leave with their notification, their app and their device`()

@@ -50,4 +50,33 @@ extension NotificationStoreContract {
         #expect(try await register.removeApp(topic: app.topic, at: now) == app)
         #expect(try tombstones(of: stranger).isEmpty)
     }
+
+    private func missed(_ count: Int, lane: Lane = .apns, environment: PushEnvironment = .sandbox)
+        -> MissedNotifications
+    {
+        MissedNotifications(app: app.id, environment: environment, lane: lane, count: count, since: now)
+    }
+
+    private func missed(by device: DeviceID) throws -> Set<MissedNotifications> {
+        Set(try prefetched { $0.secretHashes = [device] }.missed[device] ?? [])
+    }
+
+    package func `what a device missed is counted by lane until it is forgotten`() async throws {
+        var later = missed(2)
+        later.since = now.adding(milliseconds: 5)
+        try store.apply([
+            .addMissed(missed(3), of: device), .addMissed(later, of: device),
+            .addMissed(missed(1, lane: .fcm), of: device),
+            .addMissed(missed(4, environment: .production), of: device), .addMissed(missed(1), of: stranger),
+        ])
+        let all: Set = [missed(5), missed(1, lane: .fcm), missed(4, environment: .production)]
+        #expect(try missed(by: device) == all, "the first is that since when")
+        let place = RegistrationPlace(device: device, app: app.id, environment: .production)
+        try store.apply([.forgetMissed(of: device, only: place)])
+        #expect(try missed(by: device) == [missed(5), missed(1, lane: .fcm)])
+        try store.apply([.forgetMissed(of: device, only: nil)])
+        #expect(try missed(by: device).isEmpty && missed(by: stranger) == [missed(1)])
+        #expect(try await register.revokeDevice(stranger, at: now))
+        #expect(try missed(by: stranger).isEmpty)
+    }
 }

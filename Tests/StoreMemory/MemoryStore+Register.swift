@@ -55,6 +55,7 @@ extension MemoryStore: RegisterStore {
             let isRevoked = state.register.revoke(device, at: now)
             if isRevoked { state.rows.removeTombstones { revoked, _ in revoked == device } }
             if isRevoked { state.rows.removeRecalls(of: device) }
+            if isRevoked { state.rows.forgetMissed(of: device, only: nil) }
             if isRevoked { state.rows.removeCursor(of: device) }
             return isRevoked
         }

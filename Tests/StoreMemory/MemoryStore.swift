@@ -30,7 +30,9 @@ extension MemoryStore: NotificationStore {
             for device in request.secretHashes {
                 found.secretHashes[device] = state.register.secretHash(of: device, evenBlocked: true)
                 if state.register.isBlocked(device) { found.blocked.insert(device) }
-                if found.secretHashes[device] != nil { found.lastSeen[device] = state.register.lastSeen(device) }
+                guard found.secretHashes[device] != nil else { continue }
+                found.lastSeen[device] = state.register.lastSeen(device)
+                found.missed[device] = state.rows.missed[device]
             }
             for device in request.audiences { state.read(device, known: request.known[device], into: &found) }
             return found

@@ -10,6 +10,8 @@ struct NotificationRows: Sendable {
     private var mailboxes: [DeviceID: Set<NotificationID>] = [:]
     private var tombstones: [DeviceID: [Mailbox.Tombstone]] = [:]
     private var recalls: [DeviceID: [Mailbox.Recall]] = [:]
+    /// The counts of what expired while devices were away.
+    private(set) var missed: [DeviceID: [MissedNotifications]] = [:]
     private var timelines: [NotificationID: [TimelineEntry]] = [:]
     private(set) var unrecorded: [UnrecordedSpan] = []
     private var ceiling: Int64 = 0
@@ -45,11 +47,19 @@ struct NotificationRows: Sendable {
         case .appendLine(let line, let id):
             guard !lines(of: id).contains(where: { $0.at == line.at && $0.state == line.state }) else { return }
             timelines[id, default: []].append(line)
+        case .addMissed(let count, let device): missed[device, default: []].add(count)
+        case .forgetMissed(let device, let place): forgetMissed(of: device, only: place)
         case .noteSeen: break
         case .moveCursor(let device, let sequence): cursors[device] = max(cursors[device] ?? 0, sequence)
         case .raiseHighWater(let mark): ceiling = max(ceiling, mark)
         case .noteUnrecorded(let span): unrecorded.append(span)
         }
+    }
+
+    /// Deletes the counts of a device, or of one registration of it.
+    mutating func forgetMissed(of device: DeviceID, only place: RegistrationPlace?) {
+        missed[device]?.removeAll { place == nil || $0.app == place?.app && $0.environment == place?.environment }
+        if missed[device]?.isEmpty == true { missed[device] = nil }
     }
 
     /// Deletes tombstones, for removed apps and revoked devices.

@@ -26,7 +26,6 @@ import Testing
         let other = try PropertyListSerialization.data(
             fromPropertyList: ["app": 2, "extension": 3], format: .xml, options: 0)
         try other.write(to: file)
-        #expect(defaults.integer(forKey: "app") == 1, "Foundation reads by itself now: this type is needed no more")
         AppDefaults.synchronize([group])
         #expect(defaults.integer(forKey: "app") == 2 && defaults.integer(forKey: "extension") == 3)
     }

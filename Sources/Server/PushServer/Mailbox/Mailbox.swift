@@ -50,6 +50,8 @@ package struct Mailbox: Sendable {
     package private(set) var tombstones: [Tombstone]
     /// The recalls of withdrawn notifications that are to be sent to the device, in order.
     package internal(set) var recalls: [Recall]
+    /// The notifications that have expired since ``takeMissed()``.
+    private var missed: [MissedNotifications] = []
 
     /// Takes over what a store holds for the device, ordered by id.
     ///
@@ -157,12 +159,23 @@ package struct Mailbox: Sendable {
         let ids = queues[place].ids
         for id in ids { remove(id, from: place, state: .dropped(reason), directives: &directives) }
         let name = queues[place].name
-        let earlier = tombstones.firstIndex { $0.isOf(name) }.map { tombstones.remove(at: $0) }
-        let tombstone = Tombstone(
-            id: tombstoneID, app: name.app, environment: name.environment, lane: name.lane,
-            count: (earlier?.count ?? 0) + ids.count, since: earlier?.since ?? now)
+        directives += leave(
+            Tombstone(
+                id: tombstoneID, app: name.app, environment: name.environment, lane: name.lane, count: ids.count,
+                since: now))
+    }
+
+    /// Adds a tombstone to an earlier one of the same app, environment and lane, and takes its place.
+    private mutating func leave(_ new: Tombstone) -> [Directive] {
+        var tombstone = new
+        let name = AppQueue.Name(app: new.app, environment: new.environment, lane: new.lane)
+        if let index = tombstones.firstIndex(where: { $0.isOf(name) }) {
+            let earlier = tombstones.remove(at: index)
+            tombstone.count += earlier.count
+            tombstone.since = min(earlier.since, new.since)
+        }
         tombstones.append(tombstone)
-        directives.append(.tombstone(tombstone))
+        return [.tombstone(tombstone)]
     }
 
     /// Makes space for a collapse id that is not queued yet.
@@ -249,6 +262,24 @@ package struct Mailbox: Sendable {
         return directives
     }
 
+    /// The device is back from a long absence: it is told of what expired meanwhile.
+    ///
+    /// - Parameter tombstoneID: Greater than every id that was given before.
+    package mutating func deviceReturned(
+        _ missed: MissedNotifications, tombstoneID: NotificationID
+    ) -> [Directive] {
+        leave(
+            Tombstone(
+                id: tombstoneID, app: missed.app, environment: missed.environment, lane: missed.lane,
+                count: missed.count, since: missed.since))
+    }
+
+    /// Returns what has expired since the last call, by app, environment and lane.
+    package mutating func takeMissed() -> [MissedNotifications] {
+        defer { missed = [] }
+        return missed
+    }
+
     private mutating func removeTombstones(
         _ directives: inout [Directive], where isGone: (Tombstone) -> Bool
     ) {
@@ -258,7 +289,13 @@ package struct Mailbox: Sendable {
     }
 
     private mutating func expire(_ place: Int, now: Timestamp, _ directives: inout [Directive]) {
-        for id in queues[place].expired(at: now) { remove(id, from: place, state: .expired, directives: &directives) }
+        let ids = queues[place].expired(at: now)
+        guard !ids.isEmpty else { return }
+        for id in ids { remove(id, from: place, state: .expired, directives: &directives) }
+        let name = queues[place].name
+        missed.add(
+            MissedNotifications(
+                app: name.app, environment: name.environment, lane: name.lane, count: ids.count, since: now))
     }
 
     mutating func remove(

@@ -15,6 +15,7 @@ struct MailboxBatch {
     private var secretHashes: [DeviceID: [UInt8]] = [:]
     private var blocked: Set<DeviceID> = []
     private var lastSeen: [DeviceID: Timestamp] = [:]
+    private var missed: [DeviceID: [MissedNotifications]] = [:]
     private var audiences: [DeviceID: DeviceAudience] = [:]
     private(set) var broadcasts: [NotificationID: BroadcastRecord] = [:]
     /// The properties of those broadcasts that the engine needs.
@@ -28,6 +29,7 @@ struct MailboxBatch {
         secretHashes.merge(prefetched.secretHashes) { $1 }
         blocked.formUnion(prefetched.blocked)
         lastSeen.merge(prefetched.lastSeen) { $1 }
+        for (device, counts) in prefetched.missed { for count in counts { missed[device, default: []].add(count) } }
         audiences.merge(prefetched.audiences) { $1 }
         for (id, record) in prefetched.broadcasts {
             broadcasts[id] = record
@@ -98,6 +100,30 @@ struct MailboxBatch {
         changes.append(.removeWaiting(id, of: device))
         // A later command of the batch may contain the id, and nothing was read of queued notifications.
         if facts[id] == nil { facts[id] = NotificationFacts(device: device) }
+    }
+
+    /// Counts notifications that expired while a device was away.
+    mutating func add(_ missed: MissedNotifications, of device: DeviceID) {
+        self.missed[device, default: []].add(missed)
+        changes.append(.addMissed(missed, of: device))
+    }
+
+    /// Returns what expired while a device was away, and deletes it: the device is back.
+    mutating func takeMissed(of device: DeviceID) -> [MissedNotifications] {
+        guard let counts = missed.removeValue(forKey: device) else { return [] }
+        changes.append(.forgetMissed(of: device, only: nil))
+        return counts
+    }
+
+    /// Deletes what of a registration expired while its device was away: the registration has ended.
+    mutating func forgetMissed(of place: RegistrationPlace) {
+        missed[place.device]?.removeAll { $0.app == place.app && $0.environment == place.environment }
+        changes.append(.forgetMissed(of: place.device, only: place))
+    }
+
+    /// Whether a device that logs in was away for longer than this, as far as was recorded.
+    func wasAway(_ device: DeviceID, longerThan absence: Duration, at now: Timestamp) -> Bool {
+        lastSeen[device].map { now.duration(since: $0) >= absence + Self.seenInterval } ?? false
     }
 
     /// Records that a device is present, unless that was recorded within a day.

@@ -37,6 +37,7 @@ extension MailboxService {
         case .unregister(let device, let app, let environment):
             broadcasts.known.forget(device)
             change(device, &batch) { $0.change { $0.unregistered(app: app, environment: environment) } }
+            batch.forgetMissed(of: RegistrationPlace(device: device, app: app, environment: environment))
         }
     }
 
@@ -182,6 +183,8 @@ extension MailboxService {
         }
         if resident.beginTransaction() { residents.batchMailboxes.append(resident) }
         let directives = counting(resident, event)
+        let missed = resident.takeMissed()
+        if connections.sessions[device] == nil { for count in missed { batch.add(count, of: device) } }
         guard !directives.isEmpty else { return }
         let now = clock()
         for directive in directives {
@@ -272,6 +275,16 @@ extension MailboxService {
 
     // MARK: Sessions
 
+    /// Leaves tombstones for what expired while the device was away, where that was longer than a month.
+    private func tellMissed(_ device: DeviceID, at now: Timestamp, _ batch: inout MailboxBatch) {
+        let missed = batch.takeMissed(of: device)
+        guard batch.wasAway(device, longerThan: settings.longestAbsence, at: now) else { return }
+        for count in missed {
+            guard let id = ids.next(now: now) else { return }
+            change(device, &batch) { $0.change { $0.deviceReturned(count, tombstoneID: id) } }
+        }
+    }
+
     private func open(
         _ login: DeviceLogin, connection: any DeviceConnection,
         complete: @escaping @Sendable (DeviceLoginVerdict) -> Void, batch: inout MailboxBatch
@@ -287,6 +300,7 @@ extension MailboxService {
         let now = clock()
         acknowledge(login.device, ids: login.received, batch: &batch)
         change(login.device, &batch) { $0.sessionOpened(now: now) }
+        tellMissed(login.device, at: now, &batch)
         let audience = batch.takeAudience(login.device)
         if let audience { replay(audience, of: login.device, to: nil, &batch) }
         connections.lastEpoch = max(connections.lastEpoch + 1, UInt64(max(0, now.rawValue)))

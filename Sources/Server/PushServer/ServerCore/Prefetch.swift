@@ -10,7 +10,7 @@ package struct PrefetchRequest: Hashable, Sendable {
     package var mailboxes: Set<DeviceID> = []
     /// The notifications whose device and timeline are read.
     package var notifications: Set<NotificationID> = []
-    /// The devices whose hashed secrets and times of presence are read.
+    /// The devices whose hashed secrets, times of presence and missed notifications are read.
     package var secretHashes: Set<DeviceID> = []
     /// The devices whose subscriptions and next broadcasts are read.
     package var audiences: Set<DeviceID> = []
@@ -46,6 +46,8 @@ package struct Prefetched: Hashable, Sendable {
     package var blocked: Set<DeviceID> = []
     /// The time at which the presence of each device with a hash was last recorded; its enrolment counts.
     package var lastSeen: [DeviceID: Timestamp] = [:]
+    /// The counts of what expired while each device with a hash was away.
+    package var missed: [DeviceID: [MissedNotifications]] = [:]
     /// The subscriptions of each device, and the broadcasts beyond its cursor, the first
     /// ``DeviceAudience/broadcastLimit`` of them. Every requested device has a key.
     package var audiences: [DeviceID: DeviceAudience] = [:]

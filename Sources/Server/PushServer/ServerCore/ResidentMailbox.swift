@@ -67,6 +67,9 @@ final class ResidentMailbox {
         return directives
     }
 
+    /// Returns what has expired since the last call.
+    func takeMissed() -> [MissedNotifications] { mailbox.takeMissed() }
+
     /// Records a login: nothing is in flight any more.
     func sessionOpened(now: Timestamp) -> [Mailbox.Directive] {
         inFlight = []

@@ -19,6 +19,10 @@ package enum RowChange: Hashable, Sendable {
     case insertRecall(Mailbox.Recall, of: DeviceID)
     /// Deletes the recall with this id.
     case removeRecall(NotificationID, of: DeviceID)
+    /// Adds to what expired while the device was away.
+    case addMissed(MissedNotifications, of: DeviceID)
+    /// Deletes the counts of what expired while the device was away: those of one app in one environment, or all.
+    case forgetMissed(of: DeviceID, only: RegistrationPlace?)
     /// Records a device's presence.
     case noteSeen(DeviceID, at: Timestamp)
     /// Adds a line to a timeline, unless it has one with the same time and state.

@@ -1,4 +1,4 @@
-/// Migrations 12 to 16, and 19: the tables of FCM, topics and reports.
+/// Migrations 12 to 16, 19 and 20: the tables of FCM, topics and reports.
 extension Schema {
     static let twelfth = """
         CREATE TABLE service_account(
@@ -259,5 +259,19 @@ extension Schema {
         BEGIN
             UPDATE enrolment_key SET installations = installations - 1 WHERE id = OLD.enrolment_key;
         END;
+        """
+
+    /// The counts of what expired while devices were away: one row at most for each app, environment and lane of a
+    /// device, deleted when it comes back.
+    static let twentieth = """
+        CREATE TABLE missed(
+            device INTEGER NOT NULL,
+            app INTEGER NOT NULL,
+            environment INTEGER NOT NULL,
+            lane INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            since INTEGER NOT NULL,
+            PRIMARY KEY(device, app, environment, lane)
+        ) WITHOUT ROWID;
         """
 }

@@ -66,6 +66,9 @@ package enum Schema {
         migrator.registerMigration("19 installations by enrolment key") { database in
             try database.execute(sql: nineteenth)
         }
+        migrator.registerMigration("20 what devices missed") { database in
+            try database.execute(sql: twentieth)
+        }
         return migrator
     }
 }

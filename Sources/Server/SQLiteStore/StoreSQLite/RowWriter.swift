@@ -26,6 +26,8 @@ struct RowWriter {
         case .removeRecall(let id, let device):
             try database.cachedStatement(sql: "DELETE FROM recall WHERE device = ? AND id = ?")
                 .execute(arguments: [device.column, id.rawValue])
+        case .addMissed(let missed, let device): try add(missed, of: device)
+        case .forgetMissed(let device, let place): try forgetMissed(of: device, only: place)
         case .noteSeen(let device, let at):
             try database.cachedStatement(sql: "UPDATE device SET seen_at = ? WHERE id = ?")
                 .execute(arguments: [at.rawValue, device.column])
@@ -160,6 +162,27 @@ struct RowWriter {
             device.column, tombstone.app.column, tombstone.environment.column, Int64(tombstone.lane.rawValue),
             tombstone.id.rawValue, Int64(tombstone.count), tombstone.since.rawValue,
         ])
+    }
+
+    private func add(_ missed: MissedNotifications, of device: DeviceID) throws {
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO missed(device, app, environment, lane, count, since) VALUES(?, ?, ?, ?, ?, ?)
+                ON CONFLICT(device, app, environment, lane) DO UPDATE SET count = count + excluded.count
+                """
+        ).execute(arguments: [
+            device.column, missed.app.column, missed.environment.column, Int64(missed.lane.rawValue),
+            Int64(missed.count), missed.since.rawValue,
+        ])
+    }
+
+    private func forgetMissed(of device: DeviceID, only place: RegistrationPlace?) throws {
+        guard let place else {
+            return try database.cachedStatement(sql: "DELETE FROM missed WHERE device = ?")
+                .execute(arguments: [device.column])
+        }
+        try database.cachedStatement(sql: "DELETE FROM missed WHERE device = ? AND app = ? AND environment = ?")
+            .execute(arguments: [device.column, place.app.column, place.environment.column])
     }
 
     private func append(_ entry: TimelineEntry, to id: NotificationID) throws {

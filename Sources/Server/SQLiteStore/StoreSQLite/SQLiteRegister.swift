@@ -166,9 +166,12 @@ package struct SQLiteRegister: RegisterStore {
                     UPDATE registration SET ended_at = ? WHERE device = ? AND ended_at IS NULL;
                     DELETE FROM tombstone WHERE device = ?;
                     DELETE FROM recall WHERE device = ?;
+                    DELETE FROM missed WHERE device = ?;
                     DELETE FROM encryption_key WHERE device = ?
                     """,
-                arguments: [now.rawValue, device.column, device.column, device.column, device.column])
+                arguments: [
+                    now.rawValue, device.column, device.column, device.column, device.column, device.column,
+                ])
             return true
         }
     }

@@ -196,6 +196,7 @@ extension SQLiteStore {
                 found.recalls = try Self.recalls(request.mailboxes, database)
                 found.notifications = try Self.facts(request.notifications, database)
                 try Self.readDevices(request.secretHashes, into: &found, database)
+                try Self.readMissed(into: &found, database)
                 try AudienceReader(database: database).read(
                     request.audiences, known: request.known, into: &found)
                 return .commit
@@ -322,6 +323,22 @@ extension SQLiteStore {
                 TimelineEntry(
                     at: Timestamp(rawValue: row[0]), state: state, source: TimelineSource(rawValue: row[2]) ?? .server,
                     note: row[3])
+            }
+        }
+    }
+
+    /// Reads what expired while the devices with a hash were away.
+    private static func readMissed(into found: inout Prefetched, _ database: Database) throws {
+        guard !found.secretHashes.isEmpty else { return }
+        let statement = try database.cachedStatement(
+            sql: "SELECT app, environment, lane, count, since FROM missed WHERE device = ?")
+        for device in found.secretHashes.keys {
+            let rows = try Row.fetchAll(statement, arguments: [device.column])
+            guard !rows.isEmpty else { continue }
+            found.missed[device] = rows.map { row in
+                MissedNotifications(
+                    app: AppID(column: row[0]), environment: PushEnvironment(column: row[1]),
+                    lane: Lane(rawValue: row[2]) ?? .apns, count: row[3], since: Timestamp(rawValue: row[4]))
             }
         }
     }

@@ -45,6 +45,50 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `who comes back after a month hears of what had expired, by count and since when`(isSwept: Bool) async throws {
+        try await withServer { server in
+            server.service.close(try await server.login(RecordingConnection()))
+            try await server.service.flushNotes()
+            let soon = server.clock.now.adding(milliseconds: Self.day)
+            for content in [PushContent.fcm([0x7B, 0x7D]), .fcm([0x7B, 0x7D])] {
+                _ = try await server.accept(server.acceptance(expiry: .until(soon), content: content))
+            }
+            if isSwept { try await pass(2, server) }
+            let first = server.clock.now
+            server.clock.advance(milliseconds: 32 * Self.day)
+            let since = isSwept ? first : server.clock.now
+            #expect(try await server.page().isEmpty)
+            let session = try await server.login(RecordingConnection())
+            let page = try await server.page()
+            #expect(page.map(\.notice) == [.deleted(count: 2, since: since)])
+            #expect(page.first?.lane == .fcm)
+            #expect(await server.acknowledge(session, page.map(\.id)))
+            server.service.close(session)
+            try await server.service.flushNotes()
+            _ = try await server.login(RecordingConnection())
+            #expect(try await server.page().isEmpty, "it is told once")
+        }
+    }
+
+    @Test func `who comes back earlier does not hear of what expired, nor later`() async throws {
+        try await withServer { server in
+            for days in [20, 40] as [Int64] {
+                let session = try await server.login(RecordingConnection())
+                #expect(try await server.page().isEmpty)
+                server.service.close(session)
+                try await server.service.flushNotes()
+                if days == 20 {
+                    let soon = server.clock.now.adding(milliseconds: Self.day)
+                    _ = try await server.accept(server.acceptance(expiry: .until(soon)))
+                }
+                try await pass(days, server)
+            }
+            _ = try await server.login(RecordingConnection())
+            #expect(try await server.page().isEmpty)
+        }
+    }
+
     @Test func `a device that stays connected is not away, and neither is one that has just gone`() async throws {
         try await withServer { server in
             let session = try await server.login(RecordingConnection())

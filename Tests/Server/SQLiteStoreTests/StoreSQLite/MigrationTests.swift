@@ -47,6 +47,7 @@ import Testing
             VALUES('CERT123456', X'02', 'TEAM123456', X'03', 0)
         """,
         10: "INSERT INTO ended_registration(app, environment, device, generation, ended_at) VALUES(1, 0, 77, 2, 4)",
+        20: "INSERT INTO missed(device, app, environment, lane, count, since) VALUES(77, 1, 1, 1, 3, 9)",
     ]
 
     private static func number(of migration: String) -> Int { Int(migration.prefix { $0.isNumber }) ?? 0 }
@@ -102,6 +103,7 @@ import Testing
         let known = try store.prefetch(request)
         #expect(known.waiting[Self.device]?.prefix(2).map(\.environment) == [.production, .sandbox])
         #expect(known.secretHashes[Self.device] != nil)
+        #expect(known.missed[Self.device]?.map(\.count) == (version >= 20 ? [3] : nil))
         for (id, states) in [(10, [.accepted, .stored, .sent]), (12, [.accepted, .stored, .acked])]
             as [(Int64, [NotificationState])]
         {

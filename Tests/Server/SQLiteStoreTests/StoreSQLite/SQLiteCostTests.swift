@@ -116,6 +116,13 @@ import Testing
         let tombstone = Mailbox.Tombstone(
             id: id, app: AppID(rawValue: 1), environment: .sandbox, lane: .fcm, count: 100, since: Self.now)
         try store.apply([.keepTombstone(tombstone, of: Self.device), .removeTombstone(id, of: Self.device)])
+        let missed = MissedNotifications(
+            app: AppID(rawValue: 1), environment: .sandbox, lane: .fcm, count: 1, since: Self.now)
+        let place = RegistrationPlace(device: Self.device, app: missed.app, environment: missed.environment)
+        try store.apply([
+            .addMissed(missed, of: Self.device), .forgetMissed(of: Self.device, only: place),
+            .forgetMissed(of: Self.device, only: nil),
+        ])
         try store.apply([.noteSeen(Self.device, at: Self.now)])
         let recall = Mailbox.Recall(id: id, notification: id, at: Self.now)
         try store.apply([.insertRecall(recall, of: Self.device), .removeRecall(id, of: Self.device)])
@@ -229,7 +236,8 @@ import Testing
         "FROM pending JOIN message", "SELECT 1 FROM message", "FROM pending LEFT JOIN", "'high_water'",
         "INTO unrecorded", "DELETE FROM unrecorded", "INTO lingering", "UPDATE message SET payload",
         "INTO payload", "INTO payload_use", "FROM payload_use WHERE payload", "DELETE FROM payload_use",
-        "UPDATE payload", "DELETE FROM payload", "INTO tombstone", "DELETE FROM tombstone", "FROM tombstone JOIN",
+        "UPDATE payload", "DELETE FROM payload", "INTO missed", "DELETE FROM missed",
+        "FROM missed WHERE device", "INTO tombstone", "DELETE FROM tombstone", "FROM tombstone JOIN",
         "UPDATE device SET seen_at", "INTO recall", "DELETE FROM recall WHERE device", "FROM recall JOIN",
         "INTO report_change", "FROM report_change ORDER", "INTO report_counted", "UPDATE report SET",
         "INTO app_message(",
@@ -247,7 +255,8 @@ import Testing
         "timeline USING PRIMARY KEY (id=?)", "timeline USING PRIMARY KEY (id=? AND at>?)",
         // What waits for one device: all that is returned.
         "SEARCH pending USING PRIMARY KEY (device=?)", "SEARCH tombstone USING PRIMARY KEY (device=?)",
-        "SEARCH recall USING PRIMARY KEY (device=?)",
+        "SEARCH recall USING PRIMARY KEY (device=?)", "missed USING PRIMARY KEY (device=?)",
+        "missed USING PRIMARY KEY (device=? AND app=? AND environment=?)",
         // A page, or a slice, from where the last one ended.
         "pending USING PRIMARY KEY (device=? AND id>?)", "tombstone USING PRIMARY KEY (device=? AND id>?)",
         "recall USING PRIMARY KEY (device=? AND id>?)", "recall USING COVERING INDEX recall_message (message<?)",
