@@ -78,6 +78,8 @@ let system: [Target] = [
     systemLibrary("CDBus", "dbus-1", "libdbus-1-dev"),
     systemLibrary("CXCB", "xcb", "libxcb1-dev"),
     systemLibrary("CZlib", "zlib", "zlib1g-dev"),
+    systemLibrary("CPNG", "libpng", "libpng-dev"),
+    systemLibrary("CJPEG", "libjpeg", "libjpeg-dev"),
     .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
 ]
 
@@ -160,7 +162,7 @@ let appSDK: [Target] = [
     part("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "CoreValues"),
     part("AldabaRichPush", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
     part("UserNotificationsUI", in: "AppSDK", "UIKit", "UserNotifications"),
-    part("UIKit", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
+    part("UIKit", in: "AppSDK", "AgentProtocol", "AppHost", "CJPEG", "CPNG", "UserNotifications"),
     part("CoreLocation", in: "AppSDK"),
     part("MobileCoreServices", in: "AppSDK"),
     part("FirebaseCore", in: "AppSDK", "AppHost"),

@@ -9,6 +9,8 @@ package struct AppHostConfiguration: Sendable {
     package var role = ConnectionRole.app
     /// The path of the agent's Unix socket.
     package var socketPath: String
+    /// The folders that may have files which the app came with: that of its manifest first.
+    package var resourceFolders: [String] = []
     /// Whether the app ends when its standard input closes.
     package var isSupervised: Bool
     /// How long a launch waits for the agent's welcome before it goes on without knowing its cause.
@@ -32,9 +34,11 @@ package struct AppHostConfiguration: Sendable {
     ///   - readFile: A file's content, `nil` where there is none.
     package init(environment: [String: String], executable: String, readFile: (String) -> Data?) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        app =
-            value("ALDABA_APP_ID").map(BundleID.init(rawValue:))
-            ?? readFile(executable + ".aldaba.json").flatMap(Self.manifestID)
+        let manifest = readFile(executable + ".aldaba.json").flatMap {
+            try? JSONDecoder().decode(Manifest.self, from: $0)
+        }
+        app = value("ALDABA_APP_ID").map(BundleID.init(rawValue:)) ?? manifest?.id
+        resourceFolders = [value("ALDABA_APP_RESOURCES") ?? manifest?.resources].compactMap(\.self)
         role = value("ALDABA_ROLE").map(ConnectionRole.init(name:)) ?? .app
         isSupervised = value("ALDABA_SUPERVISED") != nil
         let folder =
@@ -46,16 +50,23 @@ package struct AppHostConfiguration: Sendable {
     /// The configuration of this process.
     package static func current() -> AppHostConfiguration {
         let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return AppHostConfiguration(
+        var configuration = AppHostConfiguration(
             environment: ProcessInfo.processInfo.environment, executable: executable ?? CommandLine.arguments[0],
             readFile: { FileManager.default.contents(atPath: $0) })
+        configuration.resourceFolders += bundleFolders()
+        return configuration
+    }
+
+    /// The folder of the main bundle, and of those that SwiftPM makes beside the program.
+    private static func bundleFolders() -> [String] {
+        let folder = Bundle.main.bundlePath
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return [Bundle.main.resourcePath ?? folder]
+            + names.filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }.sorted().map { "\(folder)/\($0)" }
     }
 
     private struct Manifest: Decodable {
         let id: BundleID
-    }
-
-    private static func manifestID(_ content: Data) -> BundleID? {
-        (try? JSONDecoder().decode(Manifest.self, from: content))?.id
+        let resources: String?
     }
 }

@@ -1,7 +1,9 @@
 import Foundation
 
-/// A picture, as the bytes of its file. Nothing is decoded or painted here; a notification's picture is attached by
-/// its file.
+/// A picture, as the bytes of its file: PNG, JPEG or GIF. It is decoded when another format is asked for.
+///
+/// Guarantees: a picture of more than 67 million pixels, and one whose head cannot be read, is no picture. PNG and JPEG
+/// are converted into each other, upright by the camera's position in Exif; a GIF is not.
 ///
 /// Sendable is unchecked because the class is open; it has constants only, of value types.
 open class UIImage: NSObject, @unchecked Sendable {
@@ -15,30 +17,74 @@ open class UIImage: NSObject, @unchecked Sendable {
             case .gif: [0x47, 0x49, 0x46, 0x38]
             }
         }
+
+        /// Width and height of an upright picture; `nil` for a head that cannot be read.
+        func size(_ data: Data) -> (width: Int, height: Int)? {
+            switch self {
+            case .png: return Pixels.pngSize(data)
+            case .jpeg:
+                guard let size = Pixels.jpegSize(data) else { return nil }
+                return PictureTurn(jpeg: data).swapsSides ? (size.height, size.width) : size
+            case .gif:
+                let head = [UInt8](data.prefix(10))
+                guard head.count == 10 else { return nil }
+                return (Int(head[7]) << 8 | Int(head[6]), Int(head[9]) << 8 | Int(head[8]))
+            }
+        }
     }
 
     private let bytes: Data
     private let format: Format
+    /// Width and height in points: pixels by ``scale``.
+    public let size: CGSize
+    /// The pixels of a point: 1, or as the file's name says (`@2x`).
+    public let scale: CGFloat
 
-    /// A picture of these bytes; `nil` for bytes that do not begin like a PNG, JPEG or GIF file.
-    public init?(data: Data) {
-        guard let format = Format.allCases.first(where: { data.starts(with: $0.opening) }) else { return nil }
+    /// A picture of these bytes; `nil` for bytes that are not those of a PNG, JPEG or GIF file.
+    public convenience init?(data: Data) { self.init(data: data, scale: 1) }
+
+    /// A picture of these bytes, of which so many pixels are a point; `nil` as for ``init(data:)``.
+    public init?(data: Data, scale: CGFloat) {
+        guard let format = Format.allCases.first(where: { data.starts(with: $0.opening) }),
+            let pixels = format.size(data), scale > 0
+        else { return nil }
         bytes = data
         self.format = format
+        self.scale = scale
+        size = CGSize(width: CGFloat(pixels.width) / scale, height: CGFloat(pixels.height) / scale)
     }
 
     /// A picture of this file; `nil` where it cannot be read, and as for its bytes.
     public convenience init?(contentsOfFile path: String) {
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return nil }
-        self.init(data: data)
+        self.init(data: data, scale: PictureFiles.scale(ofFile: path))
     }
 
-    /// Always `nil`: an app on Linux has no catalogue of pictures.
-    public convenience init?(named name: String) { return nil }
+    /// A picture of the app's, by the name of its file or of its set in a catalogue; the ending may be left out.
+    ///
+    /// It is looked for in the folder `resources` of the app's manifest, in the bundle, and in the bundles that SwiftPM
+    /// makes beside the program. `nil` where none of them has it.
+    public convenience init?(named name: String) {
+        guard let path = PictureFiles.ofApp.path(named: name) else { return nil }
+        self.init(contentsOfFile: path)
+    }
 
-    /// The bytes of a PNG file; `nil` for a picture that came in another format, since nothing is encoded here.
-    open func pngData() -> Data? { format == .png ? bytes : nil }
+    /// The picture as a PNG file: its own bytes where it came as one; `nil` for a GIF and for damaged pictures.
+    open func pngData() -> Data? { format == .png ? bytes : pixels?.pngData() }
 
-    /// The bytes of a JPEG file, as they came; `nil` for a picture that came in another format.
-    open func jpegData(compressionQuality: CGFloat) -> Data? { format == .jpeg ? bytes : nil }
+    /// The picture as a JPEG file, on white; `nil` for a GIF, for damaged pictures, and beyond 65,500 pixels a side.
+    ///
+    /// - Parameter compressionQuality: From 0, the smallest file, to 1, the best. A JPEG that is wanted at 1 keeps its
+    ///   bytes.
+    open func jpegData(compressionQuality: CGFloat) -> Data? {
+        format == .jpeg && compressionQuality >= 1 ? bytes : pixels?.jpegData(quality: Double(compressionQuality))
+    }
+
+    private var pixels: Pixels? {
+        switch format {
+        case .png: Pixels.png(bytes)
+        case .jpeg: Pixels.jpeg(bytes).map(PictureTurn(jpeg: bytes).upright)
+        case .gif: nil
+        }
+    }
 }

@@ -33,6 +33,13 @@ struct AppHostConfigurationTests {
         #expect(configuration([:], manifest: "id: x").app == nil)
     }
 
+    @Test func `the app's resources are in the environment's folder, else in the manifest's`() {
+        let manifest = #"{"id": "com.example.todo", "resources": "/opt/todo/files"}"#
+        #expect(configuration(["ALDABA_APP_RESOURCES": "/r"], manifest: manifest).resourceFolders == ["/r"])
+        #expect(configuration([:], manifest: manifest).resourceFolders == ["/opt/todo/files"])
+        #expect(configuration([:]).resourceFolders == [])
+    }
+
     @Test func `an app is supervised when it is told so`() {
         #expect(configuration(["ALDABA_SUPERVISED": "1"]).isSupervised)
         #expect(!configuration([:]).isSupervised)

@@ -40,45 +40,6 @@ struct ShapesTests {
         #expect(alert.actions.map(\.style) == [.default, .cancel])
     }
 
-    @Test(
-        arguments: [
-            ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1], true, true, false),
-            ([0xFF, 0xD8, 0xFF, 0xE0], true, false, true),
-            ([0x47, 0x49, 0x46, 0x38, 0x39, 0x61], true, false, false),
-            ([0x3C, 0x68, 0x74, 0x6D, 0x6C], false, false, false),
-            ([0xFF, 0xD8], false, false, false),
-            ([], false, false, false),
-        ] as [([UInt8], Bool, Bool, Bool)])
-    func `a picture is its bytes, in the format in which they came`(
-        bytes: [UInt8], isImage: Bool, isPNG: Bool, isJPEG: Bool
-    ) {
-        let data = Data(bytes)
-        let image = UIImage(data: data)
-        #expect((image != nil) == isImage)
-        #expect(image?.pngData() == (isPNG ? data : nil))
-        #expect(image?.jpegData(compressionQuality: 0.5) == (isJPEG ? data : nil))
-    }
-
-    @Test func `a picture is read from its file, and none is found by name`() throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).gif")
-        try Data("GIF89a".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        #expect(UIImage(contentsOfFile: file.path) != nil)
-        #expect(UIImage(contentsOfFile: file.path + ".gone") == nil)
-        #expect(UIImage(named: "logo") == nil)
-    }
-
-    /// The old names, reached without the warning that they are old.
-    @available(*, deprecated)
-    private static func oldBytes(_ image: UIImage) -> [Data?] {
-        [UIImagePNGRepresentation(image), UIImageJPEGRepresentation(image, 1)]
-    }
-
-    @Test @available(*, deprecated) func `a picture's bytes have old names`() throws {
-        let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
-        #expect(Self.oldBytes(try #require(UIImage(data: png))) == [png, nil])
-    }
-
     /// With the initializers that Xcode writes, and the one line that Linux wants.
     private final class ListController: UIViewController {
         let list: String

@@ -46,6 +46,7 @@ package struct ProcessLauncher: AppLauncher {
         var environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
         environment.merge(manifest.environment) { $1 }
         environment.merge(variables) { $1 }
+        environment["ALDABA_APP_RESOURCES"] = manifest.resources
         environment["ALDABA_APP_GROUPS"] = manifest.applicationGroups.joined(separator: ":")
         environment[Self.supervised] = isSupervised ? "1" : nil
         let program = ChildProgram(

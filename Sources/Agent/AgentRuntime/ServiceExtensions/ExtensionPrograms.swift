@@ -70,6 +70,7 @@ package struct ExtensionPrograms: ExtensionLauncher {
         all["TMPDIR"] = folder
         all["ALDABA_ROLE"] = "serviceExtension"
         all["ALDABA_APP_ID"] = app.id.rawValue
+        all["ALDABA_APP_RESOURCES"] = app.resources
         all["ALDABA_APP_GROUPS"] = app.applicationGroups.joined(separator: ":")
         all["ALDABA_PRINCIPAL_CLASS"] = manifest.principalClass
         return all

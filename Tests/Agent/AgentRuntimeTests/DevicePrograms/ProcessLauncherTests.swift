@@ -34,11 +34,15 @@ struct ProcessLauncherTests {
         let environment = ["ALDABA_ENROLMENT_KEY": "secret", "ALDABA_AGENT_CONTROL": "x", "PATH": "/usr/bin:/bin"]
         let launcher = ProcessLauncher(logFolder: folder.path("log"), environment: environment)
         let ended = Inbox<pid_t>()
-        _ = try launcher.launch(manifest("env | sort"), variables: ["ALDABA_APP_ID": "b"]) { ended.put($0) }
+        var manifest = manifest("env | sort")
+        manifest.resources = "/opt/todo"
+        _ = try launcher.launch(manifest, variables: ["ALDABA_APP_ID": "b"]) { ended.put($0) }
         _ = await ended.next()
         let log = try String(contentsOfFile: folder.path("log/com.example.todo.log"), encoding: .utf8)
-        #expect(log.contains("ALDABA_APP_GROUPS=\nALDABA_APP_ID=b\n") && log.contains("PATH="))
-        #expect(log.components(separatedBy: "ALDABA_").count == 3, "\(log)")
+        #expect(
+            log.contains("ALDABA_APP_GROUPS=\nALDABA_APP_ID=b\nALDABA_APP_RESOURCES=/opt/todo\n")
+                && log.contains("PATH="))
+        #expect(log.components(separatedBy: "ALDABA_").count == 4, "\(log)")
     }
 
     @Test func `an app of a supervised agent has the agent's standard input, and ends with it`() async throws {
