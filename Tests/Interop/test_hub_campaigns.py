@@ -149,6 +149,32 @@ def test_a_campaign_by_the_command(own, path, tmp_path):
     assert campaign(path, own, "withdraw", begun[0]).stdout == "withdrawn 1\n"
 
 
+def test_the_app_chooses_where_its_extension_finds_pictures(own, path):
+    put(own, "phone", "00ff", platform="apns")
+    hub = own.ask("GET")[1]["name"]
+
+    def members(**more):
+        content = {"title": "x", "image": "https://shop.example/bread.png"} | more
+        found = [
+            own.ask("POST", "/campaigns/preview", campaign | {"installationId": "phone"})[1]["renderings"][0]["payload"]
+            for campaign in ({"content": content}, {"experiment": {"variants": [
+                {"name": "a", "share": 100, "content": content}]}})]
+        assert found[0] == found[1]
+        return found[0], sorted(set(found[0]) - {"aps"})
+
+    found, names = members()
+    assert names == ["ab", "att", "attachment-url", "fcm_options"]
+    assert found["ab"]["att"] == {"url": "https://shop.example/bread.png", "type": "png"}
+    assert run_aldaba("hub", "pictures", hub, "--data", path["data"]).stdout == "all that fit\n"
+    run_aldaba("hub", "pictures", hub, "--keys", "ab.att,att", "--data", path["data"])
+    assert members()[1] == ["ab", "att"]
+    assert members(pictureKeys=["fcm_options.image"])[1] == ["fcm_options"]
+    done = run_aldaba("hub", "pictures", hub, "--keys", "ab", "--data", path["data"], check=False)
+    assert done.returncode == 3 and "fcm_options.image" in done.stderr
+    run_aldaba("hub", "pictures", hub, "--keys", "all", "--data", path["data"])
+    assert len(members()[1]) == 4
+
+
 def test_a_scheduled_campaign_is_controlled_by_the_command(own, path):
     id = campaign(path, own, "create", "--title", "x", "--at", "2090-01-01T00:00:00Z").stdout.split()[1]
     for verb, state in (("pause", "Paused"), ("resume", "Scheduled"), ("cancel", "Canceled")):

@@ -19,7 +19,7 @@ package struct HubCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Create.self, List.self, Limit.self, Key.self, HubCredentialCommand.self, Installation.self, Import.self,
-            HubCampaignCommand.self,
+            HubCampaignCommand.self, Pictures.self,
         ])
 
     /// Made by the parser, which fills it in.

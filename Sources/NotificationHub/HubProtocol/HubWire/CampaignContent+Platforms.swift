@@ -58,7 +58,11 @@ extension CampaignContent {
         if !android.isEmpty { members.append(.init("android", .object([.init("notification", .object(android))]))) }
         let apple = appleMembers(words)
         if !apple.isEmpty {
-            members.append(.init("apns", .object([.init("payload", .object([.init("aps", .object(apple))]))])))
+            // FCM adds the title, the body and the data, and `fcm_options` with the picture of `notification`.
+            let whole = JSONValue.Member("aps", .object([.init("alert", .object(words))] + apple))
+            let pictures = pictures(beside: [whole] + more).filter { $0.name != PictureKey.firebase.name }
+            members.append(
+                .init("apns", .object([.init("payload", .object([.init("aps", .object(apple))] + pictures))])))
         }
         return members
     }

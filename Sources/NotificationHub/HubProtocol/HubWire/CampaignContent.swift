@@ -4,7 +4,7 @@ import PushCore
 ///
 /// ```
 /// {"title":"…","subtitle":"…","body":"…","sound":"default","badge":1,"category":"…","thread":"…","level":"active",
-///  "image":"https://…","video":"https://…","link":"…","actions":[{"id":"…","title":"…","link":"…"}],
+///  "image":"https://…","video":"https://…","pictureKeys":["ab.att"],"link":"…","actions":[{"id":"…","title":"…","link":"…"}],
 ///  "data":{"key":"value"},"silent":false,"locales":{"de":{"title":"…","body":"…","actions":{"id":"title"}}}}
 /// ```
 /// Where there are a film and an image, the image replaces the film where no film can be shown.
@@ -44,13 +44,14 @@ package struct CampaignContent: Hashable, Sendable {
     let actions: [CampaignAction]
     let image: String?
     let video: String?
+    /// The members of the payload that name the picture or film; `nil` where all do that fit.
+    let pictureKeys: [PictureKey]?
     /// Whether it wakes the app and shows nothing.
     package let isSilent: Bool
 
     private static let members: Set<String> = [
-        "title", "subtitle", "body", "sound", "badge", "category", "thread", "level", "image", "video", "link",
-        "actions",
-        "data", "silent", "locales",
+        "title", "subtitle", "body", "sound", "badge", "category", "thread", "level", "image", "video",
+        "pictureKeys", "link", "actions", "data", "silent", "locales",
     ]
     private static let levels = ["passive", "active", "time-sensitive", "critical"]
 
@@ -114,6 +115,10 @@ package struct CampaignContent: Hashable, Sendable {
         }
         image = try address("image")
         video = try address("video")
+        pictureKeys = try PictureKey.read(tree["pictureKeys"], at: "/pictureKeys")
+        if let taken = pictureKeys?.first(where: { key in more.contains { $0.name == key.name } }) {
+            throw InstallationError("/pictureKeys", "data has a member \(taken.name) already")
+        }
         if image != nil || video != nil { aps.append(.init("mutable-content", .number("1"))) }
         if isSilent { aps.append(.init("content-available", .number("1"))) }
         self.aps = aps
@@ -137,7 +142,6 @@ package struct CampaignContent: Hashable, Sendable {
     /// `zh-Hant`, `zh`), else those without one.
     package func payload(locale: String?) -> [UInt8] {
         var members = [JSONValue.Member("aps", .object(aps))] + more
-        if let file = video ?? image { members.append(.init("attachment-url", .string(file))) }
         guard !isSilent else { return JSONValue.object(members).bytes }
         var alert = words(locale: locale)
         let buttons = actions(locale: locale)
@@ -153,7 +157,7 @@ package struct CampaignContent: Hashable, Sendable {
             button.link.map { JSONValue.Member(button.id, .string($0)) }
         }
         if !links.isEmpty { members.append(.init("action-links", .object(links))) }
-        return JSONValue.object(members).bytes
+        return JSONValue.object(members + pictures(beside: members)).bytes
     }
 
     private func localized(_ locale: String?) -> Words {

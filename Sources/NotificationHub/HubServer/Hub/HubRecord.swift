@@ -1,3 +1,4 @@
+import HubProtocol
 import PushCore
 
 /// A notification hub: the installations of one app, and the keys that give access to them.
@@ -19,11 +20,13 @@ package struct HubRecord: Hashable, Sendable {
     package var generation: Int64
     /// The quotas of the hub.
     package var limits: HubLimits
+    /// The members of payloads in which the app's extensions find pictures; `nil` for all that fit.
+    package var pictureKeys: [PictureKey]?
 
     /// Creates a record without checking it.
     package init(
         number: Int64, name: String, team: TeamID, topic: Topic, isStrict: Bool, createdAt: Timestamp,
-        generation: Int64 = 0, limits: HubLimits = HubLimits()
+        generation: Int64 = 0, limits: HubLimits = HubLimits(), pictureKeys: [PictureKey]? = nil
     ) {
         self.number = number
         self.name = name
@@ -33,6 +36,7 @@ package struct HubRecord: Hashable, Sendable {
         self.createdAt = createdAt
         self.generation = generation
         self.limits = limits
+        self.pictureKeys = pictureKeys
     }
 
     /// Names that no hub may have, since they are paths of other interfaces on the same listeners.

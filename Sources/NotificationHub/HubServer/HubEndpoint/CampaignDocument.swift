@@ -18,9 +18,11 @@ enum CampaignDocument {
     /// - Parameters:
     ///   - more: Members that the caller reads itself.
     ///   - key: The idempotency key of the request.
+    ///   - pictureKeys: The hub's choice for contents that name no keys.
     static func read(
-        _ tree: JSONValue, more: Set<String> = [], key: String? = nil
+        _ document: JSONValue, more: Set<String> = [], key: String? = nil, pictureKeys: [PictureKey]?
     ) throws(InstallationError) -> SendRequest {
+        let tree = document.choosing(pictureKeys)
         guard let given = tree.members else { throw InstallationError("", "a campaign is a JSON object") }
         let known = members.union(CampaignPlan.members).union(more)
         if let unknown = given.first(where: { !known.contains($0.name) }) {

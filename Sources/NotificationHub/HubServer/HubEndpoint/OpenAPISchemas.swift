@@ -78,7 +78,9 @@ enum OpenAPISchemas {
             "title":{"type":"string"},"subtitle":{"type":"string"},"body":{"type":"string"},"sound":{"type":"string"},
             "badge":{"type":"integer","minimum":0},"category":{"type":"string"},"thread":{"type":"string"},
             "level":{"type":"string","enum":["passive","active","time-sensitive","critical"]},
-            "image":{"type":"string","format":"uri"},"video":{"type":"string","format":"uri"},"link":{"type":"string"},
+            "image":{"type":"string","format":"uri"},"video":{"type":"string","format":"uri"},
+            "pictureKeys":{"type":"array","items":{"type":"string",
+                "enum":["attachment-url","ab.att","fcm_options.image","att"]}},"link":{"type":"string"},
             "actions":{"type":"array","maxItems":8,"items":{"type":"object","required":["id","title"],"properties":{
                 "id":{"type":"string"},"title":{"type":"string"},"link":{"type":"string"}}}},
             "data":{"type":"object"},"silent":{"type":"boolean"},"locales":{"type":"object"}}},

@@ -34,7 +34,8 @@ extension OwnRoutes {
 
     private func begin(_ call: Call) async throws -> Response {
         let request = try CampaignDocument.read(
-            try await call.request.tree(), key: call.request.field("Idempotency-Key"))
+            try await call.request.tree(), key: call.request.field("Idempotency-Key"),
+            pictureKeys: call.hub.pictureKeys)
         try await hubs.checkInstant(of: request, call.hub, at: "/at")
         let record = try await hubs.accept(request, for: call.hub)
         var response = try await answer(record, call, status: .created)

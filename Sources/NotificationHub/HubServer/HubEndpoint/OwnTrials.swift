@@ -17,7 +17,7 @@ extension OwnRoutes {
         guard let id = document["installationId"]?.text else {
             throw InstallationError("/installationId", "the id of an installation is missing")
         }
-        let request = try CampaignDocument.read(document, more: ["installationId"])
+        let request = try CampaignDocument.read(document, more: ["installationId"], pictureKeys: call.hub.pictureKeys)
         try await hubs.checkInstant(of: request, call.hub, at: "/at")
         let preview = try await hubs.preview(request, for: id, of: call.hub)
         var members: [JSONValue.Member] = [
@@ -56,7 +56,7 @@ extension OwnRoutes {
             }
             devices = items.compactMap(\.text)
         }
-        let request = try CampaignDocument.read(tree, more: ["devices"])
+        let request = try CampaignDocument.read(tree, more: ["devices"], pictureKeys: call.hub.pictureKeys)
         let trials = try await hubs.tryOut(request, on: devices, of: call.hub)
         return .json(
             tree: .object([

@@ -201,7 +201,8 @@ extension HubRecord {
             limits: HubLimits(
                 installations: row["most_installations"] ?? HubLimits.standardInstallations,
                 tags: row["most_tags"] ?? HubLimits.standardTags,
-                writesPerSecond: row["writes_per_second"] ?? HubLimits.standardWritesPerSecond))
+                writesPerSecond: row["writes_per_second"] ?? HubLimits.standardWritesPerSecond),
+            pictureKeys: (row["picture_keys"] as String?).flatMap(PictureKey.list))
     }
 }
 
@@ -212,6 +213,15 @@ extension HubDatabase {
             try database.execute(
                 sql: "UPDATE hub SET most_installations = ?, most_tags = ?, writes_per_second = ? WHERE number = ?",
                 arguments: [limits.installations, limits.tags, limits.writesPerSecond, hub])
+        }
+    }
+
+    /// Sets the members of payloads in which the app's extensions find pictures, from the next campaign on.
+    package func setPictureKeys(_ keys: [PictureKey]?, of hub: Int64) async throws {
+        try await pool.write { database in
+            try database.execute(
+                sql: "UPDATE hub SET picture_keys = ? WHERE number = ?",
+                arguments: [keys?.map(\.rawValue).joined(separator: ","), hub])
         }
     }
 

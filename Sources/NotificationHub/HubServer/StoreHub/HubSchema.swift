@@ -79,6 +79,10 @@ enum HubSchema {
                     ALTER TABLE send DROP COLUMN checked_at;
                     """)
         }
+        migrator.registerMigration("16 the members of payloads that name pictures") { database in
+            // NULL where all that fit are chosen.
+            try database.execute(sql: "ALTER TABLE hub ADD COLUMN picture_keys TEXT")
+        }
         return migrator
     }
 

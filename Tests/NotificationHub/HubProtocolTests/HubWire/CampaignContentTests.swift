@@ -22,7 +22,8 @@ func `Apple's devices and this server's have everything in the payload`(platform
             == #"{"aps":{"alert":{"title":"Fresh","subtitle":"Today","body":"Until noon","#
             + #""actions":[{"id":"buy","title":"Buy"},{"id":"later","title":"Later"}]},"category":"SHOP","#
             + #""thread-id":"bread","interruption-level":"time-sensitive","badge":2,"mutable-content":1},"k":"v","#
-            + #""link":"https://h/shop","attachment-url":"https://h/f.mp4","action-links":{"buy":"https://h/buy"}}"#)
+            + #""link":"https://h/shop","action-links":{"buy":"https://h/buy"},"attachment-url":"https://h/f.mp4","#
+            + #""ab":{"att":{"url":"https://h/f.mp4","type":"mp4"}},"att":{"file":"https://h/f.mp4"}}"#)
 }
 
 @Test func `FCM's message has its own words, and data for what it has none for`() throws {
@@ -34,7 +35,40 @@ func `Apple's devices and this server's have everything in the payload`(platform
             + #""android":{"notification":{"click_action":"SHOP","notification_count":2,"#
             + #""notification_priority":"PRIORITY_HIGH"}},"apns":{"payload":{"aps":{"alert":{"title":"Fresh","#
             + #""subtitle":"Today","body":"Until noon"},"category":"SHOP","thread-id":"bread","#
-            + #""interruption-level":"time-sensitive","mutable-content":1}}}}}"#)
+            + #""interruption-level":"time-sensitive","mutable-content":1},"attachment-url":"https://h/f.mp4","#
+            + #""ab":{"att":{"url":"https://h/f.mp4","type":"mp4"}},"att":{"file":"https://h/f.mp4"}}}}}"#)
+}
+
+@Test(arguments: [
+    ("https://h/p.JPEG?x=1.gif", "jpg"), ("https://h.png", "jpg"), ("https://h/p", "jpg"),
+    ("https://h/v.1/p.png", "png"),
+])
+func `a picture is where each known extension looks for it, with Braze's type`(image: String, type: String) throws {
+    #expect(
+        try payload(.apns, of: #"{"title":"x","image":"\#(image)"}"#)
+            == #"{"aps":{"alert":{"title":"x"},"mutable-content":1},"attachment-url":"\#(image)","#
+            + #""ab":{"att":{"url":"\#(image)","type":"\#(type)"}},"fcm_options":{"image":"\#(image)"},"#
+            + #""att":{"file":"\#(image)"}}"#)
+}
+
+@Test(arguments: [
+    (#"["ab.att"]"#, ["ab"]), (#"["att","attachment-url"]"#, ["att", "attachment-url"]), ("[]", []),
+    ("null", ["attachment-url", "ab", "fcm_options", "att"]),
+])
+func `pictureKeys chooses the members that name a picture`(keys: String, names: [String]) throws {
+    let text = #"{"title":"x","image":"https://h/p.png","pictureKeys":\#(keys)}"#
+    #expect(try JSONValue(text: payload(.aldaba, of: text)).members?.map(\.name) == ["aps"] + names)
+}
+
+@Test func `of the keys those are left out that would not fit, or that data has taken`() throws {
+    func names(_ body: Int, _ data: String = "{}") throws -> [String]? {
+        let text = String(repeating: "x", count: body)
+        let content = #"{"body":"\#(text)","image":"https://h/p.png","data":\#(data)}"#
+        return try JSONValue(text: payload(.aldaba, of: content)).members?.map(\.name)
+    }
+    #expect(try names(3970) == ["aps", "attachment-url", "att"])
+    #expect(try names(4096) == ["aps", "attachment-url"])
+    #expect(try names(1, #"{"ab":{"c":"x"}}"#) == ["aps", "ab", "attachment-url", "fcm_options", "att"])
 }
 
 @Test func `a browser's message has the actions with their links`() throws {
@@ -61,6 +95,8 @@ func `Apple's devices and this server's have everything in the payload`(platform
 }
 
 @Test(arguments: [
+    (#"{"body":"x","pictureKeys":["ab"]}"#, "/pictureKeys"), (#"{"body":"x","pictureKeys":"att"}"#, "/pictureKeys"),
+    (#"{"body":"x","pictureKeys":["ab.att"],"data":{"ab":1}}"#, "/pictureKeys"),
     (#"{"body":"x","video":"http://h"}"#, "/video"), (#"{"body":"x","actions":{}}"#, "/actions"),
     (#"{"body":"x","actions":[{"id":"a"}]}"#, "/actions/0/title"),
     (#"{"body":"x","actions":[{"title":"a"}]}"#, "/actions/0/id"), (#"{"body":"x","actions":[7]}"#, "/actions/0/id"),
