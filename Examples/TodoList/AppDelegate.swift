@@ -49,6 +49,13 @@ final class AppDelegate: UIResponder, UIApplicationDelegate {
     }
 
     func application(
+        _ application: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
+    ) -> Bool {
+        Terminal.say("open \(url)")
+        return true
+    }
+
+    func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any],
         fetchCompletionHandler completionHandler: @escaping (UIBackgroundFetchResult) -> Void
     ) {
@@ -80,6 +87,10 @@ extension AppDelegate: UNUserNotificationCenterDelegate {
         Terminal.say("didReceive \(response.actionIdentifier) \(name)")
         guard !response.notification.isOfTheList else { return await answer(response) }
         log.answered(name)
+        if let link = response.aldabaLink {
+            let isOpened = await UIApplication.shared.open(link)
+            Terminal.say("link \(isOpened ? "opened" : "not opened")")
+        }
         add(from: response.notification)
     }
 

@@ -8,6 +8,8 @@ struct AnswerHandlers {
     var centers: [Int64: CenterRequest] = [:]
     /// The callbacks that wait for answers to requests of the direct channel.
     var channelAnswers: [Int64: @Sendable (ChannelAnswer?) -> Void] = [:]
+    /// The callbacks that wait for the outcome of an address; `nil` where it could not be asked for.
+    var openings: [Int64: @Sendable (OpeningAnswer?) -> Void] = [:]
     var media: [Int64: @Sendable (MediaAnswer) -> Void] = [:]
 
     /// Calls the callback of the request that a directive answers, once.
@@ -18,6 +20,7 @@ struct AnswerHandlers {
         case .answerMedia(let request, let answer): media.removeValue(forKey: request)?(answer)
         case .answerCenter(let request, let answer): centers.removeValue(forKey: request)?.answer(.success(answer))
         case .answerChannel(let request, let answer): channelAnswers.removeValue(forKey: request)?(answer)
+        case .answerOpening(let request, let answer): openings.removeValue(forKey: request)?(answer)
         case .failRequest(let request): fail(request)
         default: break
         }
@@ -27,6 +30,7 @@ struct AnswerHandlers {
         centers.removeValue(forKey: request)?.answer(.failure(.untaken))
         authorizations.removeValue(forKey: request)?(nil)
         settings.removeValue(forKey: request)?(nil)
+        openings.removeValue(forKey: request)?(nil)
         channelAnswers.removeValue(forKey: request)?(nil)
         media.removeValue(forKey: request)?(
             .failed(MediaFailure(.busy, "too much waits for the agent already, or this process is no app's")))

@@ -45,6 +45,19 @@ extension AppHost {
         }
     }
 
+    /// Has the desktop open an address, or asks whether it may be opened. The answer comes once, on any thread; `nil` at
+    /// once while no agent is connected.
+    package nonisolated func requestOpening(
+        _ url: String, isTrial: Bool, answer: @escaping @Sendable (OpeningAnswer?) -> Void
+    ) {
+        post { host in
+            guard host.isConnected else { return answer(nil) }
+            let request = host.nextRequest()
+            host.answers.openings[request] = answer
+            host.handle(.openingRequested(request: request, url: url, isTrial: isTrial))
+        }
+    }
+
     /// Asks something of the notification centre. The answer comes on any thread.
     package nonisolated func requestCenter(
         _ command: CenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterError>) -> Void

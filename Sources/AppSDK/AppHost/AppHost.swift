@@ -111,7 +111,8 @@ extension AppHost {
         case .send(let message): send(message)
         // A terminal that is gone is no reason to end the app.
         case .report(let text): try? FileHandle.standardError.write(contentsOf: Data("aldaba: \(text)\n".utf8))
-        case .answerAuthorization, .answerSettings, .answerMedia, .answerCenter, .answerChannel, .failRequest:
+        case .answerAuthorization, .answerSettings, .answerMedia, .answerOpening, .answerCenter, .answerChannel,
+            .failRequest:
             answers.answer(directive)
         default:
             let isForApp = appAsksForToken

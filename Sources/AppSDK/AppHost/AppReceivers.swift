@@ -65,8 +65,8 @@ package final class AppReceivers {
             untoldDeletions.removeAll { $0.since == deletion.since }
             untoldDeletions.append(deletion)
             deliverDeletions(host)
-        case .connect, .disconnect, .send, .report, .answerAuthorization, .answerSettings, .answerMedia, .answerCenter,
-            .answerChannel, .failRequest:
+        case .connect, .disconnect, .send, .report, .answerAuthorization, .answerSettings, .answerMedia, .answerOpening,
+            .answerCenter, .answerChannel, .failRequest:
             break
         }
     }

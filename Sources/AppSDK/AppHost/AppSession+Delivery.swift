@@ -23,6 +23,7 @@ extension AppSession {
             if self.answered(request) { directives.append(.answerCenter(request: request, answer)) }
         case .fetched(let request, let answer):
             if answered(request) { directives.append(.answerMedia(request: request, answer)) }
+        case .opened(let request, let answer): opened(request, answer)
         case .enter(let state): directed(state)
         case .openSettings(let notification):
             settingsWish = SettingsWish(notification: notification)

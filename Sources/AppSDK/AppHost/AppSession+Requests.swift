@@ -17,6 +17,21 @@ extension AppSession {
     /// Whether the request waits for an answer, and is one to end the token.
     func isEnd(_ request: Int64) -> Bool { requests.contains { $0.request == request && $0.message.endsToken } }
 
+    /// Fails the openings of addresses that have no answer: repeated on the next connection, an address might be opened
+    /// twice.
+    mutating func failOpenings() {
+        for (request, message, _) in requests where message.isOpening {
+            directives.append(.failRequest(request: request))
+        }
+        requests.removeAll { $0.message.isOpening }
+    }
+
+    mutating func opened(_ request: Int64, _ answer: OpeningAnswer) {
+        guard answered(request) else { return }
+        if case .refused(let why) = answer { report("an address is not opened: \(why)") }
+        directives.append(.answerOpening(request: request, answer))
+    }
+
     /// Whether the request waited for this answer; answers that are sent again are dropped.
     mutating func answered(_ request: Int64) -> Bool {
         guard let place = requests.firstIndex(where: { $0.request == request }) else { return false }
@@ -76,4 +91,6 @@ extension AppSession {
 extension AppMessage {
     /// Whether it gives the device token back.
     var endsToken: Bool { if case .unregisterForRemoteNotifications = self { true } else { false } }
+    /// Whether it has an address opened.
+    var isOpening: Bool { if case .open = self { true } else { false } }
 }

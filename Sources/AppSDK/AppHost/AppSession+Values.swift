@@ -53,6 +53,8 @@ extension AppSession {
         case centerRequested(request: Int64, CenterCommand, size: Int)
         /// The service extension asks for a file.
         case mediaRequested(request: Int64, MediaRequest)
+        /// The app has an address opened, or examined.
+        case openingRequested(request: Int64, url: String, isTrial: Bool)
         /// The app declares its own state.
         case stateDeclared(AppState)
         /// The app asks for its device token.
@@ -117,6 +119,8 @@ extension AppSession {
         case answerSettings(request: Int64, NotificationSettings)
         /// Answer the service extension's request for a file.
         case answerMedia(request: Int64, MediaAnswer)
+        /// Answer the app's request to open an address.
+        case answerOpening(request: Int64, OpeningAnswer)
         /// Answer the app's request with the notification center's answer.
         case answerCenter(request: Int64, CenterAnswer)
         /// The request cannot be asked: no app id, or too many that wait for the agent.

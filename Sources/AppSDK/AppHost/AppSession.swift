@@ -130,6 +130,8 @@ package struct AppSession: Sendable {
             ask(request, .requestAuthorization(request: request, options: options))
         case .settingsRequested(let request): ask(request, .getSettings(request: request))
         case .mediaRequested(let number, let media): ask(number, .fetch(request: number, media))
+        case .openingRequested(let request, let url, let isTrial):
+            ask(request, .open(request: request, url: url, isTrial: isTrial))
         case .centerRequested(let request, let command, let size):
             ask(request, .center(request: request, command), size: size)
         case .stateDeclared(let state): enter(state)
@@ -182,6 +184,7 @@ extension AppSession {
         connection.link = .closed
         channelIs(connected: false)
         channel.endsBeingTold = []
+        failOpenings()
         if let reason { report(reason) }
         let longest = Duration.milliseconds(connection.backOff.next())
         if connection.backOff.attempts == Self.quietFailures {

@@ -60,21 +60,6 @@ extension UIApplication {
     /// Names the app's notification settings. No page is opened on Linux.
     public nonisolated static let openNotificationSettingsURLString = "app-settings:notifications"
 
-    /// Always false: nothing opens URLs for an app here.
-    public func canOpenURL(_ url: URL) -> Bool { false }
-
-    /// Opens nothing: the handler gets false, on the main actor, after the call has returned.
-    public func open(
-        _ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:],
-        completionHandler completion: (@MainActor @Sendable (Bool) -> Void)? = nil
-    ) {
-        DispatchQueue.main.async { MainActor.assumeIsolated { completion?(false) } }
-    }
-
-    /// Opens nothing; answers false.
-    @discardableResult
-    public func open(_ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:]) async -> Bool { false }
-
     /// The number on the app's icon, as the agent has it; while no agent is connected, as this process last knew it.
     /// Setting 0 also takes the app's notifications out of the list.
     @available(*, deprecated, message: "use UNUserNotificationCenter.setBadgeCount(_:)")

@@ -51,6 +51,20 @@ open class UNNotificationResponse: NSObject, NSCopying, NSSecureCoding, @uncheck
     /// ``UNNotificationDefaultActionIdentifier``, ``UNNotificationDismissActionIdentifier``, or an action's own.
     open var actionIdentifier: String { archive.action }
 
+    /// The address that the sender gave to what was chosen; `nil` where there is none. Not in Apple's API.
+    ///
+    /// | chosen | member of the payload |
+    /// |---|---|
+    /// | the notification itself | `link` (campaigns of a hub), `ab_uri` (Braze) |
+    /// | a button | the one of its identifier in `action-links` |
+    public var aldabaLink: URL? {
+        let userInfo = notification.request.content.userInfo
+        let links = userInfo["action-links"] as? [AnyHashable: Any] ?? [:]
+        let isOpened = actionIdentifier == UNNotificationDefaultActionIdentifier
+        let text = isOpened ? userInfo["link"] ?? userInfo["ab_uri"] : links[actionIdentifier]
+        return (text as? String).flatMap { URL(string: $0) }
+    }
+
     /// Itself.
     open func copy(with zone: NSZone? = nil) -> Any { self }
     /// Whether the other is the same answer to the same notification.

@@ -128,6 +128,7 @@ struct UpPlan: Sendable {
             executable: appExecutable,
             environment: appEnvironment, authorization: .granted, lifecycle: .always,
             backgroundModes: ["remote-notification"])
+        manifest.schemes = ["todo"]
         let pictures =
             URL(fileURLWithPath: appExecutable).deletingLastPathComponent().path + "/" + DemoApp.pictureProgram
         if access(pictures, X_OK) == 0 {

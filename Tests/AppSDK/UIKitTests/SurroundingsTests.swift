@@ -142,6 +142,60 @@ final class SurroundingsTests {
         #expect(posted.withLock { $0 } == names.map(\.rawValue))
     }
 
+    /// An app with addresses of its own.
+    private final class LinkedApp: UIResponder, UIApplicationDelegate {
+        let diary = Diary()
+
+        func application(
+            _ application: UIApplication, open url: URL, options: [UIApplication.OpenURLOptionsKey: Any]
+        ) -> Bool {
+            diary.note(url.absoluteString)
+            return true
+        }
+    }
+
+    /// Answers the app's next request to open an address.
+    private func answerOpening(_ answer: OpeningAnswer) -> Task<AppMessage, any Error> {
+        Task.detached { [agent] in
+            let asked = try await agent.next { if case .open = $0 { true } else { false } }
+            guard case .open(let request, _, _) = asked else { throw POSIXError(.EPROTO) }
+            try agent.say(.opened(request: request, answer))
+            return asked
+        }
+    }
+
+    @Test(arguments: [
+        (OpeningAnswer.opened, true, []), (.refused("no"), false, []), (.own, true, ["todo://list/4"]),
+    ])
+    func `the agent opens an address, or the app its own`(answer: OpeningAnswer, isOpened: Bool, told: [String])
+        async throws
+    {
+        let (app, url) = (LinkedApp(), try #require(URL(string: "todo://list/4")))
+        application.badgeLimit = .seconds(60)
+        application.begin(with: app)
+        try await agent.welcome()
+        _ = try await agent.next { $0 == .ready }
+        var answered = answerOpening(answer)
+        #expect(application.canOpenURL(url) == isOpened)
+        #expect(try await answered.value == .open(request: 1, url: "todo://list/4", isTrial: true))
+        answered = answerOpening(answer)
+        #expect(await application.open(url) == isOpened)
+        #expect(try await answered.value == .open(request: 2, url: "todo://list/4"))
+        #expect(app.diary.lines.filter { $0.contains(":") } == told)
+        #expect(await application.open(url, options: [.universalLinksOnly: true]) == false)
+    }
+
+    @Test func `an address that the agent has not answered for is not opened by the next one`() async throws {
+        let url = try #require(URL(string: "https://example.com"))
+        application.begin(with: LinkedApp())
+        try await agent.welcome()
+        _ = try await agent.next { $0 == .ready }
+        async let isOpened = application.open(url)
+        _ = try await agent.next { if case .open = $0 { true } else { false } }
+        agent.cut()
+        #expect(await isOpened == false)
+    }
+
     @Test func `what Linux has not is answered, not ignored`() async throws {
         let url = try #require(URL(string: UIApplication.openNotificationSettingsURLString))
         #expect(!application.canOpenURL(url))

@@ -51,6 +51,23 @@ struct NotificationValuesTests {
         #expect((typed as? UNTextInputNotificationResponse)?.userText == "yes")
     }
 
+    @Test(arguments: [
+        (NotificationAction.open, #"{"link":"https://h/a","ab_uri":"https://h/b"}"#, "https://h/a"),
+        (NotificationAction.open, #"{"ab_uri":"todo://b"}"#, "todo://b"),
+        (NotificationAction.open, #"{"link":7}"#, nil),
+        ("buy", #"{"link":"https://h/a","action-links":{"buy":"https://h/buy"}}"#, "https://h/buy"),
+        (NotificationAction.dismiss, #"{"link":"https://h/a"}"#, nil), ("buy", #"{"action-links":[]}"#, nil),
+    ])
+    func `a response has the address that the payload gives to what was chosen`(
+        action: String, payload: String, address: String?
+    ) {
+        let notification = DeliveredNotification(
+            id: 1, identifier: "n", apnsID: nil, topic: "t", date: 0, payload: payload)
+        let response = UNNotificationResponse.made(
+            of: DeliveredResponse(id: 1, notification: notification, action: action, userText: nil))
+        #expect(response.aldabaLink?.absoluteString == address)
+    }
+
     @Test func `settings that this version does not know count as the least`() {
         let settings = UNNotificationSettings(
             NotificationSettings(

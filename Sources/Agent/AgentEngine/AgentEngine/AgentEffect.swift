@@ -50,6 +50,8 @@ package enum AgentEffect: Sendable {
     case registered(BundleID, token: String)
     /// Pass this to the queue of service extensions.
     case extend(ExtensionQueue.Event)
+    /// Have an address opened, or examined, and send the answer.
+    case open(String, isTrial: Bool, Confirmation)
     /// Read after a while what waits for service extensions.
     case reloadExtensions
 

@@ -284,6 +284,11 @@ extension AgentEngine {
         case .fetch(let request, _):
             let failure = MediaFailure(.refusedURL, "files are fetched for an app's service extension, not for the app")
             send([.fetched(request: request, .failed(failure))], to: connection)
+        case .open(let request, let url, let isTrial):
+            guard apps[app]?.manifest.opens(url) != true else {
+                return send([.opened(request: request, .own)], to: connection)
+            }
+            emit(.open(url, isTrial: isTrial, Confirmation(connection: connection, request: request)))
         case .channel(let command): handleChannelCommand(command, from: app, connection: connection, context: context)
         // A second hello changes nothing.
         case .hello, .manage, .extended, .extensionFailed, .relay, .unknown: break

@@ -43,6 +43,8 @@ package struct AppManifest: Codable, Hashable, Sendable {
     package var applicationGroups: [String] = []
     /// Whether files for its notifications may also be fetched by `http`, which others can read and change in transit.
     package var allowsHTTP = false
+    /// The schemes of the app's own addresses, in lower case; what it opens of them is given to itself.
+    package var schemes: [String] = []
 
     /// Whether the app may show notifications.
     package enum Authorization: String, Codable, Sendable, CaseIterable {
@@ -105,7 +107,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
     private enum Key: String, CodingKey, CaseIterable {
         case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
         case authorization, lifecycle, backgroundModes, dbusActivatable, encryptedPayloads
-        case serviceExtension, applicationGroups, allowsHTTP
+        case serviceExtension, applicationGroups, allowsHTTP, schemes
     }
 
     package init(from decoder: any Decoder) throws {
@@ -129,6 +131,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
         serviceExtension = try members.decodeIfPresent(ServiceExtensionManifest.self, forKey: .serviceExtension)
         applicationGroups = try members.decodeIfPresent([String].self, forKey: .applicationGroups) ?? []
         allowsHTTP = try members.decodeIfPresent(Bool.self, forKey: .allowsHTTP) ?? false
+        schemes = try members.decodeIfPresent([String].self, forKey: .schemes) ?? []
     }
 
     /// Reads and checks a manifest's JSON text.
@@ -146,6 +149,20 @@ package struct AppManifest: Codable, Hashable, Sendable {
         }
         try manifest.check()
         return manifest
+    }
+
+    /// Whether an address has a scheme of the app's own.
+    package func opens(_ address: String) -> Bool {
+        guard let colon = address.firstIndex(of: ":") else { return false }
+        return schemes.contains(address[..<colon].lowercased())
+    }
+
+    /// Whether a text is a scheme (RFC 3986, section 3.1) in lower case, and none of the web's.
+    private static func isOwnScheme(_ text: String) -> Bool {
+        guard let first = text.utf8.first, (97...122).contains(first), !["http", "https"].contains(text) else {
+            return false
+        }
+        return text.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || "+-.".utf8.contains($0) }
     }
 
     private static func checkKeys(of text: Data) throws(AppManifestError) {
@@ -181,6 +198,11 @@ package struct AppManifest: Codable, Hashable, Sendable {
         guard applicationGroups.allSatisfy(ApplicationGroup.hasShape) else {
             throw AppManifestError(
                 key: "applicationGroups", problem: "each must be `group.` and a bundle id: group.com.example.todo")
+        }
+        guard schemes.allSatisfy(Self.isOwnScheme) else {
+            throw AppManifestError(
+                key: "schemes",
+                problem: "each must be a scheme of the app's own, such as todo: a-z, then a-z, 0-9, +, - and .")
         }
         guard TeamID.hasShape(team) else {
             throw AppManifestError(key: "team", problem: "it must be ten characters A-Z and 0-9")

@@ -75,9 +75,12 @@ package struct AppNotificationRecord: Codable, Hashable, Sendable {
         return removed
     }
 
-    /// The category of this identifier; `nil` where the app has set none, and for an empty one.
+    /// The category of this identifier: the app's, else the one of Braze's; `nil` where there is none, and for an empty
+    /// identifier.
     package func category(_ identifier: String) -> NotificationCategory? {
-        identifier.isEmpty ? nil : categories.first { $0.identifier == identifier }
+        guard !identifier.isEmpty else { return nil }
+        return categories.first { $0.identifier == identifier }
+            ?? NotificationCategory.ofBraze.first { $0.identifier == identifier }
     }
 
     /// The result of the app's `notificationSettings()`.

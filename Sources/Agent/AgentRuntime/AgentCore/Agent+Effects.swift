@@ -59,6 +59,14 @@ extension Agent {
         case .registered(let app, let token): events(.registered(app: app, token: token))
         case .extend(let event): updateExtensions(event)
         case .reloadExtensions: loadExtendingLater()
+        case .open(let url, let isTrial, let asker):
+            onRelay { relay in
+                relay.open(url, isTrial: isTrial) { [weak self] answer in
+                    self?.enter {
+                        $0.connections[asker.connection]?.send([.opened(request: asker.request, answer)])
+                    }
+                }
+            }
         case .wait(let pause, then: let timer): enter(after: pause) { $0.timePassed(timer) }
         case .arm(let instant): parts.clock.arm(instant)
         case .watchPosition(let isNeeded): watchPosition(isNeeded)

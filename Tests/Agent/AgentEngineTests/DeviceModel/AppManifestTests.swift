@@ -69,6 +69,21 @@ struct AppManifestTests {
     }
 
     @Test(arguments: [
+        ("todo://list", true), ("TODO:x", true), ("todos://list", false), ("https://h", false), ("todo", false),
+    ])
+    func `an app opens the addresses of its own schemes`(address: String, isOwn: Bool) throws {
+        let text = good.replacingOccurrences(of: "{\"id\"", with: "{\"schemes\":[\"todo\"],\"id\"")
+        #expect(try AppManifest.read(Data(text.utf8)).opens(address) == isOwn)
+    }
+
+    @Test(arguments: ["https", "Todo", "", "4to", "to do"])
+    func `a scheme that is the web's, or none, is refused`(scheme: String) {
+        let text = good.replacingOccurrences(of: "{\"id\"", with: "{\"schemes\":[\"\(scheme)\"],\"id\"")
+        let fault = #expect(throws: AppManifestError.self) { try AppManifest.read(Data(text.utf8)) }
+        #expect(fault?.key == "schemes")
+    }
+
+    @Test(arguments: [
         "sh", "python3.12", "Python", "pypy3", "lua5.4", "luajit", "guile-3.0", "perl5.40.0", "tclsh8.6", "wish8.6",
         "fish",
         "tcsh", "mksh", "gawk", "mawk", "expect", "Rscript", "julia", "electron", "wine64", "bwrap", "flatpak", "java",

@@ -16,6 +16,21 @@ struct CategoryTests {
         #expect(standing(["a", "b"], []) == [])
     }
 
+    @Test(arguments: [
+        ("accept_decline", ["ab_pb_accept", "ab_pb_decline"]), ("yes_no", ["ab_pb_yes", "ab_pb_no"]),
+        ("confirm_cancel", ["ab_pb_confirm", "ab_pb_cancel"]), ("more", ["ab_pb_more"]),
+    ])
+    func `Braze's categories have their buttons unless the app sets its own`(name: String, buttons: [String]) throws {
+        var record = AppNotificationRecord()
+        let found = try #require(record.category("ab_cat_\(name)"))
+        #expect(found.actions.map(\.identifier) == buttons)
+        let foreground = NotificationActionDescription.foreground
+        #expect(found.actions.map { $0.options & foreground != 0 } == buttons.indices.map { $0 == 0 })
+        record.merge([NotificationCategory(identifier: "ab_cat_\(name)")])
+        #expect(record.category("ab_cat_\(name)")?.actions.isEmpty == true)
+        #expect(record.category("ab_cat_other") == nil)
+    }
+
     @Test func `beyond 256 those go that were set longest ago`() {
         let kept = standing((0..<256).map { "old \($0)" }, ["new"])
         #expect(kept.count == 256 && kept.first == "old 1" && kept.last == "new")

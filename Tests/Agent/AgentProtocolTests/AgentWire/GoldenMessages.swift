@@ -120,6 +120,8 @@ enum GoldenMessages {
                 request: 15, MediaRequest(url: "https://example.com/milk.jpg", typeHint: "jpg", spread: 12.5))
         ),
         ("fetch-plain", .fetch(request: 16, MediaRequest(url: "https://example.com/milk"))),
+        ("open", .open(request: 19, url: "https://example.com/bread")),
+        ("open-trial", .open(request: 20, url: "todo://list/4", isTrial: true)),
         ("center-setBadge", .center(request: 14, .setBadge(0))),
         ("manage-status", .manage(request: 1, .status)),
         ("manage-list", .manage(request: 2, .list(app: "com.example.todo"))),
@@ -231,6 +233,8 @@ enum GoldenMessages {
                 request: 16,
                 .failed(MediaFailure(.notFound, status: 404, "https://example.com answered 404 and not with a file")))
         ),
+        ("opened", .opened(request: 19, .opened)), ("opened-own", .opened(request: 20, .own)),
+        ("opened-refused", .opened(request: 21, .refused("addresses of the scheme file are never opened"))),
         ("enter", .enter(.active)),
         ("openSettings", .openSettings(plain)),
         (

@@ -26,6 +26,8 @@ public enum AgentMessage: Hashable, Sendable {
     case centerAnswered(request: Int64, CenterAnswer)
     /// The answer to ``AppMessage/fetch(request:_:)``.
     case fetched(request: Int64, MediaAnswer)
+    /// The answer to ``AppMessage/open(request:url:isTrial:)``.
+    case opened(request: Int64, OpeningAnswer)
     /// The app is in this state from now on; it answers with ``AppMessage/stateChanged(_:)``.
     case enter(AppState)
     /// The person wants to see the app's own notification settings. The notification is the one that they came
@@ -134,6 +136,7 @@ extension AgentMessage: Codable {
             self = .centerAnswered(request: try member(.request), try CenterAnswer(from: decoder))
         case "managed": self = .managed(request: try member(.request), try ManagementAnswer(from: decoder))
         case "fetched": self = .fetched(request: try member(.request), try MediaAnswer(from: decoder))
+        case "opened": self = .opened(request: try member(.request), try OpeningAnswer(from: decoder))
         case "enter": self = .enter(try member(.state))
         case "openSettings":
             self = .openSettings(try members.decodeIfPresent(DeliveredNotification.self, forKey: .notification))
@@ -190,6 +193,9 @@ extension AgentMessage: Codable {
         case .fetched(let request, let answer):
             try members.encode(request, forKey: .request)
             try answer.encode(to: encoder)
+        case .opened(let request, let answer):
+            try members.encode(request, forKey: .request)
+            try answer.encode(to: encoder)
         case .enter(let state): try members.encode(state, forKey: .state)
         case .openSettings(let notification): try members.encodeIfPresent(notification, forKey: .notification)
         case .messagesDeleted(let deletion, let count, let since):
@@ -220,6 +226,7 @@ extension AgentMessage: Codable {
         case .centerAnswered: "centerAnswered"
         case .managed: "managed"
         case .fetched: "fetched"
+        case .opened: "opened"
         case .enter: "enter"
         case .openSettings: "openSettings"
         case .messagesDeleted: "messagesDeleted"

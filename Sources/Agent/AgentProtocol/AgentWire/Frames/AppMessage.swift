@@ -33,6 +33,9 @@ public enum AppMessage: Hashable, Sendable {
     case center(request: Int64, CenterCommand)
     /// A service extension has the agent fetch a file; answered by ``AgentMessage/fetched(request:_:)``.
     case fetch(request: Int64, MediaRequest)
+    /// Has an address opened by the desktop, or asks whether it may be; answered by
+    /// ``AgentMessage/opened(request:_:)``.
+    case open(request: Int64, url: String, isTrial: Bool = false)
     /// A person's command from a terminal. It is the first message in place of `hello`, and the connection has no
     /// other kind.
     case manage(request: Int64, ManagementCommand)
@@ -72,7 +75,7 @@ public enum AppMessage: Hashable, Sendable {
 extension AppMessage: Codable {
     private enum Key: String, CodingKey {
         case type, version, app, secret, run, role, request, options, notification, outcome, result, response, state
-        case deletion, content, message
+        case deletion, content, message, url, isTrial
     }
 
     public init(from decoder: any Decoder) throws {
@@ -103,6 +106,10 @@ extension AppMessage: Codable {
         case "stateChanged": self = .stateChanged(try members.decode(AppState.self, forKey: .state))
         case "manage": self = .manage(request: try request(), try ManagementCommand(from: decoder))
         case "fetch": self = .fetch(request: try request(), try MediaRequest(from: decoder))
+        case "open":
+            self = .open(
+                request: try request(), url: try members.decode(String.self, forKey: .url),
+                isTrial: try members.member(.isTrial, else: false))
         case "center": self = .center(request: try request(), try CenterCommand(from: decoder))
         case "channel": self = .channel(try ChannelCommand(from: decoder))
         case "relay": self = .relay(try RelayPacket(from: decoder))
@@ -160,6 +167,10 @@ extension AppMessage: Codable {
         case .fetch(let request, let media):
             try members.encode(request, forKey: .request)
             try media.encode(to: encoder)
+        case .open(let request, let url, let isTrial):
+            try members.encode(request, forKey: .request)
+            try members.encode(url, forKey: .url)
+            if isTrial { try members.encode(true, forKey: .isTrial) }
         case .extended(let notification, let content):
             try members.encode(notification, forKey: .notification)
             try members.encodeIfPresent(content, forKey: .content)
@@ -199,6 +210,7 @@ extension AppMessage: Codable {
         case .stateChanged: "stateChanged"
         case .center: "center"
         case .fetch: "fetch"
+        case .open: "open"
         case .manage: "manage"
         case .extended: "extended"
         case .extensionFailed: "extensionFailed"
@@ -232,6 +244,7 @@ extension AppMessage: CustomReflectable {
         case .stateChanged(let state): state
         case .center(let request, let command): (request: request, command: command)
         case .fetch(let request, let media): (request: request, media: media)
+        case .open(let request, let url, let isTrial): (request: request, url: url, isTrial: isTrial)
         case .manage(let request, let command): (request: request, command: command)
         case .extended(let notification, let content): (notification: notification, content: content)
         case .extensionFailed(let notification, let message): (notification: notification, message: message)
