@@ -6,13 +6,15 @@ import Platform
 /// The listening socket that hosts connect to.
 enum ChannelSocket {
     /// The socket's default path; `nil` where the environment names none.
+    ///
+    /// - Parameter app: The app's bundle id.
     static func standardPath(
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        app: String? = AppHostConfiguration.current().app?.rawValue
     ) -> String? {
         if let path = environment["ALDABA_FLUTTER_SOCKET"], !path.isEmpty { return path }
         guard let folder = environment["XDG_RUNTIME_DIR"], !folder.isEmpty else { return nil }
-        let app = environment["ALDABA_APP_ID"] ?? "app"
-        return "\(folder)/aldaba/flutter/\(app.replacing("/", with: "_")).sock"
+        return "\(folder)/aldaba/flutter/\((app ?? "app").replacing("/", with: "_")).sock"
     }
 
     /// Reports something on standard error.

@@ -200,6 +200,17 @@ private final class BatteryService {
 }
 
 @Suite struct LaunchTests {
+    @Test(
+        "the socket is the one that the environment names, else one by the app's id",
+        arguments: [
+            (["ALDABA_FLUTTER_SOCKET": "/x.sock", "XDG_RUNTIME_DIR": "/run"], "com.example.a", "/x.sock"),
+            (["XDG_RUNTIME_DIR": "/run"], "com.example.a", "/run/aldaba/flutter/com.example.a.sock"),
+            (["XDG_RUNTIME_DIR": "/run"], nil, "/run/aldaba/flutter/app.sock"), ([:], "com.example.a", nil),
+        ] as [([String: String], String?, String?)])
+    func socket(environment: [String: String], app: String?, path: String?) {
+        #expect(ChannelSocket.standardPath(environment: environment, app: app) == path)
+    }
+
     @Test("what hosts do is kept until the launch is over, and not when a delegate is made after it")
     @MainActor func launch() {
         let messenger = FlutterSocketMessenger(path: nil)
