@@ -45,7 +45,14 @@ enum AppFiles {
     static var options: [String] {
         let name = "GoogleService-Info.plist"
         let inBundle = Bundle.main.path(forResource: "GoogleService-Info", ofType: "plist")
-        return [inBundle, folder + "/" + name].compactMap(\.self) + [ours]
+        return ([inBundle, folder + "/" + name] + resourceFolders.map { $0 + "/" + name }).compactMap(\.self) + [ours]
+    }
+
+    /// The folders with the resources of the program's target that SwiftPM puts beside it: `PACKAGE_PROGRAM.resources`.
+    private static var resourceFolders: [String] {
+        let suffix = "_\(URL(fileURLWithPath: executable).lastPathComponent).resources"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(suffix) }.sorted().map { folder + "/" + $0 }
     }
 
     /// The contents of the files with switches; the first file that has a switch decides.

@@ -7,16 +7,17 @@ import PushServer
 package struct AppCommand: AsyncParsableCommand {
     /// The name, the help and the subcommands.
     package static let configuration = CommandConfiguration(
-        commandName: "app", abstract: "Add, list and change the apps of a server.",
+        commandName: "app", abstract: "Add, list and change the apps of a server, and begin new ones.",
         discussion: """
             EXAMPLES:
+              aldaba app new Mine
               aldaba app create com.example.mine --team ALDABADEMO --name Mine
               aldaba app list
               aldaba app remove com.example.mine
             """,
         subcommands: [
             Create.self, List.self, Show.self, Update.self, Enable.self, Disable.self, Remove.self, Config.self,
-            WebhookCommand.self,
+            WebhookCommand.self, New.self,
         ])
 
     /// Made by the parser, which fills it in.
