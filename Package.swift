@@ -177,6 +177,8 @@ let appSDK: [Target] = [
     part("Flutter", in: "AppSDK", "AppHost", "CLinux", "Platform", "UIKit"),
     part("FlutterMacOS", in: "AppSDK", "Flutter"),
     part("BackgroundTasks", in: "AppSDK"),
+    part("PushKit", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
+    part("CallKit", in: "AppSDK", "AgentProtocol", "AppHost"),
     part("OSLog", in: "AppSDK"),
 ]
 
@@ -331,6 +333,7 @@ let testTargets: [Target] = [
     tests("ConnectedDevices", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "RelayProtocol"),
     tests("Flutter", in: "AppSDK", "FlutterMacOS", "_Testing_UIKit"),
     tests("BackgroundTasks", in: "AppSDK"),
+    tests("PushKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "CallKit"),
     tests("OSLog", in: "AppSDK"),
     tests("aldaba", "AgentProtocol", "AldabaConfiguration", "Networking", "RelayProtocol", logging),
     tests(
@@ -377,6 +380,7 @@ let package = Package(
     ].map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
     package.products += [
         "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayProtocol",
-        "CoreLocation", "MobileCoreServices", "BackgroundTasks", "OSLog", "AppHost", "AgentProtocol",
+        "CoreLocation", "MobileCoreServices", "BackgroundTasks", "PushKit", "CallKit", "OSLog", "AppHost",
+        "AgentProtocol",
     ].map { .library(name: $0, targets: [$0]) }
 #endif

@@ -173,7 +173,7 @@ class Agent:
 
     def _answer(self, message):
         answer = {"type": "handled", "notification": message["notification"]["id"]}
-        if message["kind"] == "background":
+        if message["kind"] in ("background", "call"):
             self.send({**answer, "outcome": "background", "result": "newData"})
         else:
             self.send({**answer, "outcome": "presented", "options": self.presents})

@@ -37,11 +37,14 @@ package func fcmMessage(
 }
 
 /// A stored notification of ``todoManifest``, at this place in the order of arrival.
-package func waiting(_ sequence: Int64, payload: String = #"{"aps":{"alert":"Milk"}}"#) -> WaitingNotification {
+package func waiting(
+    _ sequence: Int64, payload: String = #"{"aps":{"alert":"Milk"}}"#, pushType: PushType? = nil
+) -> WaitingNotification {
     WaitingNotification(
         sequence: WaitingNotification.Place(rawValue: sequence), id: NotificationID(rawValue: sequence * 10),
         app: "com.example.todo",
-        apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: payload, acceptedAt: noon)
+        apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: payload, acceptedAt: noon,
+        pushType: pushType)
 }
 
 /// Makes a program of a shell script. Another process writes it: while this one has a file open for writing, what other

@@ -92,13 +92,14 @@ def test_the_size_limit_is_exact(size, push_type, suffix, expected, send, path):
         (".voip-ptt", "pushtotalk"), (".push-type.widgets", "widgets"), (".push-type.controls", "controls"),
     ],
 )
-def test_a_push_type_with_a_suffix_reaches_the_app_before_it(suffix, push_type, send, control, path):
+def test_a_push_type_with_a_suffix_is_its_apps_and_ends_where_nothing_receives_it(
+        suffix, push_type, send, control, path):
     token, topic = path["deviceToken"], path["topic"]
     for sent in (push_type, None):
         status, apns_id, _ = send(token, GOOD, apns_topic=topic + suffix, apns_push_type=sent)
         assert status == 200
         assert control.notifications(apns_id)[0]["topic"] == topic
-        control.wait_for_last_state(apns_id, "handed")
+        control.wait_for_last_state(apns_id, "failed(noReceiver)")
     assert send(token, GOOD, apns_topic=topic, apns_push_type=push_type)[2] == "InvalidPushType"
     assert send(token, GOOD, apns_topic=topic + suffix, apns_push_type="alert")[2] == "InvalidPushType"
 

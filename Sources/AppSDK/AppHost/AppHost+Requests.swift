@@ -12,6 +12,9 @@ extension AppHost {
     /// Sets whether the app has a receiver of responses.
     package nonisolated func setRespondent(exists: Bool) { postEvent(.respondentChanged(exists: exists)) }
 
+    /// Notes that ``AppReceivers/calls`` takes the person's answers to calls.
+    package nonisolated func receiveCallAnswers() { postEvent(.callsReceived) }
+
     /// Sets whether the app wants data messages now.
     package nonisolated func wantChannel(_ isWanted: Bool) { postEvent(.channelWanted(isWanted)) }
 

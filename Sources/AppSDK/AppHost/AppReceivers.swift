@@ -11,6 +11,11 @@ package final class AppReceivers {
     package var serviceExtension: (any ExtensionReceiver)?
     /// Receives data messages, and the events of the app's other handlers. Data messages wait until it is set.
     package weak var messaging: (any MessagingReceiver)?
+    /// Receives the person's answers to calls; held weakly.
+    package weak var calls: (any CallReceiver)?
+    private weak var callPushes: (any CallPushReceiver)?
+    /// The pushes of calls that came before there was a receiver.
+    private var waitingCalls: [DeliveredNotification] = []
     /// The state that the app has entered; `nil` before its launch.
     package private(set) var state: AppState?
 
@@ -26,6 +31,14 @@ package final class AppReceivers {
         deliverDeletions(host)
     }
 
+    /// Sets the receiver of pushes of calls, which is held weakly. Until then, they wait here.
+    package func receiveCalls(of host: AppHost, _ receiver: any CallPushReceiver) {
+        callPushes = receiver
+        let calls = waitingCalls
+        waitingCalls = []
+        for call in calls { handCall(call, host) }
+    }
+
     /// Follows a directive that is for the app.
     func follow(_ directive: AppSession.Directive, of host: AppHost, appAsksForToken: Bool) {
         AppDefaults.synchronize()
@@ -37,6 +50,7 @@ package final class AppReceivers {
             application?.enter(state)
             messaging?.entered(state)
         case .handBackground(let notification): handBackground(notification, host)
+        case .handCall(let call): handCall(call, host)
         case .askPresentation(let notification): askPresentation(notification, host)
         case .handResponse(let response): handResponse(response, host)
         case .offerOpening(let response):
@@ -48,6 +62,7 @@ package final class AppReceivers {
         case .announceToken(let token):
             if appAsksForToken { application?.registered(token: token) }
             messaging?.tokenChanged(token)
+            callPushes?.tokenChanged(token)
         case .announceRegistrationFailure(let code, let message):
             if appAsksForToken { application?.registrationFailed(code: code, message: message) }
             messaging?.tokenFailed(code: code, message: message)
@@ -81,6 +96,14 @@ package final class AppReceivers {
         }
     }
 
+    private func handCall(_ call: DeliveredNotification, _ host: AppHost) {
+        guard let callPushes else {
+            waitingCalls = waitingCalls.suffix(AppSession.inProgressLimit - 1) + [call]
+            return
+        }
+        callPushes.receiveCall(call) { host.postEvent(.backgroundHandled(id: call.id, .newData)) }
+    }
+
     private func handBackground(_ notification: DeliveredNotification, _ host: AppHost) {
         notifyMessaging(notification, .background)
         guard let application else { return host.postEvent(.backgroundHandled(id: notification.id, .noData)) }
@@ -95,6 +118,10 @@ package final class AppReceivers {
     }
 
     private func askPresentation(_ notification: DeliveredNotification, _ host: AppHost) {
+        guard !notification.isIncomingCall else {
+            let options = PresentationOption.banner | PresentationOption.list | PresentationOption.sound
+            return host.postEvent(.presentationAnswered(id: notification.id, options: options))
+        }
         notifyMessaging(notification, .foreground)
         guard let receiver = self.notification else { return host.postEvent(.presentationUnasked(id: notification.id)) }
         receiver.present(notification) { options in
@@ -113,6 +140,10 @@ package final class AppReceivers {
     }
 
     private func handResponse(_ response: DeliveredResponse, _ host: AppHost) {
+        if response.notification.isIncomingCall, let calls {
+            calls.respond(response)
+            return host.postEvent(.responseHandled(id: response.id))
+        }
         notifyMessaging(response.notification, .response)
         guard let receiver = notification else { return host.postEvent(.responseHandled(id: response.id)) }
         receiver.respond(response) { isTaken in

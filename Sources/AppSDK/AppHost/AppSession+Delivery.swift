@@ -68,15 +68,31 @@ extension AppSession {
         guard case .finished = launch else { return }
         while deliveries.inProgress.count < Self.inProgressLimit, let (id, item) = deliveries.begin() {
             deliveries.inProgress[id]?.deadline = now + Self.handlerLimit
-            directives.append(
-                item.stage == .background ? .handBackground(item.notification) : .askPresentation(item.notification))
+            switch (item.stage, item.kind) {
+            case (.background, .call): directives.append(.handCall(item.notification))
+            case (.background, _): directives.append(.handBackground(item.notification))
+            case (.presentation, _), (.unasked, _): directives.append(.askPresentation(item.notification))
+            }
         }
+        handCallReplies(now)
         guard respondentExists else { return offerReplies(now) }
         if let wish = settingsWish {
             settingsWish = nil
             bringToFront(.openSettings(wish.notification))
         }
         while replies.inProgress.count < Self.inProgressLimit, let (id, item) = replies.begin() {
+            replies.inProgress[id]?.deadline = now + Self.handlerLimit
+            let directive = Directive.handResponse(item.response)
+            if item.response.opensApp { bringToFront(directive) } else { directives.append(directive) }
+        }
+    }
+
+    /// Hands over the answers to calls, which go to a receiver of their own.
+    private mutating func handCallReplies(_ now: Duration) {
+        guard receivesCalls else { return }
+        for (id, item) in replies.waitingItems where item.response.notification.isIncomingCall {
+            guard replies.inProgress.count < Self.inProgressLimit else { return }
+            replies.beginWaiting(id)
             replies.inProgress[id]?.deadline = now + Self.handlerLimit
             let directive = Directive.handResponse(item.response)
             if item.response.opensApp { bringToFront(directive) } else { directives.append(directive) }

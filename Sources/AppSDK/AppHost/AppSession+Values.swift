@@ -45,6 +45,8 @@ extension AppSession {
         case launchFinished
         /// The app has, or no longer has, a receiver of responses.
         case respondentChanged(exists: Bool)
+        /// The app has a receiver of the person's answers to calls.
+        case callsReceived
         /// The app asks for authorization; `options` is the raw value of `UNAuthorizationOptions`.
         case authorizationRequested(request: Int64, options: UInt)
         /// The app asks for its settings.
@@ -103,6 +105,8 @@ extension AppSession {
         case enter(AppState)
         /// Call the background handler, then send ``Event/backgroundHandled(id:_:)``.
         case handBackground(DeliveredNotification)
+        /// Call PushKit's handler, then send ``Event/backgroundHandled(id:_:)``.
+        case handCall(DeliveredNotification)
         /// Ask how to present it, then send ``Event/presentationAnswered(id:options:)`` or
         /// ``Event/presentationUnasked(id:)``.
         case askPresentation(DeliveredNotification)

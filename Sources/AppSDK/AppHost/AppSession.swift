@@ -70,6 +70,8 @@ package struct AppSession: Sendable {
     /// The notification whose opening started the app, until its launch is reported.
     var launchNotification: DeliveredNotification?
     var respondentExists = false
+    /// Whether the app has a receiver of the person's answers to calls.
+    var receivesCalls = false
     var requests: [(request: Int64, message: AppMessage, size: Int)] = []
     /// The request to see the app's own settings, until a receiver takes it; of several the last.
     var settingsWish: SettingsWish?
@@ -125,6 +127,9 @@ package struct AppSession: Sendable {
         case .launchFinished: finishLaunch(now)
         case .respondentChanged(let exists):
             respondentExists = exists
+            pump(now)
+        case .callsReceived:
+            receivesCalls = true
             pump(now)
         case .authorizationRequested(let request, let options):
             ask(request, .requestAuthorization(request: request, options: options))

@@ -16,6 +16,23 @@ package protocol NotificationReceiver: AnyObject {
     func openSettings(for notification: DeliveredNotification?)
 }
 
+/// Receives pushes of incoming calls: PushKit's part of the app.
+@MainActor
+package protocol CallPushReceiver: AnyObject {
+    /// Takes the push of a call. `done` may be called on any thread.
+    func receiveCall(_ notification: DeliveredNotification, done: @escaping @Sendable () -> Void)
+
+    /// The device token, as 64 hex digits.
+    func tokenChanged(_ token: String)
+}
+
+/// Receives the person's answers to incoming calls: CallKit's part of the app.
+@MainActor
+package protocol CallReceiver: AnyObject {
+    /// Takes an answer to the notification of a call; it counts as handled when this returns.
+    func respond(_ response: DeliveredResponse)
+}
+
 /// Changes notifications before they are shown, in a service extension's process.
 @MainActor
 package protocol ExtensionReceiver: AnyObject {

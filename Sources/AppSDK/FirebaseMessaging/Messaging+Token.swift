@@ -139,7 +139,7 @@ extension Messaging {
 
     @MainActor func tokenChanged(_ token: String) {
         let (waiters, isNews) = read { state in
-            if state.isProxyEnabled, !state.apnsTokenIsSet { state.apnsToken = Self.bytes(hex: token) }
+            if state.isProxyEnabled, !state.apnsTokenIsSet { state.apnsToken = DeviceTokenText.bytes(hex: token) }
             let isNews = state.token != token
             return (state.tokenArrived(token), isNews)
         }
@@ -201,11 +201,5 @@ extension Messaging {
                 if let error { continuation.resume(throwing: error) } else { continuation.resume() }
             }
         }
-    }
-
-    private static func bytes(hex: String) -> Data? {
-        let digits = hex.compactMap(\.hexDigitValue)
-        guard digits.count == hex.count, digits.count.isMultiple(of: 2) else { return nil }
-        return Data(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
     }
 }

@@ -87,7 +87,7 @@ final class LifeCycle: ApplicationReceiver {
 
     func registered(token: String) {
         guard let application else { return }
-        guard let bytes = Self.bytes(hex: token) else {
+        guard let bytes = DeviceTokenText.bytes(hex: token) else {
             return registrationFailed(code: "badToken", message: "the agent gave a device token that is not hex")
         }
         application.isRegisteredForRemoteNotifications = true
@@ -100,17 +100,5 @@ final class LifeCycle: ApplicationReceiver {
             domain: "AldabaRegistrationErrorDomain", code: 1,
             userInfo: [NSLocalizedDescriptionKey: "\(message) (\(code))"])
         application.delegate?.application(application, didFailToRegisterForRemoteNotificationsWithError: error)
-    }
-
-    /// The bytes of a text of hex digits; `nil` for any other text, and for none.
-    static func bytes(hex: String) -> Data? {
-        let digits = hex.utf8.map { Character(UnicodeScalar($0)).hexDigitValue }
-        guard !digits.isEmpty, digits.count.isMultiple(of: 2) else { return nil }
-        var bytes = Data(capacity: digits.count / 2)
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[place], let low = digits[place + 1] else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
     }
 }

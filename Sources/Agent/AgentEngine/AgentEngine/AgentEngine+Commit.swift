@@ -129,7 +129,7 @@ extension AgentEngine {
         for app in rest.deletions { sendDeletions(to: app, context) }
         for app in rest.awaited {
             hand(.stored, to: app, context)
-            supervise(.stored, app: app, context: context)
+            supervise(called.remove(app) == nil ? .stored : .called, app: app, context: context)
         }
         for (id, app) in rest.extending { emit(.extend(.arrived(id, app: app))) }
     }

@@ -54,7 +54,8 @@ extension AgentEngine {
                 disposition: .ends(.undecryptable(failure.code), note: failure.sentence))
         }
         var arrival = Arrival(
-            notification: notification, session: session, receivedAt: context.now, kind: delivery.kind,
+            notification: notification, session: session, receivedAt: context.now,
+            kind: notification.pushType == .voip ? .call : delivery.kind,
             disposition: try disposition(of: notification, delivery, context), decryption: decryption)
         // A sealed payload asks for an extension on devices that cannot decrypt it themselves.
         arrival.lacksExtension =
@@ -71,6 +72,15 @@ extension AgentEngine {
         of notification: OutgoingNotification, _ delivery: PayloadDelivery, _ context: Context
     ) throws -> PlannedNotification.Disposition {
         let app = BundleID(notification.topic)
+        if let type = notification.pushType, let manifest = apps[app]?.manifest {
+            if let reason = type.missingReceiver(for: manifest) {
+                return .ends(.failed(PushType.noReceiver), note: reason)
+            }
+            if type == .voip {
+                called.insert(app)
+                return .waits
+            }
+        }
         guard let plan = planned(ReceivedNotification(delivery), for: app, context) else {
             return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
         }

@@ -99,6 +99,8 @@ package struct AgentEngine: Sendable {
     var expiry = ExpiryWatch()
     var presentations: PresentationFlow
     var pruning = PruningTrigger()
+    /// The apps to which calls have come that are not stored yet.
+    var called: Set<BundleID> = []
     /// How many events of the presenter wait for the store to be readable again.
     var waitingEvents = 0
     private var effects: [AgentEffect] = []

@@ -79,6 +79,8 @@ package struct AppManifest: Codable, Hashable, Sendable {
 
     /// The background mode of apps that are woken for notifications without visible content (`content-available`).
     package static let remoteNotifications = "remote-notification"
+    /// The background mode of apps that are started for incoming calls (`voip`).
+    package static let calls = "voip"
 
     /// The app under whose name the terminal's own notifications appear.
     package static let terminalID: BundleID = "aldaba.notify"
@@ -190,9 +192,9 @@ package struct AppManifest: Codable, Hashable, Sendable {
                     "\(id) cannot name an app, since names that begin with `aldaba.` are the program's own; take one "
                     + "such as com.example.todo")
         }
-        guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications }) else {
+        guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications || $0 == Self.calls }) else {
             throw AppManifestError(
-                key: "backgroundModes", problem: "the only mode there is is \(Self.remoteNotifications)")
+                key: "backgroundModes", problem: "the modes are \(Self.remoteNotifications) and \(Self.calls)")
         }
         if let fault = serviceExtension?.fault(in: id) { throw fault }
         guard applicationGroups.allSatisfy(ApplicationGroup.hasShape) else {

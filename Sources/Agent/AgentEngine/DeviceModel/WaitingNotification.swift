@@ -39,7 +39,7 @@ package struct WaitingNotification: Sendable, Hashable {
     /// Reads the payload, once, where there is no content.
     package init(
         sequence: Place, id: NotificationID, app: BundleID, apnsID: String, identifier: String, payload: String,
-        acceptedAt: Timestamp, content: NotificationContent? = nil
+        acceptedAt: Timestamp, content: NotificationContent? = nil, pushType: PushType? = nil
     ) {
         self.sequence = sequence
         self.id = id
@@ -53,7 +53,7 @@ package struct WaitingNotification: Sendable, Hashable {
             (says, kind) = (content, .foreground)
         } else {
             let delivery = PayloadDelivery(payload: payload)
-            (says, kind) = (content ?? delivery.content, delivery.kind)
+            (says, kind) = (content ?? delivery.content, pushType == .voip ? .call : delivery.kind)
         }
     }
 

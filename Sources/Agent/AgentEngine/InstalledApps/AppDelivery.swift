@@ -121,11 +121,12 @@ package struct AppDelivery: Sendable {
         case .page(let page, let limit): return hand(page, limit: limit)
         case .responsePage(let page, let limit): return respond(page, limit: limit)
         case .handled(let id, let outcome):
-            inHand[id] = nil
+            let kind = inHand.removeValue(forKey: id)?.kind
+            let isShown = mayShow && kind != .call
             aloneSince = nil
             return [
                 .record(
-                    id, shows: mayShow ? Self.showing(outcome) : .nothing, setsBadge: mayShow && Self.setsBadge(outcome)
+                    id, shows: isShown ? Self.showing(outcome) : .nothing, setsBadge: isShown && Self.setsBadge(outcome)
                 )
             ] + more()
         case .responseHandled(let response):
@@ -192,6 +193,10 @@ package struct AppDelivery: Sendable {
     /// Only an app in front is asked; in the background it gets what is meant for that.
     private mutating func deliver(_ notification: WaitingNotification) -> [Directive] {
         let kind = notification.kind
+        guard kind != .call else {
+            keep(notification, .call)
+            return [.deliver(notification, .call)]
+        }
         if mayShow, !isInFront, kind != .background {
             guard kind == .foregroundAndBackground else { return [.appear(notification, isForApp: false)] }
             keep(notification, .background)
@@ -208,7 +213,7 @@ package struct AppDelivery: Sendable {
     /// Shows overdue notifications without the answer of their app, which is in the foreground; the app keeps them.
     private mutating func appearOverdue() -> [Directive] {
         defer { round += 1 }
-        let overdue = inHand.values.filter { $0.round < round && $0.kind != .background }
+        let overdue = inHand.values.filter { $0.round < round && $0.kind != .background && $0.kind != .call }
         return overdue.sorted { $0.notification.sequence < $1.notification.sequence }.map { late in
             inHand[late.notification.id]?.kind = .background
             return .appear(late.notification, isForApp: true)

@@ -37,6 +37,8 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case responseHandled
         /// Notifications were stored for the app, which may wake it.
         case stored
+        /// A call was stored for the app, which starts it without regard to its budget.
+        case called
         /// The answer to ``Directive/readWaking``.
         case wakingRead(isWaiting: Bool)
         /// There is no answer to ``Directive/readWaking`` before this time has passed.
@@ -145,6 +147,8 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     private var budget = BackgroundBudget()
     /// Whether it is woken when its budget allows that again.
     private var isToBeWoken = false
+    /// Whether a call waits for the app to be started, or to connect.
+    private var isCalled = false
     /// Whether something was stored while the process that was started last had not connected.
     private var isWakeDue = false
     /// The XDG activation token of the last tap, until the app has answered a response.
@@ -178,6 +182,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     package mutating func setInitialState(byFocus: AppState?) {
         state = byFocus ?? nextState
         nextState = .active
+        isCalled = false
     }
 
     // MARK: Events
@@ -197,12 +202,15 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
             return gone(conditions)
         case .responsesRequired: return [.readResponses]
         case .responsesRead(let areWaiting):
-            return areWaiting || opensSettings ? startAgain(conditions) : wake(conditions)
+            return areWaiting || opensSettings ? startAgain(conditions) : wakeOrAnswer(conditions)
         case .responded(let effect, let token): return responded(effect, token: token, conditions: conditions)
         case .responseHandled: (startsForResponses, activationToken) = (0, nil)
         case .stored:
             isWakeDue = run.isStarting
             return wake(conditions)
+        case .called:
+            isCalled = run.connection == nil
+            return startForCall(conditions)
         case .wakingRead(let isWaiting): return isWaiting ? startForWaking(conditions) : []
         case .wakingUnreadable(let pause): return wakeLater(pause)
         case .wakePauseEnded:
@@ -268,6 +276,16 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         return [.readWaking]
     }
 
+    private mutating func startForCall(_ conditions: Conditions) -> [Directive] {
+        guard isCalled, run.isStopped else { return [] }
+        (isCalled, nextState) = (false, .background)
+        return start(conditions)
+    }
+
+    private mutating func wakeOrAnswer(_ conditions: Conditions) -> [Directive] {
+        isCalled && run.isStopped ? startForCall(conditions) : wake(conditions)
+    }
+
     private mutating func startForWaking(_ conditions: Conditions) -> [Directive] {
         guard budget.take(at: conditions.now) else {
             return [.log(.wokenLater), .deferWaking] + wakeLater(budget.pause(at: conditions.now))
@@ -280,6 +298,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     private mutating func ended(_ process: Int32, _ conditions: Conditions) -> [Directive] {
         guard run.processEnded(process), run.connection == nil else { return [] }
         nextState = .active
+        if isCalled { return startForCall(conditions) }
         guard isWakeDue else { return [] }
         isWakeDue = false
         return wake(conditions)

@@ -36,7 +36,8 @@ package struct PresentationComposer {
             appName: installed?.manifest.name ?? notification.app.rawValue, icon: installed?.manifest.icon,
             identifier: notification.identifier, title: content.title, subtitle: content.subtitle, body: content.body,
             category: content.categoryIdentifier,
-            urgency: Self.urgency(of: content.interruptionLevel, mayBeCritical: plan?.isCritical == true))
+            urgency: content.isIncomingCall
+                ? .critical : Self.urgency(of: content.interruptionLevel, mayBeCritical: plan?.isCritical == true))
         if plan?.hidesText == true { Self.hide(&presentation, category) }
         if plan?.hidesText != true { addPicture(of: content, to: &presentation) }
         presentation.buttons = Self.buttons(content.actions.isEmpty ? category?.actions ?? [] : content.actions)
@@ -45,8 +46,9 @@ package struct PresentationComposer {
             presentation.volume = content.sound?.volume
             presentation.sound = Self.sound(content.sound, of: installed?.manifest, hasFile: hasFile)
         }
-        // A question that a terminal waits for stays until it is answered.
-        presentation.stays = isAwaited(notification) || installed?.record.settings.alertStyle == .alert
+        // A question that a terminal waits for stays until it is answered, and so does a call.
+        presentation.stays =
+            isAwaited(notification) || content.isIncomingCall || installed?.record.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
     }

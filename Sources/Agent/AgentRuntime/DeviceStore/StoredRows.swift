@@ -12,7 +12,7 @@ extension WaitingNotification {
         let statement = try database.cachedStatement(
             sql: """
                 SELECT sequence, id, app, apns_id, identifier, payload, accepted_at, handle, content, trigger, shows,
-                    attempts
+                    attempts, push_type
                 FROM notification AS n WHERE \(condition) ORDER BY sequence\(limit.map { " LIMIT \($0)" } ?? "")
                 """)
         return try Row.fetchAll(statement, arguments: arguments).map(WaitingNotification.init)
@@ -22,7 +22,7 @@ extension WaitingNotification {
         self.init(
             sequence: row[0], id: NotificationID(rawValue: row[1]), app: row[2], apnsID: row[3], identifier: row[4],
             payload: String(decoding: row[5] as Data, as: UTF8.self), acceptedAt: Timestamp(rawValue: row[6]),
-            content: JSONText.read(row[8]))
+            content: JSONText.read(row[8]), pushType: (row[12] as String?).flatMap(PushType.init))
         handle = row[7]
         trigger = JSONText.read(row[9])
         shows = PresentationOptions(rawValue: row[10])

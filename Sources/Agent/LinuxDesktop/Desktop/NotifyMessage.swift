@@ -1,4 +1,5 @@
 import AgentEngine
+import AgentProtocol
 import CoreValues
 
 /// The notification server's name and capabilities, as the server reports them.
@@ -73,7 +74,9 @@ struct NotifyMessage: Hashable, Sendable {
         }
         switch presentation.sound {
         case _ where !features.playsSounds, .silent: hints["suppress-sound"] = .boolean(true)
-        case .standard: hints["sound-name"] = .string("message-new-instant")
+        case .standard:
+            let isCall = presentation.category == NotificationContent.incomingCallCategory
+            hints["sound-name"] = .string(isCall ? "phone-incoming-call" : "message-new-instant")
         case .file(let path): hints["sound-file"] = .string(BusValue.plain(path))
         }
         expiresAfter = presentation.stays || presentation.urgency == .critical ? 0 : -1

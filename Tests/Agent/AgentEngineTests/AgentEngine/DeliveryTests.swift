@@ -52,6 +52,42 @@ import Testing
         #expect(world.changes == [.storeStanding, .storeArrival, .storeArrival])
     }
 
+    /// How the agent disposes of a push of this type.
+    private func disposition(
+        of type: PushType, _ world: inout EngineWorld
+    ) -> PlannedNotification.Disposition? {
+        var push = outgoing(1)
+        push.pushType = type
+        _ = world.effects { $0.arrived([push], in: 1, $1) }
+        return world.engine.batch.changes.compactMap { change in
+            if case .arrived(let arrival) = change.kind { arrival.disposition } else { nil }
+        }.last
+    }
+
+    @Test(arguments: PushType.allCases)
+    func `a push that nothing on the device receives ends as that, and not as handed over`(type: PushType) {
+        var world = EngineWorld()
+        let disposition = disposition(of: type, &world)
+        let isEnd = if case .ends(.failed("noReceiver"), _?) = disposition { true } else { false }
+        #expect(isEnd == ![.alert, .background].contains(type))
+    }
+
+    @Test func `a call starts an app that takes calls, and shows nothing by itself`() {
+        var world = EngineWorld {
+            $0.backgroundModes = [AppManifest.calls]
+            $0.lifecycle = .declared
+        }
+        #expect(disposition(of: .voip, &world) == .waits)
+        let effects = world.effects {
+            $0.committed(
+                [
+                    .stored(
+                        NotificationID(rawValue: 1), app: EngineWorld.app, session: 1, isNew: true, awaited: true)
+                ], $1)
+        }
+        #expect(effects.launches == 1)
+    }
+
     @Test func `what is for no app is stored, so that the server hears its end`() {
         var world = EngineWorld()
         let effects = world.effects { $0.arrived([outgoing(1, topic: "com.example.other")], in: 1, $1) }

@@ -43,6 +43,11 @@ struct AppManifestTests {
         "principalClass":"Todo.Service","environment":{"TODO":"1"}}}
         """
 
+    @Test func `an app may be woken for notifications, and for calls`() throws {
+        let text = good.replacingOccurrences(of: "\"remote-notification\"", with: "\"remote-notification\",\"voip\"")
+        #expect(try AppManifest.read(Data(text.utf8)).backgroundModes == ["remote-notification", "voip"])
+    }
+
     @Test func `a service extension is read`() throws {
         let manifest = try AppManifest.read(Data(extended.utf8))
         #expect(manifest.applicationGroups == ["group.com.example"])

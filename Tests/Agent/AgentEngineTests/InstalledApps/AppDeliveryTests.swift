@@ -33,6 +33,18 @@ struct AppDeliveryTests {
         #expect(delivery.handle(.ready) == [])
     }
 
+    @Test func `a call goes to PushKit's handler, in front and in the background, and never appears by itself`() {
+        for isInFront in [true, false] {
+            var delivery = ready()
+            delivery.isInFront = isInFront
+            _ = delivery.handle(.stored)
+            let call = waiting(1, pushType: .voip)
+            #expect(delivery.handle(.page([call], limit: 64)) == [.deliver(call, .call)])
+            _ = delivery.handle(.answersDue)
+            #expect(delivery.handle(.answersDue) == [])
+        }
+    }
+
     @Test func `what waits goes out in the order of arrival`() {
         var delivery = AppDelivery(mayShow: true)
         _ = delivery.handle(.connected)

@@ -125,6 +125,21 @@ import Testing
         #expect(handle(.stored) == [], "it runs")
     }
 
+    @Test mutating func `a call starts an app without regard to its budget, once it does not run`() {
+        for _ in 0...BackgroundBudget.capacity {
+            #expect(handle(.called) == [.launch(token: nil), .awaitLaunch])
+        }
+        _ = handle(.launched(process: 7))
+        #expect(handle(.called) == [], "it is starting")
+        #expect(handle(.ended(process: 7)) == [.launch(token: nil), .awaitLaunch])
+        supervisor.run.connect("it")
+        #expect(handle(.called) == [], "it runs, and is given the call")
+        supervisor.run.awaitReconnect(deadline: 1)
+        #expect(handle(.called) == [])
+        _ = handle(.returnLimitPassed(deadline: 1))
+        #expect(handle(.responsesRead(areWaiting: false)) == [.launch(token: nil), .awaitLaunch])
+    }
+
     @Test mutating func `an app that ends without a word is woken for what came while it was starting`() {
         manifest.backgroundModes = [AppManifest.remoteNotifications]
         _ = handle(.launched(process: 7))

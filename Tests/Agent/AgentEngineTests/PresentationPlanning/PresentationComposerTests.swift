@@ -41,6 +41,12 @@ import Testing
         #expect(compose(Self.milk).stays)
     }
 
+    @Test func `an incoming call is urgent, and stays until it is answered`() {
+        let call = compose(#"{"aps":{"alert":"Ana","category":"call.incoming"}}"#)
+        #expect(call.stays && call.urgency == .critical)
+        #expect(compose(Self.milk).urgency == .normal)
+    }
+
     @Test mutating func `an app that is not installed any more is named by its bundle id`() {
         registry.apps = [:]
         #expect(compose(Self.milk).appName == "com.example.todo")

@@ -174,6 +174,7 @@ enum GoldenMessages {
                     notificationCenterSetting: 2, alertStyle: 1))
         ),
         ("deliver", .deliver(notification, kind: .foregroundAndBackground)),
+        ("deliver-call", .deliver(notification, kind: .call)),
         ("respond", .respond(response: 8, notification: plain, action: "reply", userText: "on my way")),
         ("respond-plain", .respond(response: 8, notification: plain, action: "open", userText: nil)),
         ("handledConfirmed", .handledConfirmed(notifications: [5, 9_007_199_254_740_993])),

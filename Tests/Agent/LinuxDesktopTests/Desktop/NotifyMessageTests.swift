@@ -20,6 +20,18 @@ struct NotifyMessageTests {
         #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Todo")
     }
 
+    @Test func `a call rings`() {
+        var presentation = presentation(1)
+        presentation.sound = .standard
+        let features = ServerFeatures(name: "x", capabilities: ["sound"])
+        func name() -> NotifyMessage.Hint? {
+            NotifyMessage(presentation, replaces: 0, features: features).hints["sound-name"]
+        }
+        #expect(name() == .string("message-new-instant"))
+        presentation.category = "call.incoming"
+        #expect(name() == .string("phone-incoming-call"))
+    }
+
     @Test func `nothing that is read changes the direction of what stands beside it`() {
         let (over, isolate) = ("\u{202E}", "\u{2067}")
         var presentation = presentation(1)

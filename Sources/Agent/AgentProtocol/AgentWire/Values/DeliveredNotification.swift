@@ -36,6 +36,9 @@ public struct DeliveredNotification: Codable, Hashable, Sendable {
 
     /// Whether it came from a provider.
     public var isRemote: Bool { id > 0 }
+
+    /// Whether the app reports an incoming call with it.
+    public var isIncomingCall: Bool { content?.isIncomingCall == true }
 }
 
 /// The two actions that every notification has; other identifiers are the app's own.
@@ -54,6 +57,8 @@ public enum DeliveryKind: String, Codable, Sendable, CaseIterable {
     case background
     /// The background handler first, then the question how to present it; one answer at the end.
     case foregroundAndBackground
+    /// PushKit's handler only: an incoming call.
+    case call
 }
 
 /// The result of an app's background handler for a notification.

@@ -45,6 +45,12 @@ public struct NotificationContent: Hashable, Sendable {
     /// The title of the button that opens the notification (`action-loc-key`).
     public var openTitle: Localization?
 
+    /// The category of a notification that reports an incoming call, by the name that desktops have for it.
+    public static let incomingCallCategory = "call.incoming"
+
+    /// Whether it reports an incoming call.
+    public var isIncomingCall: Bool { categoryIdentifier == Self.incomingCallCategory }
+
     /// Empty content: every member has its default value.
     public init() {}
 
