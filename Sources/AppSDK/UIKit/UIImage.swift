@@ -2,8 +2,8 @@ import Foundation
 
 /// A picture, as the bytes of its file: PNG, JPEG or GIF. It is decoded when another format is asked for.
 ///
-/// Guarantees: a picture of more than 67 million pixels, and one whose head cannot be read, is no picture. PNG and JPEG
-/// are converted into each other, upright by the camera's position in Exif; a GIF is not.
+/// Guarantees: a picture of more than 67 million pixels, and one whose head cannot be read, is no picture. Each format is
+/// converted into PNG and JPEG: a JPEG upright by the camera's position in Exif, a GIF's first frame.
 ///
 /// Sendable is unchecked because the class is open; it has constants only, of value types.
 open class UIImage: NSObject, @unchecked Sendable {
@@ -69,10 +69,10 @@ open class UIImage: NSObject, @unchecked Sendable {
         self.init(contentsOfFile: path)
     }
 
-    /// The picture as a PNG file: its own bytes where it came as one; `nil` for a GIF and for damaged pictures.
+    /// The picture as a PNG file: its own bytes where it came as one; `nil` for a damaged picture.
     open func pngData() -> Data? { format == .png ? bytes : pixels?.pngData() }
 
-    /// The picture as a JPEG file, on white; `nil` for a GIF, for damaged pictures, and beyond 65,500 pixels a side.
+    /// The picture as a JPEG file, on white; `nil` for a damaged picture, and beyond 65,500 pixels a side.
     ///
     /// - Parameter compressionQuality: From 0, the smallest file, to 1, the best. A JPEG that is wanted at 1 keeps its
     ///   bytes.
@@ -84,7 +84,7 @@ open class UIImage: NSObject, @unchecked Sendable {
         switch format {
         case .png: Pixels.png(bytes)
         case .jpeg: Pixels.jpeg(bytes).map(PictureTurn(jpeg: bytes).upright)
-        case .gif: nil
+        case .gif: Pixels.gif(bytes)
         }
     }
 }

@@ -13,8 +13,8 @@ struct PicturesTests {
                 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB
                 AQEBAQEBAQEBAQEBAQH/wAARCABAAEADAREAAhEAAxEA/8QAHwAAAAAMAAAAAAAAAAAAAAAAAAECAwQFBgcICQoL/8QAFBABAAAA
                 AAAAAAAAAAAAAAAAAP/aAAwDAQACAAMAAD8AgfArIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-                AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
-                //9k=
+                AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA/
+                /9k=
                 """, options: .ignoreUnknownCharacters) ?? Data()
 
     /// Red, and half opaque blue, one above the other.
@@ -59,13 +59,55 @@ struct PicturesTests {
         #expect(UIImage(data: Data(bytes)) == nil)
     }
 
-    @Test func `a damaged picture gives no file, and a GIF is not converted`() throws {
+    @Test func `a damaged picture gives no file`() throws {
         let png = try #require(Self.drawn.pngData())
         #expect(UIImage(data: png.prefix(45))?.jpegData(compressionQuality: 0.5) == nil)
         let gif = try #require(UIImage(data: Data("GIF89a".utf8) + [3, 0, 0, 1]))
         #expect(gif.size == CGSize(width: 3, height: 256) && gif.pngData() == nil)
         #expect(gif.jpegData(compressionQuality: 1) == nil)
         #expect(!Pixels.isDecodable(width: 10_000, height: 10_000) && Pixels.isDecodable(width: 8_192, height: 8_192))
+    }
+
+    /// A GIF of two colours, 3 by 2 pixels, in codes of three bits that begin anew before each pixel.
+    private func gif(flags: UInt8 = 0, control: [UInt8] = [], pixels: [Int] = [0, 1, 0, 1, 1, 0]) -> Data {
+        let codes = pixels.flatMap { [4, $0] } + [5]
+        var (packed, bits): ([UInt8], Int) = ([], 0)
+        for code in codes {
+            for bit in 0..<3 {
+                if bits % 8 == 0 { packed.append(0) }
+                if code >> bit & 1 == 1 { packed[bits / 8] |= 1 << UInt8(bits % 8) }
+                bits += 1
+            }
+        }
+        let head: [UInt8] = [3, 0, 2, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+        let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 3, 0, 2, 0, flags, 2, UInt8(packed.count)]
+        return Data("GIF89a".utf8) + Data(head + control + frame + packed + [0, 0x3B])
+    }
+
+    @Test func `a GIF becomes a PNG of its first frame`() throws {
+        let (red, blue, none): ([UInt8], [UInt8], [UInt8]) = ([255, 0, 0, 255], [0, 0, 255, 255], [0, 0, 0, 0])
+        let png = try #require(UIImage(data: gif())?.pngData())
+        #expect(Pixels.png(png)?.bytes == [red, blue, red, blue, blue, red].flatMap { $0 })
+        let clear = try #require(Pixels.gif(gif(control: [0x21, 0xF9, 4, 1, 0, 0, 1, 0])))
+        #expect(clear.bytes == [red, none, red, none, none, red].flatMap { $0 })
+        #expect(Pixels.gif(gif(flags: 0x40))?.bytes == Pixels.gif(gif())?.bytes)
+        #expect(Pixels.gif(gif(pixels: [0, 1])) == nil && Pixels.gif(gif().dropLast(6)) == nil)
+    }
+
+    /// Codes that grow: 4 by 4 pixels of one colour, in one code of one pixel and five of ever more.
+    @Test func `codes of a GIF that stand for several pixels are read`() throws {
+        // Clear, 0, 6 (two), 7 (three), 8 (four; from here on of four bits), 9 (five), 0, end.
+        var (packed, bits): ([UInt8], Int) = ([], 0)
+        for (code, width) in [(4, 3), (0, 3), (6, 3), (7, 3), (8, 4), (9, 4), (0, 4), (5, 4)] {
+            for bit in 0..<width {
+                if bits % 8 == 0 { packed.append(0) }
+                if code >> bit & 1 == 1 { packed[bits / 8] |= 1 << UInt8(bits % 8) }
+                bits += 1
+            }
+        }
+        let head: [UInt8] = [4, 0, 4, 0, 0, 0, 0, 0x2C, 0, 0, 0, 0, 4, 0, 4, 0, 0x80, 9, 8, 7, 1, 1, 1, 2]
+        let file = Data("GIF87a".utf8) + Data(head + [UInt8(packed.count)] + packed + [0, 0x3B])
+        #expect(Pixels.gif(file)?.bytes == Array(repeating: [9, 8, 7, 255], count: 16).flatMap { $0 })
     }
 
     /// Three pixels, A above B, C beside A: the numbers of an upright picture, row by row, for each of the eight
