@@ -162,7 +162,7 @@ let appSDK: [Target] = [
     part("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "CoreValues"),
     part("AldabaRichPush", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
     part("UserNotificationsUI", in: "AppSDK", "UIKit", "UserNotifications"),
-    part("UIKit", in: "AppSDK", "AgentProtocol", "AppHost", "CJPEG", "CPNG", "UserNotifications"),
+    part("UIKit", in: "AppSDK", "AgentProtocol", "AppHost", "CJPEG", "CPNG", "Platform", "UserNotifications"),
     part("CoreLocation", in: "AppSDK"),
     part("MobileCoreServices", in: "AppSDK"),
     part("FirebaseCore", in: "AppSDK", "AppHost"),
@@ -320,7 +320,9 @@ let testTargets: [Target] = [
     tests("UserNotifications", in: "AppSDK", "AgentProtocol", "AppHost", "CoreLocation", "Scheduling", "CoreValues"),
     tests("AldabaRichPush", in: "AppSDK", "AgentEngine", "AgentRuntime", "AgentProtocol", "UserNotifications"),
     tests("UserNotificationsUI", in: "AppSDK", "UIKit", "_Testing_UIKit"),
-    tests("UIKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "UserNotifications", "_Testing_UIKit"),
+    tests(
+        "UIKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "Platform", "UserNotifications",
+        "_Testing_UIKit"),
     tests("CoreLocation", in: "AppSDK"),
     tests("MobileCoreServices", in: "AppSDK", "UserNotifications"),
     tests(

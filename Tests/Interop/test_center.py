@@ -1,6 +1,7 @@
 """The notification centre on a real desktop, from a shell and from another language than Swift's."""
 
 import json
+import shlex
 import struct
 import subprocess
 import sys
@@ -120,6 +121,28 @@ def test_a_desktop_with_inline_replies_is_asked_for_the_text_itself(screen, on_s
     assert hints["x-kde-reply-placeholder-text"] == "When?"
     screen.reply(1, "At seven")
     assert asking.communicate(timeout=20)[0] == "say\nAt seven\n"
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("screen", ["mock"], indirect=True)
+def test_without_a_window_the_screen_names_the_command_with_which_a_terminal_replies(request, screen):
+    environment = {name: value for name, value in screen.environment.items() if name != "DISPLAY"}
+    up = AldabaUp.ephemeral(name=request.node.name.split("[")[0], environment=environment)
+    try:
+        run = Run(up, "ask")
+        # The desktop has one field for replies: the second is a button.
+        asking = run.start("notify", "Dinner?", "--reply", "say=Answer", "--reply", "more=More", "--wait")
+        wait_until(screen.notified, "the notification is on the bus")
+        screen.press(1, "more")
+        hint = wait_until(lambda: screen.notified()[1:], "the command is on the screen")[0]
+        command, reason = hint[4].splitlines()
+        assert hint[3] == "Reply in a terminal" and "DISPLAY" in reason
+        program, *arguments, text = shlex.split(command)
+        assert (program, text) == ("aldaba", "TEXT")
+        run.aldaba(*arguments, "At seven")
+        assert asking.communicate(timeout=20)[0] == "more\nAt seven\n"
+    finally:
+        up.stop()
 
 
 @pytest.mark.desktop

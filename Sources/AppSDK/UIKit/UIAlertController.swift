@@ -1,7 +1,11 @@
 import Foundation
+import Platform
 
-/// A question that is never shown. It can be presented like any view controller here; since it gets no answer, no
-/// action's handler is called.
+/// A question, shown in a window of zenity, yad or kdialog when a controller presents it.
+///
+/// Guarantees: the handler of the chosen action is called once, on the main actor, after the presenting controller has
+/// let the alert go. Closing the window chooses the action that cancels, or the only one; where there is neither, no
+/// handler is called. Nor is one when no window can be opened: then the reason is on standard error.
 @preconcurrency @MainActor
 open class UIAlertController: UIViewController {
     /// How a question is asked. Raw values are Apple's.
@@ -12,12 +16,17 @@ open class UIAlertController: UIViewController {
         case alert = 1
     }
 
-    /// Kept.
+    /// The text below the title.
     open var message: String?
-    /// How it would be asked.
+    /// The way in which it is asked; here both are a window.
     open private(set) var preferredStyle = Style.actionSheet
     /// The alert's actions, in the order in which they were added.
     open private(set) var actions: [UIAlertAction] = []
+
+    /// The window of all alerts.
+    static var window = AlertWindow()
+    /// Closes this alert's window.
+    private var wish: WakeUp?
 
     /// A question without answers.
     public convenience init(title: String?, message: String?, preferredStyle: Style) {
@@ -29,9 +38,48 @@ open class UIAlertController: UIViewController {
 
     /// Adds an answer.
     open func addAction(_ action: UIAlertAction) { actions.append(action) }
+
+    /// Opens the window; `ended` is called when it has closed, before the handler of what was chosen.
+    func show(ended: @escaping @MainActor () -> Void) {
+        let offered = actions.filter(\.isEnabled)
+        let question = AlertQuestion(
+            title: title ?? "", message: message ?? "", actions: offered.map { $0.title ?? "" },
+            cancel: offered.firstIndex { $0.style == .cancel })
+        guard let wish = try? WakeUp() else { return Self.report("the system has no descriptor left") }
+        self.wish = wish
+        let choice = Choice(actions: offered, ended: ended)
+        Self.window.ask(question, unlessEnded: wish) { answer in
+            DispatchQueue.main.async { MainActor.assumeIsolated { choice.settle(answer) } }
+        }
+    }
+
+    /// Closes the window, if it is open; no handler is called.
+    func close() { wish?.signal() }
+
+    /// The actions that wait for a window's answer.
+    private final class Choice: Sendable {
+        @MainActor private let actions: [UIAlertAction]
+        @MainActor private let ended: @MainActor () -> Void
+
+        @MainActor init(actions: [UIAlertAction], ended: @escaping @MainActor () -> Void) {
+            self.actions = actions
+            self.ended = ended
+        }
+
+        @MainActor func settle(_ answer: AlertAnswer) {
+            if case .unavailable(let reason) = answer { return UIAlertController.report(reason) }
+            ended()
+            if case .chosen(let index) = answer { actions[index].handler?(actions[index]) }
+        }
+    }
+
+    private static func report(_ reason: String) {
+        try? FileHandle.standardError.write(
+            contentsOf: Data("aldaba: an alert cannot be shown, and no handler is called: \(reason)\n".utf8))
+    }
 }
 
-/// An answer that is never given.
+/// An answer to an alert.
 @preconcurrency @MainActor
 open class UIAlertAction: NSObject {
     /// The style of an action. Raw values are Apple's.
@@ -48,12 +96,14 @@ open class UIAlertAction: NSObject {
     public let title: String?
     /// The action's style.
     public let style: Style
-    /// Kept, and without effect.
+    /// Whether the action is offered; read when the alert is presented.
     open var isEnabled = true
+    let handler: ((UIAlertAction) -> Void)?
 
-    /// An answer; the handler is never called.
+    /// An answer, and what is called when a person chooses it.
     public init(title: String?, style: Style, handler: ((UIAlertAction) -> Void)? = nil) {
         self.title = title
         self.style = style
+        self.handler = handler
     }
 }

@@ -75,16 +75,22 @@ open class UIViewController: UIResponder {
     /// Does nothing.
     open func viewDidDisappear(_ animated: Bool) {}
 
-    /// Keeps the controller and calls the handler; nothing is shown.
+    /// Keeps the controller and calls the handler. An alert is shown; nothing else is.
     open func present(
         _ viewControllerToPresent: UIViewController, animated flag: Bool, completion: (() -> Void)? = nil
     ) {
         presentedViewController = viewControllerToPresent
+        if let alert = viewControllerToPresent as? UIAlertController {
+            alert.show { [weak self, weak alert] in
+                if let self, presentedViewController === alert { presentedViewController = nil }
+            }
+        }
         completion?()
     }
 
-    /// Lets the presented controller go and calls the handler.
+    /// Lets the presented controller go and calls the handler. The window of an alert closes.
     open func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {
+        (presentedViewController as? UIAlertController)?.close()
         presentedViewController = nil
         completion?()
     }

@@ -58,8 +58,8 @@ package struct ChildProgram: Sendable {
     package enum Run: Hashable, Sendable {
         /// The program ended by itself with status 0; the value is its output.
         case wrote(Data)
-        /// The program ended otherwise.
-        case failed(ProgramEnd)
+        /// The program ended otherwise, after this output.
+        case failed(ProgramEnd, output: Data)
         /// The program was killed, since its output exceeded the limit.
         case wroteTooMuch
         /// The program was killed, since it exceeded the timeout.
@@ -87,14 +87,14 @@ package struct ChildProgram: Sendable {
         let run = follow(
             output.reading, end: end.reading, wish: wish?.descriptor ?? -1, limit: outputLimit ?? 0,
             until: .now + timeout)
-        guard case .wrote = run else {
+        guard case .wrote(let written) = run else {
             kill(-pid, SIGKILL)
             _ = Self.isReadable(end.reading, until: nil)
             _ = Self.reap(pid)
             return run
         }
         let status = Self.reap(pid)
-        return status == .exited(0) ? run : .failed(status)
+        return status == .exited(0) ? run : .failed(status, output: written)
     }
 
     /// The capacity of an empty pipe on Linux, in bytes (pipe(7)).

@@ -26,20 +26,6 @@ struct ShapesTests {
         #expect(view.frame == CGRect(x: 20, y: 130, width: 10, height: 20))
     }
 
-    @Test func `an alert keeps what it is given, and its handlers are not called`() {
-        let alert = UIAlertController(title: "Permission", message: "In the settings.", preferredStyle: .alert)
-        var isAnswered = false
-        alert.addAction(UIAlertAction(title: "Settings", style: .default) { _ in isAnswered = true })
-        alert.addAction(UIAlertAction(title: "Cancel", style: .cancel))
-        let controller = UIViewController()
-        var isPresented = false
-        controller.present(alert, animated: true) { isPresented = true }
-        #expect(controller.presentedViewController === alert && isPresented && !isAnswered)
-        #expect(alert.title == "Permission" && alert.message == "In the settings." && alert.preferredStyle == .alert)
-        #expect(alert.actions.map(\.title) == ["Settings", "Cancel"])
-        #expect(alert.actions.map(\.style) == [.default, .cancel])
-    }
-
     /// With the initializers that Xcode writes, and the one line that Linux wants.
     private final class ListController: UIViewController {
         let list: String

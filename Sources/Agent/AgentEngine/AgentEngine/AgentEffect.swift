@@ -126,8 +126,8 @@ package struct ReplyRequest: Sendable {
     package var notification: WaitingNotification
     /// The identifier of the button that was pressed.
     package var button: String
-    /// The name of the app.
-    package var appName: String
+    /// The texts of the window.
+    package var question: ReplyQuestion
     /// The XDG activation token with which the app may take the focus.
     package var activationToken: String?
 }

@@ -48,32 +48,34 @@ extension AgentEngine {
     ) throws {
         guard let notification = try context.store.notification(id) else { return }
         let shown = presentation(of: notification, context)
-        guard shown.buttons.first(where: { $0.identifier == button })?.reply != nil else {
+        guard let pressed = shown.buttons.first(where: { $0.identifier == button }), let reply = pressed.reply else {
             return answered(notification, action: button, text: nil, activationToken: activationToken, context: context)
         }
         enqueue(.leftScreen(id))
         emit(
             .askForReply(
                 ReplyRequest(
-                    notification: notification, button: button, appName: shown.appName,
+                    notification: notification, button: button,
+                    question: ReplyQuestion(appName: shown.appName, label: pressed.label, reply: reply),
                     activationToken: activationToken)))
     }
 
-    /// A window for text has closed. Without an answer the notification stays in the list.
+    /// A window for text has closed. Without an answer the notification stays in the list. Without a window the screen
+    /// shows the command with which a terminal replies.
     package mutating func replied(_ request: ReplyRequest, answer: ReplyAnswer, context: Context) {
-        let text: String
         switch answer {
-        case .text(let typed): text = typed
-        case .cancelled: return
+        case .text(let text):
+            answered(
+                request.notification, action: request.button, text: text, activationToken: request.activationToken,
+                context: context)
+        case .cancelled: break
         case .unavailable(let reason):
             log(
-                .warning, "A person wanted to reply, and no window could be opened; the app gets an empty reply.",
+                .warning,
+                "A person wanted to reply, and no window could be opened; reply with `aldaba notifications act`.",
                 metadata: [LogKey.notification: "\(request.notification.id)", LogKey.error: "\(reason)"])
-            text = ""
+            emit(.ask(request.hint(over: presentation(of: request.notification, context), reason: reason)))
         }
-        answered(
-            request.notification, action: request.button, text: text, activationToken: request.activationToken,
-            context: context)
     }
 
     /// Handles an answer. On a locked screen it is unknown who gave it: where its action requires authentication, it

@@ -4,14 +4,20 @@ package protocol ReplyWindow: Sendable {
     func ask(_ question: ReplyQuestion, then complete: @escaping @Sendable (ReplyAnswer) -> Void)
 }
 
-/// The text of a reply window: the app's name, and nothing of the notification itself.
+/// The texts of a reply window, as the app's action has them; nothing of the notification itself.
 package struct ReplyQuestion: Hashable, Sendable {
     /// The name that the app's manifest gives it.
     package var appName: String
+    /// The label of the button that was pressed.
+    package var label: String
+    /// The texts of the field.
+    package var reply: Presentation.Reply
 
     /// A question in the name of this app.
-    package init(appName: String) {
+    package init(appName: String, label: String, reply: Presentation.Reply) {
         self.appName = appName
+        self.label = label
+        self.reply = reply
     }
 }
 

@@ -157,7 +157,7 @@ extension Agent {
     }
 
     func askForReply(_ request: ReplyRequest) {
-        parts.replyWindow.ask(ReplyQuestion(appName: request.appName)) { [weak self] answer in
+        parts.replyWindow.ask(request.question) { [weak self] answer in
             self?.enter { $0.decide { $0.replied(request, answer: answer, context: $1) } }
         }
     }

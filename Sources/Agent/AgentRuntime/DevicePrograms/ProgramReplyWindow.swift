@@ -6,8 +6,8 @@ import Platform
 /// Opens the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///
 /// Guarantees: the program's arguments, which every user of the machine can read, contain nothing of a notification's
-/// text. None of the three programs has another way to show a text beside its field. A handful of windows at a time,
-/// each for ten minutes, and a text of at most 64 KiB.
+/// text, only those of its app's action. None of the three programs has another way to show a text beside its field. A
+/// handful of windows at a time, each for ten minutes, and a text of at most 64 KiB.
 package final class ProgramReplyWindow: ReplyWindow {
     private static let windowLimit = 8
     private static let timeout = Duration.seconds(600)
@@ -42,23 +42,35 @@ package final class ProgramReplyWindow: ReplyWindow {
     /// The program to run for a question; `nil` when there is none.
     package func command(for question: ReplyQuestion) -> (program: String, arguments: [String])? {
         func find(_ name: String) -> String? { ChildProgram.find(name, environment: environment) }
-        let appName = DirectionControls.removed(from: question.appName)
-        let title = "Reply to \(appName)"
-        let text = "Your reply to \(appName):"
+        let plain = DirectionControls.removed(from:)
+        let title = "Reply to \(plain(question.appName))"
+        let placeholder = plain(question.reply.placeholder)
+        let text = plain(question.label) + (placeholder.isEmpty ? ":" : ": \(placeholder)")
+        let submit = question.reply.submitLabel.isEmpty ? "Send" : plain(question.reply.submitLabel)
         if let zenity = find("zenity") {
             return (
                 zenity,
                 [
                     "--entry", "--width=\(Self.width)", "--title=\(title)", "--text=\(Self.withoutMnemonics(text))",
-                    "--ok-label=Send",
+                    "--ok-label=\(Self.withoutMnemonics(submit))",
                 ]
             )
         }
         if let yad = find("yad") {
-            return (yad, ["--entry", "--width=\(Self.width)", "--no-markup", "--title=\(title)", "--text=\(text)"])
+            return (
+                yad,
+                [
+                    "--entry", "--width=\(Self.width)", "--no-markup", "--title=\(title)", "--text=\(text)",
+                    "--button=Cancel:1", "--button=\(Self.withoutSeparators(submit)):0",
+                ]
+            )
         }
+        // kdialog names the button itself.
         return find("kdialog").map { ($0, ["--geometry", "\(Self.width)x150", "--title", title, "--inputbox", text]) }
     }
+
+    /// yad divides a button's text at these: label, picture and tip, and the number of its answer.
+    private static func withoutSeparators(_ text: String) -> String { text.filter { !"!:".contains($0) } }
 
     /// zenity reads an underscore as the mark of a shortcut, and a backslash as the beginning of an escape.
     private static func withoutMnemonics(_ text: String) -> String {

@@ -254,7 +254,7 @@ package final class DeviceServices: NativeServices {
         switch run {
         case .wrote(let output):
             return RelayOutcome(.success, message: ["output": .string(String(decoding: output, as: UTF8.self))])
-        case .failed(let end): return RelayOutcome(.failed, detail: "\(name) ended with \(end)")
+        case .failed(let end, _): return RelayOutcome(.failed, detail: "\(name) ended with \(end)")
         case .wroteTooMuch: return RelayOutcome(.failed, detail: "\(name) wrote more than 16 KiB, and was ended")
         case .tookTooLong: return RelayOutcome(.failed, detail: "\(name) took longer than 30 seconds, and was ended")
         case .unwanted: return RelayOutcome(.cancelled, detail: "\(name) was ended")

@@ -267,7 +267,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (ReplyAnswer.text("soon"), String?.some("soon")), (.unavailable("no program"), ""), (.cancelled, nil),
+        (ReplyAnswer.text("soon"), String?.some("soon")), (.unavailable("no program"), nil), (.cancelled, nil),
     ])
     func `a desktop that cannot ask for text opens a window`(answer: ReplyAnswer, text: String?) async throws {
         let harness = try AgentHarness()
@@ -285,8 +285,15 @@ import Testing
         let (question, complete) = try #require(await harness.window.questions.next())
         #expect(
             question
-                == ReplyQuestion(appName: "Todo"))
+                == ReplyQuestion(
+                    appName: "Todo", label: "Say", reply: .init(placeholder: "What?", submitLabel: "Send")))
         complete(answer)
+        if case .unavailable = answer {
+            let hint = try #require(await harness.desktop.show())
+            #expect(hint.notification == shown.notification && hint.title == "Reply in a terminal")
+            #expect(hint.body.hasPrefix("aldaba notifications act \(shown.notification) --action say --text TEXT\n"))
+            #expect(hint.body.contains("no program") && hint.buttons.isEmpty)
+        }
         if let text {
             let message = await app.inbox.next { if case .respond = $0 { true } else { false } }
             guard case .respond(_, _, "say", text)? = message else {

@@ -14,7 +14,8 @@ struct ProgramReplyWindowTests {
     }
 
     /// The name changes the direction of what follows it, which no window may show.
-    private let question = ReplyQuestion(appName: "to_\u{202E}do")
+    private let question = ReplyQuestion(
+        appName: "to_\u{202E}do", label: "No_te", reply: .init(placeholder: "What?", submitLabel: "Keep: it!"))
 
     private func answer(_ window: ProgramReplyWindow) async -> ReplyAnswer {
         await withCheckedContinuation { continuation in window.ask(question) { continuation.resume(returning: $0) } }
@@ -51,13 +52,24 @@ struct ProgramReplyWindowTests {
     }
 
     @Test(arguments: [
-        ("zenity", "--text=Your reply to to__do:"), ("yad", "--text=Your reply to to_do:"),
-        ("kdialog", "Your reply to to_do:"),
+        ("zenity", ["--title=Reply to to_do", "--text=No__te: What?", "--ok-label=Keep: it!"]),
+        ("yad", ["--title=Reply to to_do", "--text=No_te: What?", "--button=Cancel:1", "--button=Keep it:0"]),
+        ("kdialog", ["--title", "Reply to to_do", "--inputbox", "No_te: What?"]),
     ])
-    func `each program is asked in its own way`(program: String, text: String) throws {
+    func `each program is asked in its own way, with the texts of the app's action`(
+        program: String, arguments: [String]
+    ) throws {
         let folder = try folder(with: [program: ""])
         let command = try #require(
             ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path]).command(for: question))
-        #expect(command.program == folder.path(program) && command.arguments.contains(text))
+        #expect(command.program == folder.path(program) && Set(command.arguments).isSuperset(of: arguments))
+    }
+
+    @Test func `a button without a text is called Send`() throws {
+        let folder = try folder(with: ["zenity": ""])
+        let window = ProgramReplyWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path])
+        let bare = ReplyQuestion(appName: "Todo", label: "Note", reply: .init(placeholder: "", submitLabel: ""))
+        let arguments = try #require(window.command(for: bare)).arguments
+        #expect(arguments.contains("--ok-label=Send") && arguments.contains("--text=Note:"))
     }
 }
