@@ -8,6 +8,7 @@ import functools
 import math
 import struct
 import zlib
+from base64 import b64encode
 from xml.sax.saxutils import escape
 
 # The desktop has twice as many pixels as a picture shows, and a traced point is exact to an eighth of a pixel.
@@ -140,6 +141,16 @@ def picture(title, lines, window):
                 f'<rect x="-1" y="-1" width="{width + 2:g}" height="{height + 2:g}" fill="#4d6072"/>',
                 traced(window), "</g>"]
     return "\n".join(svg + ["</svg>", ""])
+
+
+def framed(title, png, width, height):
+    """A picture of a page, from the bytes of a PNG file of it."""
+    size = f'width="{width + 32}" height="{height + 32}"'
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 32} {height + 32}" {size}>',
+        f"<title>{escape(title)}</title>", f'<rect {size} rx="8" fill="#7c93a8"/>',
+        f'<image x="16" y="16" width="{width}" height="{height}" href="data:image/png;base64,{b64encode(png).decode()}"/>',
+        "</svg>", ""])
 
 
 def typed(command):

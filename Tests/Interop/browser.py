@@ -1,5 +1,6 @@
 """Debian's Chromium without a window, driven over its own pipe (the DevTools protocol): what a person at a page does."""
 
+import base64
 import json
 import os
 import select
@@ -24,11 +25,12 @@ class Browser:
         self._answers, answers = os.pipe()
         options = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+            "--hide-scrollbars",
             "--remote-debugging-pipe", f"--accept-lang={language}", f"--user-data-dir={folder / 'profile'}", "about:blank"]
         with open(folder / "chromium.log", "wb") as log:
             # Chromium reads commands from descriptor 3 and writes answers to 4.
             self.process = subprocess.Popen(
-                ["sh", "-c", f'exec "$@" 3<&{commands} 4>&{answers}', "sh", CHROMIUM, *options],
+                ["bash", "-c", f'exec "$@" 3<&{commands} 4>&{answers}', "bash", CHROMIUM, *options],
                 pass_fds=(commands, answers), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env=clean_environment(HOME=str(home)))
         os.close(commands)
@@ -97,6 +99,11 @@ class Browser:
     def click(self, selector):
         """Clicks a field, such as a switch."""
         self.wait_for(f"(document.querySelector({json.dumps(selector)}).click(), true)", f"there is {selector}")
+
+    def look(self, width, height, scale):
+        """The page in a window of this size, as a PNG file's bytes with so many pixels for each of the page's."""
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
+        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
 
     def stop(self):
         self.process.terminate()

@@ -4,9 +4,9 @@ import CenterPages
 import ControlAPI
 import Foundation
 import Logging
-import Networking
 import RelayAgent
 import RelayProtocol
+import ServiceLifecycle
 
 /// `aldaba center`: the notification centre and its settings as pages in the browser.
 struct CenterCommand: AsyncParsableCommand {
@@ -36,20 +36,10 @@ struct CenterCommand: AsyncParsableCommand {
             try? FileHandle.standardOutput.write(contentsOf: Data((session.address(port: port) + "\n").utf8))
             launcher?.open(session.address(port: port))
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await Self.serve(listener) }
-            group.addTask { await StopSignals.wait() }
-            try await group.next()
-            group.cancelAll()
-            try await group.waitForAll()
-        }
-    }
-
-    private static func serve(_ listener: ControlListener) async throws {
-        do { try await listener.run() } catch let failure as ControlListener.Failure {
-            throw CommandError(
-                .failed,
-                "cannot listen on \(ServerAddresses.authority(failure.host, failure.port)): \(failure.underlying)")
+        let group = ServiceGroup(
+            services: [listener], gracefulShutdownSignals: [.sigint, .sigterm, .sighup], logger: logger)
+        do { try await group.run() } catch let failure as ControlListener.Failure {
+            throw ServeCommand.cannotListen(failure.host, port: failure.port, error: failure.underlying)
         }
     }
 }
