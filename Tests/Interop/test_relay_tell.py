@@ -157,9 +157,30 @@ def test_what_an_app_has_not_confirmed_before_a_sudden_end_of_its_agent_comes_ag
             for command in commands:
                 life(sender, command, ("completed", "success"))
         # The file says what was taken, and no word of it.
-        lines = (lamp.data / "relay-letters").read_text().splitlines()
-        assert [line.split()[2].lower() for line in lines] == [str(command) for command in commands]
+        lines = [line.split() for line in (lamp.data / "relay-letters").read_text().splitlines()]
+        assert [line[2].lower() for line in lines if line[3] == "success"] == [str(command) for command in commands]
+        assert {line[3] for line in lines} == {"success", "attempt"}
         assert (lamp.data / "relay-letters").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_message_with_which_the_agent_ends_three_times_is_not_given_a_fourth_time(pair, lamp_id):
+    desk, lamp = pair
+    with desk.app() as sender:
+        with offer(lamp):
+            pass
+        command = sender.tell(lamp_id, APP, "light", {"n": 1})
+        for tries in range(1, 4):
+            with offer(lamp) as receiver:
+                assert told(receiver).id == command
+                file = lamp.data / "relay-letters"
+                wait_until(lambda: file.exists() and file.read_text().count(" attempt ") == tries, "the attempt is written")
+                lamp.kill()
+            lamp.start()
+        life(sender, command, ("failed", "outcomeUnknown"))
+        # The next one comes as before.
+        following = sender.tell(lamp_id, APP, "light", {"n": 2})
+        with offer(lamp) as receiver:
+            assert take(receiver).id == following
 
 
 def test_what_is_told_and_taken_while_the_server_ends_suddenly_arrives_once_and_in_order(up, pair, lamp_id):

@@ -27,7 +27,8 @@ extension DeviceRelay {
             }
         case .path(let device, let content): directPath(content, device)
         case .save(let settings): save(settings)
-        case .keep(let queuedMessage): keep(queuedMessage)
+        case .keep(let queuedMessage): keep(.taken(queuedMessage))
+        case .keepAttempt(let attempt): keep(.attempt(attempt))
         case .file(let stream, let order):
             files.follow(stream, order) { [weak self] event in
                 self?.enter { $0.follow($0.host.filed(stream, event, at: $0.parts.now())) }
@@ -56,12 +57,12 @@ extension DeviceRelay {
         }
     }
 
-    private func keep(_ queuedMessage: ReceivedMessage) {
-        takenQueuedMessages.keep(queuedMessage) { [weak self] queuedMessages, failure in
+    private func keep(_ record: ReceivedMessageLogFile.Record) {
+        takenQueuedMessages.keep(record) { [weak self] queuedMessages, failure in
             self?.enter { relay in
                 if let failure {
                     relay.logger.error(
-                        "It was not written down that a message was taken.",
+                        "It was not written down that messages were taken, or given to their apps.",
                         metadata: [LogKey.error: "\(failure)"])
                 }
                 relay.follow(relay.host.kept(queuedMessages, isWritten: failure == nil, at: relay.parts.now()))

@@ -97,7 +97,10 @@ package actor DeviceRelay {
             settings: settings, ownServices: parts.services.names, filesFolder: dataFolder + "/received",
             manufacturer: parts.machine.manufacturer, model: parts.machine.model,
             firstTask: Int64.random(in: 0..<1 << 52))
-        do { host.restoreReceived(try takenQueuedMessages.read(at: parts.now()), at: parts.now()) } catch {
+        do {
+            let (taken, attempts) = try takenQueuedMessages.read(at: parts.now())
+            host.restoreReceived(taken, attempts: attempts, at: parts.now())
+        } catch {
             logger.error(
                 "Which messages were taken is not known; some may be given to their apps again.",
                 metadata: [LogKey.error: "\(error)"])

@@ -216,6 +216,9 @@ extension RelayHost {
         }
         let notice = RelayNotice.asked(
             call: number, id: route.id, device: route.peer, deadline: route.deadline, call)
+        if call.isOneWay, let attempt = messages.received.given(QueuedMessageKey(sender: route.peer, id: route.id)) {
+            directives.append(.keepAttempt(attempt))
+        }
         directives.append(.tell(client, notice))
     }
 

@@ -277,9 +277,12 @@ extension RelayHost {
 
     // MARK: Queued messages
 
-    /// Restores the messages that this device took before its agent started.
-    package mutating func restoreReceived(_ queuedMessages: [ReceivedMessage], at now: Timestamp) {
+    /// Restores the messages that this device took before its agent started, and the attempts at those that it did not.
+    package mutating func restoreReceived(
+        _ queuedMessages: [ReceivedMessage], attempts: [DeliveryAttempt] = [], at now: Timestamp
+    ) {
         for queuedMessage in queuedMessages { messages.received.remember(queuedMessage, at: now) }
+        for attempt in attempts { messages.received.remember(attempt) }
     }
 
     /// A queued message of another device has arrived.
@@ -303,6 +306,10 @@ extension RelayHost {
         work.described[key.id] = "tell \(call.app)/\(call.service)"
         guard deadline > now else {
             return reply(key.id, to: key.sender, RelayOutcome(.expired, detail: "it came after its deadline"))
+        }
+        guard !messages.received.isExhausted(key) else {
+            let detail = "it was given to the app three times, and the app or the agent ended each time"
+            return reply(key.id, to: key.sender, RelayOutcome(.outcomeUnknown, detail: detail))
         }
         messages.received.begin(key)
         let end = min(deadline, now + ReceivedMessages.timeout)

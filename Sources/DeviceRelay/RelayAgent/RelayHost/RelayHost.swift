@@ -41,6 +41,8 @@ package struct RelayHost {
         case path(device: String, RelayContent)
         /// Store that a message was taken, and report it by ``RelayHost/kept(_:isWritten:at:)``.
         case keep(ReceivedMessage)
+        /// Store that a message is given to its app; nothing waits for that.
+        case keepAttempt(DeliveryAttempt)
         /// Keep the settings on the disk.
         case save(RelaySettings)
         /// Call ``RelayHost/due(at:)`` after so many milliseconds.

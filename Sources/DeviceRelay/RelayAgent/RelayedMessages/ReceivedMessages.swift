@@ -11,8 +11,8 @@ struct ReceivedMessages {
         var queuedMessage: QueuedMessage
         var lane: Lane
         var call: RelayCall
-        /// How often it was given to its app.
-        var attempts = 0
+        /// How often it was given to its app, by earlier runs of the agent too.
+        var attempts: Int
         /// Whether its delivery has begun.
         var isGiven = false
         /// The outcome of the message; `nil` while it is not known.
@@ -32,6 +32,8 @@ struct ReceivedMessages {
     /// The lanes whose next message is due, but was deferred because too many tasks are in progress.
     private var busyLanes: [Lane] = []
     private var log = ReceivedMessageLog()
+    /// How often messages were given to their apps by earlier runs of the agent, until they arrive again.
+    private var earlierAttempts: [QueuedMessageKey: Int] = [:]
 
     /// The timeout for an app, or the user, with one message.
     static var timeout: Duration { .seconds(60) }
@@ -52,6 +54,9 @@ struct ReceivedMessages {
     /// Remembers a message whose outcome is on the disk.
     mutating func remember(_ message: ReceivedMessage, at now: Timestamp) { log.add(message, at: now.rawValue) }
 
+    /// Remembers an attempt of an earlier run of the agent.
+    mutating func remember(_ attempt: DeliveryAttempt) { earlierAttempts[attempt.key, default: 0] += 1 }
+
     // MARK: Delivery
 
     /// Adds a message to its lane.
@@ -59,7 +64,8 @@ struct ReceivedMessages {
     /// - Returns: Whether it is due.
     mutating func add(_ queuedMessage: QueuedMessage, call: RelayCall, key: QueuedMessageKey) -> Bool {
         let lane = Lane(device: queuedMessage.peer, app: call.app)
-        messages[key] = Message(queuedMessage: queuedMessage, lane: lane, call: call)
+        let attempts = earlierAttempts.removeValue(forKey: key) ?? 0
+        messages[key] = Message(queuedMessage: queuedMessage, lane: lane, call: call, attempts: attempts)
         lanes[lane, default: []].append(key)
         return lanes[lane]?.count == 1
     }
@@ -75,16 +81,25 @@ struct ReceivedMessages {
     }
 
     /// The delivery of a message to its app begins.
-    mutating func begin(_ key: QueuedMessageKey) {
+    mutating func begin(_ key: QueuedMessageKey) { messages[key]?.isGiven = true }
+
+    /// Whether a message was given to its app as often as may be.
+    func isExhausted(_ key: QueuedMessageKey) -> Bool {
+        messages[key].map { $0.attempts >= Self.attemptLimit } ?? false
+    }
+
+    /// A message is given to its app.
+    ///
+    /// - Returns: The attempt to be written to the disk; `nil` where the key names no message.
+    mutating func given(_ key: QueuedMessageKey) -> DeliveryAttempt? {
+        guard let message = messages[key] else { return nil }
         messages[key]?.attempts += 1
-        messages[key]?.isGiven = true
+        return DeliveryAttempt(key: key, until: message.queuedMessage.deadline)
     }
 
     /// Whether a message is delivered again after its app has ended; it is prepared for that.
     mutating func isRepeated(_ key: QueuedMessageKey) -> Bool {
-        guard let message = messages[key], message.outcome == nil, message.attempts < Self.attemptLimit else {
-            return false
-        }
+        guard let message = messages[key], message.outcome == nil, !isExhausted(key) else { return false }
         messages[key]?.isGiven = false
         return true
     }

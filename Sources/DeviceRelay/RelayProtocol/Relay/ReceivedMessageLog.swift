@@ -20,6 +20,20 @@ public struct ReceivedMessage: Hashable, Sendable {
     public static let memory: Int64 = AnsweredCommands.age
 }
 
+/// The delivery of a queued message to its app, whose outcome is not known yet.
+public struct DeliveryAttempt: Hashable, Sendable {
+    /// The message's sender and id.
+    public var key: QueuedMessageKey
+    /// Until when it is remembered, in milliseconds since 1970.
+    public var until: Int64
+
+    /// Describes an attempt.
+    public init(key: QueuedMessageKey, until: Int64) {
+        self.key = key
+        self.until = until
+    }
+}
+
 /// The queued messages that a device has taken, so that a repeated one is not delivered to its app again. A value.
 ///
 /// Guarantees: a message is remembered until ten minutes after its deadline; of more than ``limit`` the oldest are

@@ -19,7 +19,7 @@ import Testing
     private func keep(_ queuedMessages: [ReceivedMessage], in file: ReceivedMessageLogFile) async -> [ReceivedMessage] {
         let (told, source) = AsyncStream.makeStream(of: ReceivedMessage.self)
         for queuedMessage in queuedMessages {
-            file.keep(queuedMessage) { written, failure in
+            file.keep(.taken(queuedMessage)) { written, failure in
                 #expect(failure == nil)
                 for queuedMessage in written { source.yield(queuedMessage) }
             }
@@ -37,7 +37,7 @@ import Testing
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let first = ReceivedMessageLogFile(dataFolder: folder)
-        #expect(try first.read(at: 0).isEmpty)
+        #expect(try first.read(at: 0).taken.isEmpty)
         let queuedMessages = (0..<50).map { queuedMessage(until: $0 == 3 ? 5 : 100, $0 == 4 ? .denied : .success) }
         #expect(await keep(queuedMessages, in: first) == queuedMessages)
         let path = folder + "/relay-letters"
@@ -45,15 +45,29 @@ import Testing
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         let handle = try #require(FileHandle(forWritingAtPath: path))
         try handle.seekToEnd()
-        try handle.write(contentsOf: Data(ReceivedMessageLogFile.line(queuedMessage()).utf8.dropLast(4)))
+        try handle.write(contentsOf: Data(ReceivedMessageLogFile.line(.taken(queuedMessage())).utf8.dropLast(4)))
         try handle.close()
         let rest = queuedMessages.filter { $0.until == 100 }
         let second = ReceivedMessageLogFile(dataFolder: folder)
-        #expect(try second.read(at: 10) == rest)
+        #expect(try second.read(at: 10).taken == rest)
         let last = queuedMessage()
         #expect(await keep([last], in: second) == [last])
-        #expect(try ReceivedMessageLogFile(dataFolder: folder).read(at: 10) == rest + [last])
-        #expect(try ReceivedMessageLogFile(dataFolder: folder).read(at: 101).isEmpty)
+        #expect(try ReceivedMessageLogFile(dataFolder: folder).read(at: 10).taken == rest + [last])
+        #expect(try ReceivedMessageLogFile(dataFolder: folder).read(at: 101).taken.isEmpty)
+    }
+
+    @Test("Attempts are read by the next agent until their message is taken, or its deadline has passed")
+    func attempts() async throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let file = ReceivedMessageLogFile(dataFolder: folder)
+        let (open, taken) = (queuedMessage(), queuedMessage())
+        let attempts = [open, taken, open].map { DeliveryAttempt(key: $0.key, until: 50) }
+        for attempt in attempts { file.keep(.attempt(attempt)) { _, _ in Issue.record("nothing was taken") } }
+        #expect(await keep([taken], in: file) == [taken])
+        let read = try ReceivedMessageLogFile(dataFolder: folder).read(at: 10)
+        #expect(read.taken == [taken] && read.attempts == [attempts[0], attempts[2]])
+        #expect(try ReceivedMessageLogFile(dataFolder: folder).read(at: 51).attempts.isEmpty)
     }
 
     @Test("A file that cannot be written is told, with all that was to go in it")
@@ -61,7 +75,7 @@ import Testing
         let file = ReceivedMessageLogFile(dataFolder: "/nowhere/at/all")
         let one = queuedMessage()
         let told = await withCheckedContinuation { told in
-            file.keep(one) { told.resume(returning: ($0, $1 != nil)) }
+            file.keep(.taken(one)) { told.resume(returning: ($0, $1 != nil)) }
         }
         #expect(told.0 == [one] && told.1)
     }

@@ -191,6 +191,27 @@ import Testing
         #expect(asked(try arrive(new)).map(\.id) == [new])
     }
 
+    @Test("Attempts of earlier runs of the agent count, and end a message that was given three times", arguments: 0...3)
+    mutating func attempts(_ earlier: Int) throws {
+        let id = UUID()
+        let attempt = DeliveryAttempt(key: QueuedMessageKey(sender: "9", id: id), until: 100_000)
+        host.restoreReceived([], attempts: Array(repeating: attempt, count: earlier), at: 0)
+        connect(presence: .online)
+        publish()
+        var came = try arrive(id)
+        var tries = 0
+        for (last, next) in [(2, 3), (3, 4), (4, 5)] as [(ClientNumber, ClientNumber)] {
+            guard !asked(came).isEmpty else { break }
+            tries += 1
+            #expect(came.contains(.keepAttempt(attempt)))
+            came = host.ended(last, at: 0)
+            let services = [RelayService(name: "s", access: .sameUser)]
+            came += ask(
+                .publish(request: 1, services: services, schemes: [], attributes: [:]), client: next, app: "x")
+        }
+        #expect(tries == 3 - earlier && kept(came).map(\.status) == [.outcomeUnknown])
+    }
+
     @Test("What was not written down is not confirmed, and not given again while the agent runs")
     mutating func notWritten() throws {
         connect(presence: .online)
