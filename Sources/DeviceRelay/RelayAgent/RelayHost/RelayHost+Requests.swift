@@ -23,7 +23,7 @@ extension RelayHost {
         _ request: RelayRequest, from client: ClientNumber, app: String, name: String, isTerminal: Bool,
         at now: Timestamp
     ) -> [Directive] {
-        if clients[client] == nil {
+        if !clients.contains(client) {
             clients[client] = RelayClients.Member(app: app, name: name, isTerminal: isTerminal)
         }
         switch request {

@@ -8,20 +8,12 @@ extension RelayHost {
     /// The access of other devices to the services here, as it is now.
     var rights: AccessRights {
         AccessRights(
-            settings: settings, others: others, clients: clients, ownServices: offeredOwnServices,
+            settings: settings, others: others, clients: clients, ownServices: machine.services,
             isScreenUnlocked: isScreenUnlocked)
     }
 
     /// The agent's own services that can be asked now.
-    var offeredOwnServices: [String] {
-        machine.services.filter { service in
-            switch service {
-            case "photos": settings.photosFolder != nil
-            case "run": settings.programs != nil
-            default: true
-            }
-        }
-    }
+    var offeredOwnServices: [String] { machine.services.filter { settings.offersOwnService($0) } }
 
     // MARK: Own services
 

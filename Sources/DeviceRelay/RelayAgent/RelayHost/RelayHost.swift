@@ -183,13 +183,7 @@ package struct RelayHost {
         askNext(at: now)
         deliverNext(at: now)
         sendWaiting(at: now)
-        let others = [ledger.deadline, settings.grantEnds?.values.min()].compactMap {
-            $0.map { Timestamp(rawValue: $0) }
-        }
-        var next = others.reduce(work.nextMoment, min)
-        for moment in [connections.nextMoment, streams.nextMoment, documents.nextMoment] {
-            next = min(next, moment ?? .distantFuture)
-        }
+        let next = nextMoment
         if next < wakesAt ?? .distantFuture {
             wakesAt = next
             directives.append(.wake(after: max(1, next.milliseconds(since: now))))
@@ -203,6 +197,14 @@ package struct RelayHost {
     }
 
     // MARK: Time
+
+    /// The moment at which something is due next; `distantFuture` for never. Computed for every frame.
+    private var nextMoment: Timestamp {
+        let commands = ledger.deadline.map { Timestamp(rawValue: $0) } ?? .distantFuture
+        let grants = settings.grantEnds?.values.min().map { Timestamp(rawValue: $0) } ?? .distantFuture
+        let others = min(connections.nextMoment ?? .distantFuture, documents.nextMoment ?? .distantFuture)
+        return min(work.nextMoment, commands, grants, others, streams.nextMoment)
+    }
 
     /// The deadline that was asked for has come.
     package mutating func due(at now: Timestamp) -> [Directive] {

@@ -6,8 +6,8 @@ struct AccessRights {
     let settings: RelaySettings
     let others: OthersDevices
     let clients: RelayClients
-    /// The agent's own services that can be asked now.
-    let ownServices: [String]
+    /// The agent's own services, some of which the person may not have set up.
+    let ownServices: Set<String>
     let isScreenUnlocked: Bool
 
     static var denied: RelayOutcome {
@@ -27,7 +27,7 @@ struct AccessRights {
         if isDenied(device, app: app, service: service) { return Self.denied }
         if app == RelayHost.ownApp, service == RelayHost.pingService { return nil }
         if app == RelayHost.ownApp {
-            guard ownServices.contains(service) else {
+            guard ownServices.contains(service), settings.offersOwnService(service) else {
                 return RelayOutcome(.serviceUnavailable, detail: "the device does not offer \(service)")
             }
             return obstacleToGrant(device, app: app, service: service)

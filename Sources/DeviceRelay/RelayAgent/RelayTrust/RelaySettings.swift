@@ -41,6 +41,15 @@ package struct RelaySettings: Codable, Hashable, Sendable {
     /// The offers of apps when they last ran, by bundle id: such an app is started when another device calls it.
     package var offers: [String: RememberedOffer]?
 
+    /// Whether the person has set up what a service of the agent's own needs.
+    func offersOwnService(_ service: String) -> Bool {
+        switch service {
+        case "photos": photosFolder != nil
+        case "run": programs != nil
+        default: true
+        }
+    }
+
     /// The offer of an app when it last ran.
     package struct RememberedOffer: Codable, Hashable, Sendable {
         /// The app's name for people.

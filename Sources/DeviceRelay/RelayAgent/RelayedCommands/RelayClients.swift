@@ -52,10 +52,17 @@ struct RelayClients {
         return publications
     }
 
-    /// The clients of an app that have published, the latest first: an app may have several processes.
-    private func published(of app: String) -> [(client: ClientNumber, member: Member)] {
-        members.filter { $0.value.app == app && $0.value.isPublished }
-            .sorted { $1.value.publication < $0.value.publication }.map { ($0.key, $0.value) }
+    /// Whether a client is known.
+    func contains(_ client: ClientNumber) -> Bool { members.index(forKey: client) != nil }
+
+    /// The client that published last of those of an app that have published and meet a condition: an app may have
+    /// several processes.
+    private func latest(of app: String, where isMeant: (Member) -> Bool) -> ClientNumber? {
+        var latest: (client: ClientNumber, publication: Int)?
+        for (client, member) in members where member.app == app && member.isPublished && isMeant(member) {
+            if member.publication > latest?.publication ?? 0 { latest = (client, member.publication) }
+        }
+        return latest?.client
     }
 
     /// The clients that watch devices.
@@ -71,10 +78,11 @@ struct RelayClients {
 
     /// The client that offers a service of an app on this device: of several processes the one that published last.
     func provider(of service: String, app: String) -> (client: ClientNumber, service: RelayService)? {
-        for (client, member) in published(of: app) {
-            if let offered = member.services.first(where: { $0.name == service }) { return (client, offered) }
+        let client = latest(of: app) { member in member.services.contains { $0.name == service } }
+        guard let client, let offered = members[client]?.services.first(where: { $0.name == service }) else {
+            return nil
         }
-        return nil
+        return (client, offered)
     }
 
     /// The app on this device that opens addresses of a scheme; `nil` for none.
@@ -83,11 +91,8 @@ struct RelayClients {
     func opener(
         of scheme: String, app: String, remembered: [String: RelaySettings.RememberedOffer]?
     ) -> Opener? {
-        let running = published(of: app)
-        if let opener = running.first(where: { Self.opens(scheme, $0.member.schemes) }) {
-            return .running(opener.client)
-        }
-        guard running.isEmpty, let offer = remembered?[app], Self.opens(scheme, offer.schemes) else { return nil }
+        if let client = latest(of: app, where: { Self.opens(scheme, $0.schemes) }) { return .running(client) }
+        guard !isPublished(app), let offer = remembered?[app], Self.opens(scheme, offer.schemes) else { return nil }
         return .remembered(app: app)
     }
 

@@ -229,7 +229,10 @@ package struct RelayedDocuments {
 
     /// The time at which ``due(at:)`` is to be called next; `nil` where nothing is pending.
     package var nextMoment: Timestamp? {
-        (asks.values.map(\.deadline) + watchers.values.compactMap(\.asksAt) + [movesAt].compactMap { $0 }).min()
+        var next = movesAt
+        for ask in asks.values { next = min(next ?? .distantFuture, ask.deadline) }
+        for case let moment? in watchers.values.lazy.map(\.asksAt) { next = min(next ?? .distantFuture, moment) }
+        return next
     }
 
     /// Ends what the server has not answered in time, and asks again what is to be.

@@ -26,6 +26,9 @@ struct AppStreams {
                 && asked + length <= RelayStreamStep.window
         }
 
+        /// The digest of the whole stream; `nil` where not all of it has passed.
+        fileprivate var whole: [UInt8]? { digest.whole(of: size) }
+
         fileprivate mutating func passed(_ bytes: [UInt8], at offset: Int64) {
             asked -= Int64(bytes.count)
             digest.passed(bytes, at: offset)
@@ -69,46 +72,47 @@ struct AppStreams {
     mutating func take(
         _ step: RelayStreamStep, of id: UUID, by client: ClientNumber, isTalking: Bool, at now: Timestamp
     ) -> [RelayEffect] {
-        guard let stream = streams[id], stream.client == client else { return [] }
-        switch (step, stream.task) {
+        // The stream is changed in place: of a copy the digest's state would be copied with every piece.
+        guard let index = streams.index(forKey: id), streams.values[index].client == client else { return [] }
+        let (device, task) = (streams.values[index].device, streams.values[index].task)
+        switch (step, task) {
         case (.pull(let offset, let length, let prefix), .some):
-            guard stream.mayPull(offset: offset, length: length) else {
+            guard streams.values[index].mayPull(offset: offset, length: length) else {
                 return settle(id, RelayOutcome(.failed, detail: "more was asked for than may be under way"))
             }
-            guard streams[id]?.pulls.ask(offset, length, prefix: prefix) ?? false else {
+            guard streams.values[index].pulls.ask(offset, length, prefix: prefix) else {
                 return settle(id, RelayOutcome(.failed, detail: "what was asked for does not follow what was before"))
             }
-            streams[id]?.asked += length
-            streams[id]?.lastMessageAt = now
+            streams.values[index].asked += length
+            streams.values[index].lastMessageAt = now
             return pull(id, isTalking: isTalking, at: now)
         case (.taken(let outcome), .some): return settle(id, RelayOutcome(outcome.status, detail: outcome.detail))
         case (.piece(let offset, let bytes), nil):
-            guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked else {
+            guard !bytes.isEmpty, Int64(bytes.count) <= streams.values[index].asked else {
                 let detail = "a piece of the stream was given that nobody asked for"
                 return [.end(id, RelayOutcome(.failed, detail: detail))]
             }
-            streams[id]?.passed(bytes, at: offset)
-            return [.send(.piece(stream: id, offset: offset, bytes), to: stream.device, isBulk: true)]
+            streams.values[index].passed(bytes, at: offset)
+            return [.send(.piece(stream: id, offset: offset, bytes), to: device, isBulk: true)]
         case (.allGiven(let digest), nil):
-            guard let whole = digest.isEmpty ? stream.digest.whole(of: stream.size) : digest else {
+            guard let whole = digest.isEmpty ? streams.values[index].whole : digest else {
                 let detail = "the digest of what did not begin at 0 was not said"
                 return [.end(id, RelayOutcome(.failed, detail: detail))]
             }
-            return [.send(.piecesEnded(stream: id, digest: whole), to: stream.device, isBulk: true)]
+            return [.send(.piecesEnded(stream: id, digest: whole), to: device, isBulk: true)]
         default: return []
         }
     }
 
     /// Requests from the other device as much as may be in transit.
     private mutating func pull(_ id: UUID, isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
+        guard let index = streams.index(forKey: id) else { return [] }
         var effects: [RelayEffect] = []
         let share = Self.window / Int64(max(1, streams.values.count { $0.task != nil }))
-        while let stream = streams[id],
-            let portion = streams[id]?.pulls.next(isTalking: isTalking, share: share, at: now)
-        {
+        while let portion = streams.values[index].pulls.next(isTalking: isTalking, share: share, at: now) {
             let pull = RelayContent.pull(
                 stream: id, offset: portion.offset, length: portion.length, prefix: portion.prefix)
-            effects.append(.send(pull, to: stream.device))
+            effects.append(.send(pull, to: streams.values[index].device))
         }
         return effects
     }
@@ -127,31 +131,34 @@ struct AppStreams {
     mutating func receive(
         _ step: RelayStreamStep, of id: UUID, from device: String, isTalking: Bool, at now: Timestamp
     ) -> [RelayEffect]? {
-        guard let stream = streams[id] else { return nil }
-        guard stream.device == device else { return [] }
+        guard let index = streams.index(forKey: id) else { return nil }
+        guard streams.values[index].device == device else { return [] }
+        let (client, task) = (streams.values[index].client, streams.values[index].task)
         var step = step
         var effects: [RelayEffect] = []
-        switch (step, stream.task) {
+        switch (step, task) {
         case (.pull(let offset, let length, _), nil):
-            guard stream.mayPull(offset: offset, length: length) else { return [] }
-            streams[id]?.asked += length
+            guard streams.values[index].mayPull(offset: offset, length: length) else { return [] }
+            streams.values[index].asked += length
             effects.append(.executing(id, on: device))
         case (.piece(let offset, let bytes), .some):
-            guard !bytes.isEmpty, Int64(bytes.count) <= stream.asked, offset >= 0,
-                offset <= stream.size - Int64(bytes.count)
+            guard !bytes.isEmpty, Int64(bytes.count) <= streams.values[index].asked, offset >= 0,
+                offset <= streams.values[index].size - Int64(bytes.count)
             else { return [] }
-            streams[id]?.passed(bytes, at: offset)
-            streams[id]?.lastMessageAt = now
-            streams[id]?.pulls.arrived(bytes.count, at: offset, now: now)
+            streams.values[index].passed(bytes, at: offset)
+            streams.values[index].lastMessageAt = now
+            streams.values[index].pulls.arrived(bytes.count, at: offset, now: now)
             effects += pull(id, isTalking: isTalking, at: now)
         case (.allGiven(let digest), .some):
-            streams[id]?.lastMessageAt = now
+            streams.values[index].lastMessageAt = now
             // Where not all has passed since the app had something before, the app compares.
-            let whole = stream.digest.whole(of: stream.size)
-            if whole != digest, whole != nil || !stream.pulls.hadBeginning { step = .allGiven(digest: []) }
+            let whole = streams.values[index].whole
+            if whole != digest, whole != nil || !streams.values[index].pulls.hadBeginning {
+                step = .allGiven(digest: [])
+            }
         default: return []
         }
-        effects.append(.directive(.tell(stream.client, .stream(id, step))))
+        effects.append(.directive(.tell(client, .stream(id, step))))
         return effects
     }
 

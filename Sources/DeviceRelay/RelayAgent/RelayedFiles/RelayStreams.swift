@@ -23,6 +23,6 @@ struct RelayStreams {
     /// The devices with which a file or a stream is in progress.
     var devices: [String] { outgoing.devices + incoming.files.values.map(\.device) + apps.devices }
 
-    /// When a file or a stream has something to do next; `nil` for never.
-    var nextMoment: Timestamp? { [incoming.nextMoment, apps.nextMoment].compactMap { $0 }.min() }
+    /// When a file or a stream has something to do next; `distantFuture` for never.
+    var nextMoment: Timestamp { min(incoming.nextMoment ?? .distantFuture, apps.nextMoment ?? .distantFuture) }
 }
