@@ -6,10 +6,9 @@ import Synchronization
 // The agent decides about addresses, as it does about those of other devices.
 extension UIApplication {
     /// Whether ``open(_:options:completionHandler:)`` would open an address: of the web, of a scheme of the app's own
-    /// manifest, or of one that the person allows (`aldaba relay allow`).
+    /// manifest, or of one that the person allows (`aldaba relay allow`) and for which the desktop has a program.
     ///
-    /// Whether the desktop has a program for it is not known. The calling thread waits for the agent, a second at most;
-    /// without an agent the result is false.
+    /// The calling thread waits for the agent, a second at most; without an agent the result is false.
     public func canOpenURL(_ url: URL) -> Bool {
         let answered = DispatchSemaphore(value: 0)
         let isOpened = Mutex(false)

@@ -10,13 +10,22 @@ extension DeviceRelay {
     ///   - complete: Called once, on any thread.
     package func open(_ uri: String, isTrial: Bool, then complete: @escaping @Sendable (OpeningAnswer) -> Void) {
         let schemes = host.settings.schemes
-        if case .denied(let why) = AddressRule.verdict(on: uri, isAllowed: { schemes.contains($0) }) {
-            return complete(.refused(why))
+        switch AddressRule.verdict(on: uri, isAllowed: { schemes.contains($0) }) {
+        case .denied(let why): complete(.refused(why))
+        case .notAllowed(let scheme):
+            parts.opener.findProgram(for: scheme, app: nil) { hasOpener in
+                complete(Self.answer(AddressDecision.outcome(forNotAllowed: scheme, hasOpener: hasOpener)))
+            }
+        case .allowed(let scheme) where isTrial && !AddressRule.always.contains(scheme):
+            parts.opener.findProgram(for: scheme, app: nil) { hasOpener in
+                complete(hasOpener ? .opened : .refused("no app here opens addresses of the scheme \(scheme)"))
+            }
+        case .allowed where isTrial: complete(.opened)
+        case .allowed: parts.opener.open(uri, app: nil) { complete(Self.answer($0)) }
         }
-        guard !isTrial else { return complete(.opened) }
-        parts.opener.open(uri, app: nil) { outcome in
-            let detail = outcome.detail ?? outcome.status.rawValue
-            complete(outcome.status == .success ? .opened : .refused(detail))
-        }
+    }
+
+    private static func answer(_ outcome: RelayOutcome) -> OpeningAnswer {
+        outcome.status == .success ? .opened : .refused(outcome.detail ?? outcome.status.rawValue)
     }
 }

@@ -66,7 +66,7 @@ func `pictureKeys chooses the members that name a picture`(keys: String, names: 
         let content = #"{"body":"\#(text)","image":"https://h/p.png","data":\#(data)}"#
         return try JSONValue(text: payload(.aldaba, of: content)).members?.map(\.name)
     }
-    #expect(try names(3970) == ["aps", "attachment-url", "att"])
+    #expect(try names(3975) == ["aps", "attachment-url", "att"])
     #expect(try names(4096) == ["aps", "attachment-url"])
     #expect(try names(1, #"{"ab":{"c":"x"}}"#) == ["aps", "ab", "attachment-url", "fcm_options", "att"])
 }
