@@ -13,6 +13,7 @@ import pytest
 from aldaba_process import BINARY, clean_environment, run_aldaba
 from browser import CHROMIUM, Browser
 from pages import run_shell
+from pictures import png
 from test_center import SCRIPT, Run
 from waiting import wait_until
 
@@ -165,6 +166,18 @@ def test_forms_alone_do_everything(run, agent, center):
     run.aldaba("settings", "all", "quiet-hours=off")
     long = client.post(base + "/cancel", data={"app": "x" * 9000})
     assert long.status_code == 413 and "8192" in long.text
+
+
+def test_a_picture_is_shown(run, center, tmp_path):
+    (tmp_path / "bread.png").write_bytes(png())
+    run.aldaba("notify", "Bread", "--image", tmp_path / "bread.png")
+    client = center.client()
+    [source] = re.findall(r'<img src="([^"]+)"', client.get(center.page).text)
+    shown = client.get(str(httpx.URL(center.page).copy_with(path=source)))
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")
+    assert shown.content == png() and "default-src 'none'" in shown.headers["content-security-policy"]
+    for wrong, status in ((source[:-1] + "7", 404), (re.sub("-?[0-9]+/pictures", "999/pictures", source), 409)):
+        assert client.get(str(httpx.URL(center.page).copy_with(path=wrong))).status_code == status
 
 
 def test_strangers_are_refused(center):
