@@ -39,7 +39,7 @@ import Testing
         }
         let asked = effects.compactMap { if case .askForReply(let request) = $0 { request } else { nil } }
         let request = try #require(asked.first)
-        #expect(request.appName == "Todo" && request.activationToken == "t")
+        #expect(request.question.appName == "Todo" && request.activationToken == "t")
         #expect(world.changes == [.storeLeftScreen])
         _ = world.effects { $0.replied(request, answer: .cancelled, context: $1) }
         #expect(world.changes == [.storeLeftScreen], "it stays in the list")
