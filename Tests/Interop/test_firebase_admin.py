@@ -69,7 +69,7 @@ def test_what_is_for_a_live_activity_is_taken_and_shown_as_nothing_else(app, pat
     name = messaging.send(message, app=app)
     assert re.fullmatch(rf"projects/{path['teamId'].lower()}/messages/\d+", name)
     [line] = timeline(path, name)["timeline"]
-    assert line["state"] == "failed(NO_LIVE_ACTIVITIES)" and "live_activity_token" in line["note"]
+    assert line["state"] == "failed(noReceiver)" and "live_activity_token" in line["note"]
     assert messaging.send(message, dry_run=True, app=app).endswith("/fake_message_id")
     message.topic, message.token = "news", None
     with pytest.raises(exceptions.InvalidArgumentError):

@@ -22,6 +22,9 @@ package enum PushType: String, Sendable, CaseIterable {
     case widgets
     /// A request to reload controls.
     case controls
+
+    /// The code of the state `failed` for a push that nothing on the device receives.
+    package static let noReceiver = "noReceiver"
 }
 
 /// The priority of a notification, one of APNs' three.

@@ -135,8 +135,9 @@ struct MessageRoute: Sendable {
         _ addressee: MessageTargetValidator.Addressee, message: FCMMessage, team: TeamID
     ) throws -> NotificationID {
         let noted = acceptor.noteRefusal(
-            code: "NO_LIVE_ACTIVITIES",
-            note: "\(Self.activityField): the device has no Live Activities, and the app's own token was not meant",
+            code: PushType.noReceiver,
+            note:
+                "\(Self.activityField): there are no Live Activities on this device, and the app's own token was not meant",
             team: team, topic: addressee.app.topic.rawValue, apnsID: message.apns?.id.map(APNsID.init(rawValue:)))
         guard let noted else { throw FCMRejection.notNow }
         return noted

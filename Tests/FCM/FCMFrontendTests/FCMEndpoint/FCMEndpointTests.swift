@@ -57,7 +57,7 @@ import Testing
         let state = world.acceptor.state.withLock { $0 }
         let noted = try #require(state.refused.first)
         #expect(state.accepted.isEmpty && state.refused.count == 1)
-        #expect(noted.code == "NO_LIVE_ACTIVITIES" && noted.topic == "com.example.todo")
+        #expect(noted.code == "noReceiver" && noted.topic == "com.example.todo")
         // Android's libraries and browsers do not read what is for Apple's platforms.
         try await world.store.keepWebRegistration(
             WebRegistration(category: "com.example.todo", subtype: "", sender: "1"), device: device,
