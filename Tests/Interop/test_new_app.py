@@ -23,7 +23,8 @@ import host  # noqa: E402
 TEAM = "ALDABADEMO"
 # One folder for all, which stays: the modules of Aldaba are built once.
 SCRATCH = REPOSITORY / ".build" / "new-apps"
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [
+    pytest.mark.timeout(900), pytest.mark.filterwarnings("ignore:.*is deprecated. Use:DeprecationWarning")]
 
 
 def new(folder, name, *words, **options):

@@ -13,7 +13,7 @@ package actor AppHost {
     package static let shared = AppHost(configuration: .current())
     /// Sets how the process prints, once. The output of an app that the agent started goes to a file, and should be
     /// there line by line.
-    private static let printsByLines: Void = aldaba_print_by_lines()
+    package static let printsByLines: Void = aldaba_print_by_lines()
 
     private nonisolated let queue = QueueExecutor(label: "aldaba.host")
     /// The parts of the app that receive notifications, responses and messages.

@@ -76,6 +76,7 @@ final class RelayClient: Sendable {
 
     /// Begins to connect; does nothing while it is started.
     func start() {
+        AppHost.printsByLines
         if let attempt = state.withLock({ $0.attempts.start() }) { connect(attempt) }
     }
 

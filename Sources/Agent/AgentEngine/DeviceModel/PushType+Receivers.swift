@@ -1,9 +1,6 @@
 import PushCore
 
 extension PushType {
-    /// The code of ``NotificationState/failed(_:)`` for a push without a receiver.
-    static let noReceiver = "noReceiver"
-
     /// The reason why nothing on the device receives a push of this type; `nil` where the app does.
     ///
     /// - Parameter manifest: The manifest of the push's app.
