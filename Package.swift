@@ -42,9 +42,8 @@ func program(
         name: name, dependencies: dependencies, path: "\(folder)/\(name)", exclude: exclude, swiftSettings: settings)
 }
 
-/// A C library of the system, by the names that pkg-config and Debian have for it. Without the former it must be at its
-/// usual place, and only programs with code that imports it are linked with it.
-func systemLibrary(_ name: String, _ pkgConfig: String?, _ debian: String) -> Target {
+/// A C library of the system, by the names that pkg-config and Debian have for it.
+func systemLibrary(_ name: String, _ pkgConfig: String, _ debian: String) -> Target {
     .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt([debian])])
 }
 
@@ -79,8 +78,8 @@ let system: [Target] = [
     systemLibrary("CDBus", "dbus-1", "libdbus-1-dev"),
     systemLibrary("CXCB", "xcb", "libxcb1-dev"),
     systemLibrary("CZlib", "zlib", "zlib1g-dev"),
-    systemLibrary("CPNG", nil, "libpng-dev"),
-    systemLibrary("CJPEG", nil, "libjpeg-dev"),
+    systemLibrary("CPNG", "libpng", "libpng-dev"),
+    systemLibrary("CJPEG", "libjpeg", "libjpeg-dev"),
     .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
 ]
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from aldaba_process import BINARY, clean_environment, run_aldaba
+from aldaba_process import clean_environment, run_aldaba
 
 CONFIGURED = (("up",), ("serve",), ("agent",), ("agent", "run"), ("doctor",))
 OTHERS = (
@@ -151,8 +151,3 @@ def test_an_app_s_firebase_file_has_its_project(path, tmp_path):
     assert json.loads(printed) == members
     unknown = run_aldaba("app", "config", "com.example.nobody", "--data", path["data"], check=False)
     assert unknown.returncode == 3 and "aldaba app list" in unknown.stderr
-
-
-def test_the_program_is_not_linked_with_the_libraries_of_apps():
-    linked = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=True).stdout
-    assert "libdbus-1" in linked and "libpng" not in linked and "libjpeg" not in linked

@@ -13,11 +13,11 @@ struct AlertTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Makes a script the only helper program.
-    private func install(_ name: String, _ script: String) throws -> AlertWindow {
+    private func install(_ name: String, _ script: String, isAlone: Bool = false) throws -> AlertWindow {
         let path = folder.path(name)
         try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-        return AlertWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path + ":/usr/bin:/bin"])
+        return AlertWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path + (isAlone ? "" : ":/usr/bin:/bin")])
     }
 
     /// An alert of three actions, and what was chosen.
@@ -72,7 +72,7 @@ struct AlertTests {
     func `each program is asked in its own way, and only kdialog's arguments have the text`(
         program: String, arguments: [String]
     ) throws {
-        let command = try #require(try install(program, "").command(for: Self.question))
+        let command = try #require(try install(program, "", isAlone: true).command(for: Self.question))
         #expect(command.program == folder.path(program) && Set(command.arguments).isSuperset(of: arguments))
         #expect(command.input == "Delete?\n\nIt is lost.")
         #expect(command.arguments.contains { $0.contains("lost") } == (program == "kdialog"))
