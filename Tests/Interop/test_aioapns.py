@@ -69,6 +69,15 @@ def test_a_refusal_reaches_the_librarys_caller(path):
     assert (result.status, result.description) == ("400", "BadDeviceToken")
 
 
+@pytest.mark.parametrize("apns_id", ["not a uuid", "42", "ñandú", "x" * 64])
+def test_an_id_that_is_no_uuid_is_refused_under_that_id(path, apns_id):
+    request = NotificationRequest(
+        device_token=path["deviceToken"], message={"aps": {"alert": "x"}}, notification_id=apns_id)
+    [result] = asyncio.run(asyncio.wait_for(send_all(path, [request]), 20))
+    assert (result.status, result.description) == ("400", "BadMessageId")
+    assert result.notification_id == apns_id
+
+
 @pytest.mark.parametrize("token", ["{length = 32, bytes = 0xabcd ... 0123}", "<abcd0123 abcd0123>", "abcd\n"])
 def test_a_token_with_blanks_is_refused_and_its_timeline_says_why(path, control, token):
     request = NotificationRequest(device_token=token, message={"aps": {"alert": "x"}})

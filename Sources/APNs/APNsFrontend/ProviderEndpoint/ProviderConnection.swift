@@ -66,7 +66,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         case .refuse(let refusal, let requester):
             if requester != nil { connection.prove() }
             refuse(
-                refusal, requester: requester, sentID: head.validID, stream: stream, hasBody: !head.isHead,
+                refusal, requester: requester, sentID: head.echoedID, stream: stream, hasBody: !head.isHead,
                 on: connection)
         case .refuseCredential(let refusal, let key):
             var requester: DevicePushGate.Requester?
@@ -76,13 +76,13 @@ final class ProviderConnection: HTTP2RequestHandler {
                     apnsID: head.validAPNsID)
             }
             refuse(
-                refusal, requester: requester, sentID: head.validID, stream: stream, hasBody: !head.isHead,
+                refusal, requester: requester, sentID: head.echoedID, stream: stream, hasBody: !head.isHead,
                 on: connection)
         case .lookUp(let lookUp):
             guard round < 4 else {
                 // A directory that immediately evicts what it has just read would cause an endless loop.
                 return refuse(
-                    APNsRejection(.internalServerError), requester: nil, sentID: head.validID, stream: stream,
+                    APNsRejection(.internalServerError), requester: nil, sentID: head.echoedID, stream: stream,
                     on: connection)
             }
             wait(for: lookUp, on: connection) { [weak self] found in
@@ -92,7 +92,7 @@ final class ProviderConnection: HTTP2RequestHandler {
                 connection.flush()
             } orFail: { [weak self] in
                 self?.refuse(
-                    APNsRejection(.serviceUnavailable), requester: nil, sentID: head.validID, stream: stream,
+                    APNsRejection(.serviceUnavailable), requester: nil, sentID: head.echoedID, stream: stream,
                     on: connection)
                 connection.flush()
             }

@@ -81,9 +81,10 @@ package struct APNsRequestHead {
         case other
     }
 
-    /// Reads the path. A query is part of no path that APNs has.
+    /// Reads the path, which may be percent-encoded. A query is part of no path that APNs has.
     package var path: Path {
-        guard let path = value(.path) else { return .other }
+        guard let sent = value(.path) else { return .other }
+        let path = sent.contains(UInt8(ascii: "%")) ? PlainPath.bytes(sent)[...] : sent
         let prefix = "/3/device"
         guard path.starts(with: prefix.utf8) else { return .other }
         let rest = path.dropFirst(prefix.utf8.count)
@@ -120,11 +121,21 @@ package struct APNsRequestHead {
         duplicate < 0 ? nil : APNsRejection(.duplicateHeaders, note: "\(block.text(Int(duplicate))) appears twice")
     }
 
-    /// The bytes of `apns-id`, as sent, when it is a well-formed UUID.
-    package var validID: ArraySlice<UInt8>? { value(.id).flatMap { Self.isUUID($0) ? $0 : nil } }
+    /// The bytes of `apns-id`, as sent, where an answer may repeat them: at most 64, readable, without blanks around them.
+    ///
+    /// Apple: a rejected request is answered with the same value. Clients find their request by it, whatever it is.
+    package var echoedID: ArraySlice<UInt8>? {
+        guard let id = value(.id), let first = id.first, let last = id.last, id.count <= 64 else { return nil }
+        guard !Self.isBlank(first), !Self.isBlank(last), !id.contains(where: Self.isControl),
+            String(validating: id, as: UTF8.self) != nil
+        else { return nil }
+        return id
+    }
 
     /// `apns-id` when it is a well-formed UUID.
-    package var validAPNsID: APNsID? { validID.map { APNsID(rawValue: String(decoding: $0, as: UTF8.self)) } }
+    package var validAPNsID: APNsID? {
+        value(.id).flatMap { Self.isUUID($0) ? APNsID(rawValue: String(decoding: $0, as: UTF8.self)) : nil }
+    }
 
     /// The header fields' meaning.
     ///

@@ -119,7 +119,10 @@ import Testing
             }
             let malformed = try await endpoint.send { $0.set("apns-id", "not-a-uuid") }
             #expect(try reason(malformed) == "BadMessageId")
-            #expect(malformed.header("apns-id").flatMap(UUID.init(uuidString:)) != nil)
+            #expect(malformed.header("apns-id") == "not-a-uuid")
+            let long = try await endpoint.send { $0.set("apns-id", String(repeating: "a", count: 65)) }
+            #expect(try reason(long) == "BadMessageId")
+            #expect(long.header("apns-id").flatMap(UUID.init(uuidString:)) != nil)
         }
     }
 

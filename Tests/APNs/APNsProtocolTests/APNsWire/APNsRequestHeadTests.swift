@@ -67,6 +67,8 @@ import Testing
     @Test(arguments: [
         ("/3/device/abc", true), ("/3/device/", false), ("/3/device", false), ("/3/devices/abc", nil),
         ("/3/device/a/b", nil),
+        ("/3/%64evice/abc", true), ("/%33/device/%61bc", true), ("/3/%64evice/", false), ("/3%2Fdevice/abc", nil),
+        ("/3/device/a%2Fb", true), ("/3/%44evice/abc", nil), ("/3/device/a/%62", nil),
         ("/2/device/abc", nil), ("", nil), ("/", nil), ("*", nil), ("/4/broadcasts/apps/x", nil),
     ])
     func `paths are told apart`(path: String, hasToken: Bool?) {
@@ -75,6 +77,20 @@ import Testing
         case .deviceWithoutToken: #expect(hasToken == false)
         case .other: #expect(hasToken == nil)
         }
+    }
+
+    @Test func `a token may be percent-encoded`() {
+        #expect(head([(":path", "/3/device/%61b%43d")]).path == .device(Array("abCd".utf8)[...]))
+    }
+
+    @Test(arguments: [
+        ("not a uuid", true), ("x", true), ("C0FFEE00-aaaa-BBBB-cccc-0123456789aB", true), ("ñandú", true),
+        (String(repeating: "x", count: 64), true), (String(repeating: "x", count: 65), false), ("", false),
+        (" x", false), ("x\t", false), ("a\nb", false), ("a\u{7F}b", false),
+    ])
+    func `an id is repeated as it was sent where an answer may have it`(id: String, isRepeated: Bool) {
+        let head = head([("apns-id", id)])
+        #expect(head.echoedID.map { String(decoding: $0, as: UTF8.self) } == (isRepeated ? id : nil))
     }
 
     @Test(arguments: [

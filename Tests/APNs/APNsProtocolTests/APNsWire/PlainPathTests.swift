@@ -1,6 +1,5 @@
+import APNsProtocol
 import Testing
-
-@testable import ControlAPI
 
 @Suite struct PlainPathTests {
     @Test(arguments: [
@@ -10,6 +9,6 @@ import Testing
         ("", ""),
     ])
     func `a path has no encoding that it does not need`(sent: String, plain: String) {
-        #expect(PlainPathHandler.plain(sent) == plain)
+        #expect(PlainPath.bytes(sent.utf8) == Array(plain.utf8))
     }
 }
