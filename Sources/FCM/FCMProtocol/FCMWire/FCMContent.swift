@@ -38,21 +38,30 @@ package struct FCMContent: Hashable, Sendable {
         if let image { add("fcm_options", .object([.init("image", .string(image))])) }
     }
 
-    /// The number of bytes that count towards the provider's limit: its names and values. What the mapping adds counts nothing.
+    /// The number of bytes that count towards the provider's limit: its names and values, those of `apns.payload` with all its names.
+    /// What the mapping adds counts nothing.
     package var countedBytes: Int {
-        sent.reduce(0) { sum, member in
+        let payload = message.apns?.payload ?? []
+        let aps = JSONValue.object(payload)["aps"]?.members ?? []
+        return sent.reduce(0) { sum, member in
+            let isSaid = payload.contains { $0.name == member.name }
             switch member.name {
-            case "aps": (member.value.members ?? []).reduce(sum) { $0 + Self.countedBytes(ofAPS: $1) }
-            case "fcm_options": sum + member.value.payloadBytes
-            default: sum + member.payloadBytes
+            case "aps":
+                let name = isSaid ? member.name.utf8.count : 0
+                return (member.value.members ?? []).reduce(sum + name) { sum, member in
+                    sum + Self.countedBytes(ofAPS: member, isSaid: aps.contains { $0.name == member.name })
+                }
+            case "fcm_options" where !isSaid: return sum + member.value.payloadBytes
+            default: return sum + member.payloadBytes
             }
         }
     }
 
-    private static func countedBytes(ofAPS member: JSONValue.Member) -> Int {
+    /// - Parameter isSaid: Whether `apns.payload` has the member, which the mapping then did not add.
+    private static func countedBytes(ofAPS member: JSONValue.Member, isSaid: Bool) -> Int {
         switch member.name {
-        case "alert": member.value.payloadBytes
-        case "mutable-content": 0
+        case "alert" where !isSaid: member.value.payloadBytes
+        case "mutable-content" where !isSaid: 0
         default: member.payloadBytes
         }
     }

@@ -14,16 +14,23 @@ package enum PayloadLimit {
         }
     }
 
-    /// How many bytes of a payload count: of FCM's the names and values of `notification` and `data`, else all.
+    /// How many bytes of a payload count: of FCM's the names and values of `notification`, `data` and `apns.payload`, else all.
     package static func counted(_ body: [UInt8], for platform: HubPlatform) -> Int {
         guard platform == .fcmv1 || platform == .gcm else { return body.count }
         let tree: JSONValue
         // What is no JSON is refused for that.
         do { tree = try JSONValue(body) } catch { return body.count }
         let message = tree["message"] ?? tree
-        return ["notification", "data"].reduce(0) { sum, name in
-            sum + (message[name]?.payloadBytes ?? 0)
-        }
+        let apple = platform == .fcmv1 ? message["apns"]?["payload"] : nil
+        // The payload for Apple's devices replaces members of the same names, which do not travel.
+        let alert = apple?["aps"]?["alert"]
+        let shown = message["notification"]?.members ?? []
+        let data = message["data"]?.members ?? []
+        return (apple?.payloadBytes ?? 0)
+            + shown.reduce(0) {
+                $0 + (alert != nil && alert?.members == nil || alert?[$1.name] != nil ? 0 : $1.payloadBytes)
+            }
+            + data.reduce(0) { $0 + (apple?[$1.name] != nil ? 0 : $1.payloadBytes) }
     }
 
     /// A message that a payload is too large; `nil` where it is not.

@@ -191,10 +191,26 @@ import Testing
         #expect(refusal?.message.contains("\(limit + 1) bytes, at most \(limit)") == true)
     }
 
+    @Test(arguments: [("token", 4096), ("topic", 2048), ("condition", 2048)])
+    func `names and values of a payload for Apple's devices have that limit`(target: String, limit: Int) throws {
+        func message(_ count: Int) throws -> FCMMessage {
+            let alert = String(repeating: "x", count: count - "aps".utf8.count - "alert".utf8.count)
+            let payload = #"{"aps":{"alert":"\#(alert)"}}"#
+            return try FCMRequest(body: Array(#"{"message":{"\#(target)":"t","apns":{"payload":\#(payload)}}}"#.utf8))
+                .message
+        }
+        _ = try message(limit).content()
+        #expect(throws: FCMRejection.self) { try message(limit + 1).content() }
+    }
+
     @Test(arguments: [
         (#""notification":{"title":"ab","body":"c\n"}"#, 13), (#""data":{"k":"é"}"#, 3),
         (#""notification":{"title":"T"},"data":{"a":"b"}"#, 8), (#""notification":{"image":"https://i"}"#, 14),
-        (#""apns":{"payload":{"aps":{"badge":12},"x":{"y":[1,true,null]}}}"#, 7 + 2 + 1 + 4 + 4),
+        (#""apns":{"payload":{"aps":{"badge":12},"x":{"y":[1,true,null]}}}"#, 3 + 7 + 2 + 1 + 4 + 4),
+        (#""apns":{"payload":{"aps":{"alert":"x"}}}"#, 3 + 5 + 1),
+        (#""apns":{"payload":{"aps":{"alert":{"title":"x"},"mutable-content":1}}}"#, 3 + 5 + 6 + 15 + 1),
+        (#""notification":{"body":"b"},"apns":{"payload":{"aps":{"badge":1}}}"#, 3 + 5 + 6),
+        (#""apns":{"payload":{"aps":{"badge":1},"fcm_options":{"image":"https://i"}}}"#, 3 + 6 + 11 + 5 + 9),
         (#""webpush":{"data":{"k":"vv"}}"#, 0),
     ])
     func `names and values count, and nothing of JSON`(fields: String, count: Int) throws {
