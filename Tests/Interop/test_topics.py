@@ -256,6 +256,17 @@ def test_tokens_and_names_that_are_none_are_said_so(subscribers, control, topic,
     assert status == 400 and "at character 17" in answer["detail"]
 
 
+@pytest.mark.parametrize("body, words", [
+    ('{"team":"TEAM","topic":"t","payload":{"a":1e400}}', "byte 42: number out of range"), ("{", "byte 1: "), ("[]", "byte 0: "),
+    ('{"topic":"t"}', '"payload"'), ('{"topic":7,"payload":{}}', "topic is to be a string, not a number"),
+    ('{"topic":"t","payload":{},"expiration":"soon"}', "expiration is to be a whole number, not a string"),
+    ('{"topic":"t","payload":{},"expiration":1.5}', "expiration is to be a whole number"),
+])
+def test_a_broadcast_that_cannot_be_read_is_refused_with_its_place(control, body, words):
+    status, answer = control.request("POST", "/v1/broadcasts", body)
+    assert status == 400 and words in json.loads(answer)["detail"], answer
+
+
 def test_what_is_delivered_once_or_never_reaches_those_alone_who_are_there(
     subscribers, control, broadcast, topic, received
 ):

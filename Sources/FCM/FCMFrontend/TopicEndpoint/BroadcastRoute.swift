@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import PushCore
@@ -16,36 +15,60 @@ struct BroadcastRoute: Sendable {
 
     private static let payloadLimit = 4096
 
-    private struct Wanted: Decodable {
+    /// The members of the body.
+    private struct Wanted {
         var topic: String?
         var condition: String?
         var team: String?
         var expiration: Int64?
         var collapseID: String?
+        var payload: JSONValue
+
+        init(_ body: [UInt8]) throws(ControlError) {
+            let tree: JSONValue
+            do { tree = try JSONValue(object: body) } catch {
+                throw ControlError.invalid("the body cannot be read: \(error)")
+            }
+            guard let payload = tree["payload"], payload.members != nil else {
+                throw ControlError.invalid(#"the body is not {"topic": "NAME", "payload": {…}}"#)
+            }
+            self.payload = payload
+            topic = try Self.text(tree, "topic")
+            condition = try Self.text(tree, "condition")
+            team = try Self.text(tree, "team")
+            collapseID = try Self.text(tree, "collapseID")
+            guard let value = tree["expiration"], value != .null else { return }
+            guard let seconds = value.integer else {
+                throw ControlError.invalid("expiration is to be a whole number, not \(value.kind)")
+            }
+            expiration = seconds
+        }
+
+        private static func text(_ tree: JSONValue, _ name: String) throws(ControlError) -> String? {
+            guard let value = tree[name], value != .null else { return nil }
+            guard let text = value.text else {
+                throw ControlError.invalid("\(name) is to be a string, not \(value.kind)")
+            }
+            return text
+        }
     }
 
     func send(_ request: Request) async throws -> Response {
         let caller = try await access.team(authorization: request.headers[.authorization])
-        let body = Data(buffer: try await request.wholeBody())
-        guard let wanted = try? JSONDecoder().decode(Wanted.self, from: body),
-            let object = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
-            let payload = object["payload"] as? [String: Any],
-            let content = try? JSONSerialization.data(
-                withJSONObject: payload, options: [.sortedKeys, .withoutEscapingSlashes])
-        else { throw ControlError.invalid(#"the body is not {"topic": "NAME", "payload": {…}}"#) }
+        let wanted = try Wanted(Array(buffer: try await request.wholeBody()))
+        let bytes = wanted.payload.bytes
         guard let team = caller ?? wanted.team.map(TeamID.init(rawValue:)), TeamID.hasShape(team.rawValue) else {
             throw ControlError.invalid("the team is missing, ten characters A-Z0-9: \"team\": \"…\"")
         }
         guard caller == nil || wanted.team == nil || wanted.team == caller?.rawValue else {
             throw ControlError.invalid("the credential is not of the team that the body names")
         }
-        guard content.count <= Self.payloadLimit else {
-            throw ControlError.invalid("the payload has \(content.count) bytes, and may have \(Self.payloadLimit)")
+        guard bytes.count <= Self.payloadLimit else {
+            throw ControlError.invalid("the payload has \(bytes.count) bytes, and may have \(Self.payloadLimit)")
         }
         guard wanted.collapseID?.utf8.count ?? 0 <= 64 else {
             throw ControlError.invalid("collapseID has at most 64 bytes")
         }
-        let bytes = [UInt8](content)
         let message = TopicMessage(
             to: try target(wanted), expiry: try expiry(wanted.expiration), collapseID: wanted.collapseID
         ) { _ in .apns(bytes) }
