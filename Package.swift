@@ -90,7 +90,7 @@ let core: [Target] = [
         "Networking", in: "Core", "CNghttp2", "Platform", "PushCore", "CoreValues", logging, metrics, coreMetrics,
         nioCore, asyncHTTPClient, nioSSL, nioPosix, nioTLS),
     part(
-        "DeviceChannel", in: "Core", "Platform", "PushCore", protobuf, nioCore, nioPosix, nioSSL, logging,
+        "DeviceChannel", in: "Core", "Networking", "Platform", "PushCore", protobuf, nioCore, nioPosix, nioSSL, logging,
         exclude: ["MCSWire/Protobuf"]),
     part("CoreValues", in: "Core"),
 ]

@@ -19,13 +19,11 @@ final class SimulatedConnection: MCSClientDelegate {
     let loggedInOnce = Readiness<Void>()
     private let device: SimulatedDevice
     private let client: MCSClient
-    private let host: String
     /// The hello frame by which the device joins an account of relaying; `nil` for none.
     private let hello: [UInt8]?
     private let state = Mutex(State())
 
-    init(_ device: SimulatedDevice, client: MCSClient, host: String, hello: [UInt8]? = nil) {
-        self.host = host
+    init(_ device: SimulatedDevice, client: MCSClient, hello: [UInt8]? = nil) {
         self.hello = hello
         self.device = device
         self.client = client
@@ -79,12 +77,12 @@ final class SimulatedConnection: MCSClientDelegate {
             loggedInOnce.settle(
                 .failure(
                     CommandError(.notAuthorized, "device \(device.id) was not let in: its secret was refused (401)")))
-        case .untrusted(let what):
+        case .untrusted(let words):
             loggedInOnce.settle(
                 .failure(
                     CommandError(
                         .notAuthorized,
-                        "the device channel cannot be asked: \(ConnectionFault.commandWords(tls: what, host: host))")))
+                        "the device channel cannot be asked: \(ConnectionFault.commandWords(words))")))
         case .ended: break
         default:
             let pause = state.withLock { state in

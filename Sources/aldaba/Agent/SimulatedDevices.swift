@@ -101,7 +101,7 @@ struct SimulatedDevices: Sendable {
             host: addresses.host, port: addresses.devicePort, trust: authority.map { .certificateFile($0) } ?? .system)
         let client = try MCSClient(target, group: MultiThreadedEventLoopGroup.singleton)
         let all = try devices.enumerated().map { index, device in
-            SimulatedConnection(device, client: client, host: addresses.host, hello: try hello(of: index))
+            SimulatedConnection(device, client: client, hello: try hello(of: index))
         }
         let bar = ProgressBar(ProgressMeter("connecting", total: Int64(all.count), unit: .things("devices")))
         defer { bar.end() }

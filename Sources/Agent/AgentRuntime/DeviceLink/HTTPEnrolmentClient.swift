@@ -4,6 +4,7 @@ import DeviceChannel
 import Foundation
 import NIOCore
 import NIOSSL
+import Networking
 import PushCore
 
 /// Enrolment over HTTPS: `POST /checkin` (protobuf) and `POST /c2dm/register3` (form), as the device protocol's own
@@ -149,7 +150,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
             let body = try await response.body.collect(upTo: Self.answerLimit)
             return (Int(response.status.code), Array(body.readableBytesView))
         } catch {
-            throw .unavailable("\(url): \(error)")
+            throw .unavailable("\(url): \(ConnectionFault.words(error, host: URL(string: url)?.host ?? url))")
         }
     }
 }

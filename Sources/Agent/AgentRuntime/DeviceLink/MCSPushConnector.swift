@@ -96,7 +96,7 @@ final class MCSPushDelegate: MCSClientDelegate {
         switch reason {
         case .loginRefused(code: 401, _): events(.closed(.loginRefused))
         case .busy(let retryAfter): events(.closed(.busy(retryAfter)))
-        default: events(.closed(.lost("\(reason)")))
+        default: events(.closed(.lost(reason.words)))
         }
     }
 }

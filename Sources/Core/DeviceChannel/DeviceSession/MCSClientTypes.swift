@@ -50,6 +50,23 @@ package enum MCSClientCloseReason: Hashable, Sendable {
     case silent
     /// ``MCSClientSession/end()`` was called.
     case ended
+
+    /// The reason as the end of a sentence that begins with the server's address.
+    package var words: String {
+        switch self {
+        case .disconnected(let words), .untrusted(let words): words
+        case .loginRefused(let code, let message): "it refused the login: \(code) \(message)"
+        case .busy: "it has too many logins now"
+        case .loginTimedOut: "it did not answer the login in time"
+        case .unsupportedVersion(let version): "it speaks version \(version) of MCS, which is not supported"
+        case .malformed(let error): "it sent bytes that are no packets: \(error)"
+        case .protocolViolation(let fault): "it broke the protocol: \(fault)"
+        case .closedByServer: "it ended the session"
+        case .streamError(let type, let text): "it ended the session: \(type) \(text)"
+        case .silent: "it does not answer any more"
+        case .ended: "this device ended the session"
+        }
+    }
 }
 
 /// An action for the owner of a device's session to carry out, in the order of the list.

@@ -87,7 +87,7 @@ package final class MCSClient: Sendable {
         loop.execute {
             connection.attach(
                 MCSClientShell(
-                    credentials: credentials, configuration: configuration, connection: connection,
+                    credentials: credentials, host: target.host, configuration: configuration, connection: connection,
                     delegate: delegate))
             let bootstrap = Self.bootstrap(on: loop, configuration: configuration)
                 .channelInitializer { channel in

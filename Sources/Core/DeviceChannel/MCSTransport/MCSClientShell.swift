@@ -1,11 +1,13 @@
 import NIOCore
 import NIOSSL
+import Networking
 import PushCore
 
 /// Executes the directives of a device's session, on its event loop.
 final class MCSClientShell: MCSChannelPeer {
     private var session: MCSClientSession
     private let credentials: MCSCredentials
+    private let host: String
     private let connection: MCSClientConnection
     private var delegate: (any MCSClientDelegate)?
     private var channel: MCSChannelHandler<MCSClientShell>?
@@ -15,10 +17,12 @@ final class MCSClientShell: MCSChannelPeer {
     private var isPerforming = false
 
     init(
-        credentials: MCSCredentials, configuration: MCSClientConfiguration, connection: MCSClientConnection,
+        credentials: MCSCredentials, host: String, configuration: MCSClientConfiguration,
+        connection: MCSClientConnection,
         delegate: any MCSClientDelegate
     ) {
         self.credentials = credentials
+        self.host = host
         self.connection = connection
         self.delegate = delegate
         session = MCSClientSession(configuration: configuration, at: .now())
@@ -63,7 +67,7 @@ final class MCSClientShell: MCSChannelPeer {
     }
 
     func connectFailed(_ error: any Error) {
-        perform(session.failed(Self.reason(of: error)))
+        perform(session.failed(reason(of: error)))
     }
 
     func rejected(retryAfter: Int64) {
@@ -106,7 +110,7 @@ final class MCSClientShell: MCSChannelPeer {
 
     func closed(_ error: (any Error)?) {
         channel = nil
-        perform(session.failed(error.map(Self.reason) ?? .disconnected("the server closed the connection")))
+        perform(session.failed(error.map(reason) ?? .disconnected("it closed the connection")))
     }
 
     // MARK: Directives
@@ -152,15 +156,13 @@ final class MCSClientShell: MCSChannelPeer {
         delegate.closed(connection, reason)
     }
 
-    private static func reason(of error: any Error) -> MCSClientCloseReason {
+    private func reason(of error: any Error) -> MCSClientCloseReason {
+        let words = ConnectionFault.words(error, host: host)
         switch error {
-        case let error as NIOSSLError:
-            // A disconnection during the handshake is no evidence about trust: a busy server disconnects too.
-            if case .handshakeFailed(.sslError([.eofDuringHandshake])) = error { return .disconnected("\(error)") }
-            if case .handshakeFailed = error { return .untrusted("\(error)") }
-            return .disconnected("\(error)")
-        case is NIOSSLExtraError: return .untrusted("\(error)")
-        default: return .disconnected("\(error)")
+        // A disconnection during the handshake is no evidence about trust: a busy server disconnects too.
+        case NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])): return .disconnected(words)
+        case NIOSSLError.handshakeFailed, is NIOSSLExtraError: return .untrusted(words)
+        default: return .disconnected(words)
         }
     }
 }

@@ -63,15 +63,6 @@ package enum ConnectionFault {
         }
     }
 
-    /// The meaning of a library's error text, for a handshake that failed.
-    package static func words(tls text: String, host: String) -> String {
-        // Only the check of the names reports this error.
-        guard !text.contains("failedToValidateHostname") && !text.contains("NIOSSLExtraError") else {
-            return words(NIOSSLExtraError.failedToValidateHostname, host: host)
-        }
-        return tls(text)
-    }
-
     /// The meaning of BoringSSL's text, which contains the library's own constants.
     private static func tls(_ text: String) -> String {
         let meanings = [
