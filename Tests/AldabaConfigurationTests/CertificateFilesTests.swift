@@ -125,3 +125,25 @@ private func findings(_ folder: TemporaryFolder, _ settings: [String] = [], day:
     try FileManager.default.removeItem(atPath: paths.authority)
     #expect(try findings(folder, own).count == 1, "none is needed")
 }
+
+@Test func `the doctor tells an operator's pair in the place of the development one`() throws {
+    let folder = try TemporaryFolder()
+    let data = DataFolder(root: folder.path)
+    try data.make()
+    let paths = try DevelopmentCertificates.ensure(folder: data.certificates, now: now).paths
+    let server = try String(contentsOfFile: paths.server, encoding: .utf8)
+    #expect(try findings(folder).allSatisfy { $0.what.contains("`up` makes a new one in time") })
+    try FileManager.default.removeItem(atPath: paths.authority)
+    try FileManager.default.removeItem(atPath: paths.authorityKey)
+    let told = try findings(folder)
+    #expect(told.count == 1)
+    let present = try #require(told.last)
+    #expect(present.what.contains("396 days left") && present.what.contains("`up` would replace it"))
+    #expect(!present.what.contains("in time") && present.remedy == nil)
+    let soon = try #require(try findings(folder, day: 390).last)
+    #expect(soon.what.contains("6 days left") && soon.remedy?.hasPrefix("renew it") == true && !soon.isProblem)
+    #expect(try findings(folder, day: 400).last?.isProblem == true)
+    // What the doctor says of `up` is so.
+    _ = try DevelopmentCertificates.ensure(folder: data.certificates, now: now)
+    #expect(try String(contentsOfFile: paths.server, encoding: .utf8) != server)
+}

@@ -44,12 +44,7 @@ package struct DevelopmentCertificates: Sendable {
         let (paths, authority, told) = try madeAuthority(folder, now)
         var made = told
         let server = try readPair(paths.server, paths.serverKey)
-        if remaining(server, now) < renewalDays
-            || server.map({
-                !authority.certificate.publicKey.isValidSignature($0.certificate.signature, for: $0.certificate)
-            })
-                ?? true
-        {
+        if remaining(server, now) < renewalDays || !(server.map { authority.signed($0) } ?? false) {
             try write(makeServer(authority: authority, now: now), certificate: paths.server, key: paths.serverKey)
             made.append("server certificate \(paths.server)")
         }
@@ -85,9 +80,22 @@ package struct DevelopmentCertificates: Sendable {
         return (try? Certificate(pemEncoded: text))?.notValidAfter
     }
 
+    /// Whether the authority of the folder, whose key is there, signed the server's certificate; ``ensure(folder:now:)`` replaces another
+    /// one.
+    package static func hasSignedServer(_ paths: Paths) -> Bool {
+        guard let authority = try? readPair(paths.authority, paths.authorityKey),
+            let server = try? readPair(paths.server, paths.serverKey)
+        else { return false }
+        return authority.signed(server)
+    }
+
     private struct Pair {
         var certificate: Certificate
         var key: P256.Signing.PrivateKey
+
+        func signed(_ other: Pair) -> Bool {
+            certificate.publicKey.isValidSignature(other.certificate.signature, for: other.certificate)
+        }
     }
 
     /// Days that a pair has left; negative without one.

@@ -136,11 +136,24 @@ package enum Diagnosis {
 
     private static func certificates(_ values: ConfigurationValues, _ folder: DataFolder, now: Date) -> [Finding] {
         let made = DevelopmentCertificates.Paths(folder: folder.certificates)
-        let isOwn = values.text(.certificate) != nil || values.text(.certificateKey) != nil
+        let isNamed = values.text(.certificate) != nil || values.text(.certificateKey) != nil
         let (path, key) = (values.text(.certificate) ?? made.server, values.text(.certificateKey) ?? made.serverKey)
-        return [authority(made, isOwn: isOwn, now)].compactMap(\.self) + [
-            isOwn || access(path, F_OK) == 0 ? pair(path, key: key, isOwn: isOwn, at: now) : none(path)
+        let isThere = isNamed || access(path, F_OK) == 0
+        let owner: Owner =
+            isNamed ? .named : !isThere || DevelopmentCertificates.hasSignedServer(made) ? .development : .operatorsOwn
+        return [authority(made, isOwn: owner != .development, now)].compactMap(\.self) + [
+            isThere ? pair(path, key: key, owner, at: now) : none(path)
         ]
+    }
+
+    /// The origin of the server's certificate.
+    private enum Owner {
+        /// `up` made it, and makes another in time.
+        case development
+        /// A setting names it.
+        case named
+        /// It is in the place of the one that `up` makes.
+        case operatorsOwn
     }
 
     /// The authority that `up` made, or that somebody put in its place; with a certificate of one's own there may be none.
@@ -165,21 +178,26 @@ package enum Diagnosis {
     private static func none(_ path: String) -> Finding { Finding(what: "\(path): none yet; `up` makes it") }
 
     /// The server's certificate with its key.
-    private static func pair(_ path: String, key: String, isOwn: Bool, at now: Date) -> Finding {
+    private static func pair(_ path: String, key: String, _ owner: Owner, at now: Date) -> Finding {
         let files: CertificateFiles
         do { files = try CertificateFiles(certificate: path, key: key) } catch {
             return Finding(
                 what: "\(error)",
-                remedy: isOwn ? "put the two files right" : "remove \(path); `up` makes certificate and key anew",
+                remedy: owner == .named
+                    ? "put the two files right" : "remove \(path); `up` makes certificate and key anew",
                 isProblem: true)
         }
         let days = files.daysLeft(at: now)
-        guard isOwn else {
-            return Finding(what: "\(path): \(days) days left, its key fits; `up` makes a new one in time")
+        var what = days < 0 ? "\(path): ended \(-days) days ago" : "\(path): \(days) days left, its key fits"
+        switch owner {
+        case .development: return Finding(what: "\(what); `up` makes a new one in time")
+        case .operatorsOwn:
+            what += "; the authority of this folder did not sign it: `serve` takes it, and `up` would replace it"
+        case .named: break
         }
-        if days >= CertificateFiles.renewalDays { return Finding(what: "\(path): \(days) days left, its key fits") }
+        if days >= CertificateFiles.renewalDays { return Finding(what: what) }
         return Finding(
-            what: days < 0 ? "\(path): ended \(-days) days ago" : "\(path): \(days) days left, its key fits",
+            what: what,
             remedy: "renew it; a running server reads it again by itself, and at once on SIGHUP", isProblem: days < 0)
     }
 
