@@ -45,7 +45,31 @@ def test_what_commands_change_is_in_the_log(server):
     device = server.control().enrol()
     server.aldaba("device", "revoke", device[0])
     wait_for("a device was revoked or blocked", str(device[0]))
-    assert secret not in server.log.read_text()
+    team = json.loads(server.aldaba("team", "create", "Harbour", "--json").stdout)["teamId"]
+    wait_for(f"team {team} was added", "Harbour")
+    server.add_app("com.example.moored")
+    server.aldaba("app", "webhook", "set", "com.example.moored", "--url", "https://example.com/secret-path")
+    wait_for("webhook of app com.example.moored was added", "example.com")
+    server.aldaba("app", "webhook", "remove", "com.example.moored")
+    wait_for("webhook of app com.example.moored was removed")
+    full = json.loads(
+        server.aldaba("hub", "create", "harbour", "--app", "com.example.moored", "--json").stdout)["full"]
+    wait_for("hub harbour was added", "com.example.moored")
+    made = server.aldaba("hub", "key", "create", "harbour", "sender", "--rights", "Send").stdout
+    wait_for("hub harbour key sender was added", "Send")
+    server.aldaba("hub", "key", "create", "harbour", "sender", "--rights", "Listen")
+    wait_for("hub harbour key sender was changed", "Listen")
+    server.aldaba("hub", "key", "revoke", "harbour", "sender")
+    wait_for("hub harbour key sender was removed")
+    backend = server.aldaba("hub", "key", "create", "harbour", "site", "--backend").stdout.strip()
+    wait_for("hub harbour backend key site was added")
+    server.aldaba("hub", "limit", "harbour", "--tags", "77")
+    wait_for("hub harbour was changed", "77 tags")
+    server.aldaba("hub", "credential", "add", "harbour", "webpush", "--subject", "mailto:a@example.com")
+    wait_for("hub harbour credential", "was added", "webpush")
+    keys = [text.partition("SharedAccessKey=")[2].split()[0] for text in (full, made)]
+    for hidden in (secret, backend, "secret-path", *keys):
+        assert hidden and hidden not in server.log.read_text()
 
 
 def test_every_refused_send_is_in_the_log(server):
@@ -62,6 +86,7 @@ def test_status_and_doctor_say_why_an_agent_is_not_connected(up):
         agent.start()
         fault = wait_until(
             lambda: json.loads(agent.aldaba("agent", "status", "--json").stdout).get("serverFault"), "it says why")
+        assert fault.endswith("nothing listens there; does the server run?"), fault
         assert fault in agent.aldaba("agent", "status").stdout
         told = run_aldaba("doctor", "--data", agent.data, *PORTS, check=False).stdout
         line = next(line for line in told.splitlines() if "agent: process" in line)

@@ -61,7 +61,7 @@ package struct HubCommand: AsyncParsableCommand {
                     .invalidInput, "the register has no app \(app); `aldaba app list` shows those it has")
             }
             let keys = HubRegister.firstKeys()
-            let hub = try await HubRegister.withDatabase(location.folder) { database in
+            let hub = try await HubRegister.change(location.folder) { database in
                 try await database.addHub(
                     name: name, team: app.team, topic: app.topic, isStrict: azureLimits, keys: keys, at: presentTime())
             }
@@ -133,7 +133,7 @@ package struct HubCommand: AsyncParsableCommand {
                 if let days, !(1...3650).contains(days) {
                     throw CommandError(.invalidInput, "--days: 1 to 3650 would be right")
                 }
-                let made = try await HubRegister.withDatabase(location.folder) { database -> String in
+                let made = try await HubRegister.change(location.folder) { database -> String in
                     let found = try await HubCommand.find(hub, database)
                     if api {
                         let key = HubAPIKey.mark + HubRegister.secret().filter { $0.isLetter || $0.isNumber }
@@ -192,7 +192,7 @@ package struct HubCommand: AsyncParsableCommand {
             @OptionGroup var location: FolderOption
 
             func run() async throws {
-                let isGone = try await HubRegister.withDatabase(location.folder) { database in
+                let isGone = try await HubRegister.change(location.folder) { database in
                     try await database.removeKey(name, of: try await HubCommand.find(hub, database).number)
                 }
                 guard isGone else { throw CommandError(.invalidInput, "the hub \(hub) has no key \(name)") }

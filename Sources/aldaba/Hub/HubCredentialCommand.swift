@@ -48,7 +48,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
             guard let environment = PushEnvironment(rawValue: environment) else {
                 throw CommandError(.invalidInput, "--environment: there are production and sandbox")
             }
-            let added = try await HubRegister.withDatabase(location.folder) { database in
+            let added = try await HubRegister.change(location.folder) { database in
                 let found = try await HubCommand.find(hub, database)
                 var credential: PushCredential
                 do { credential = try read(kind, environment: environment, of: found) } catch let fault
@@ -146,7 +146,7 @@ struct HubCredentialCommand: AsyncParsableCommand {
         @OptionGroup var location: FolderOption
 
         func run() async throws {
-            let isGone = try await HubRegister.withDatabase(location.folder) { database in
+            let isGone = try await HubRegister.change(location.folder) { database in
                 try await database.removeCredential(number, of: try await HubCommand.find(hub, database).number)
             }
             guard isGone else { throw CommandError(.invalidInput, "the hub \(hub) has no credential \(number)") }

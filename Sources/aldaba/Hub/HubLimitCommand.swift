@@ -21,7 +21,7 @@ extension HubCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let (limits, size) = try await HubRegister.withDatabase(location.folder) { database in
+            let (limits, size) = try await HubRegister.change(location.folder) { database in
                 let found = try await HubCommand.find(hub, database)
                 var limits = found.limits
                 limits.installations = try Self.checked(installations, "--installations") ?? limits.installations

@@ -23,7 +23,7 @@ extension HubCommand {
             if case .some(.none) = chosen {
                 throw CommandError(.invalidInput, "--keys: all, or some of \(PictureKey.names), would be right")
             }
-            let kept = try await HubRegister.withDatabase(location.folder) { database in
+            let kept = try await HubRegister.change(location.folder) { database in
                 let found = try await HubCommand.find(hub, database)
                 guard keys != nil else { return found.pictureKeys }
                 try await database.setPictureKeys(chosen ?? nil, of: found.number)

@@ -27,6 +27,16 @@ package enum HubRegister {
         }
     }
 
+    /// Changes the hubs' database as ``withDatabase(_:_:)`` does; a server that runs logs the change at once.
+    package static func change<Result>(
+        _ folder: DataFolder, _ body: (HubDatabase) async throws -> Result
+    ) async throws -> Result {
+        let result = try await withDatabase(folder, body)
+        // Without it the server sees the change at its next look, half a minute later.
+        try? SQLiteRegister.noteChange(besideDatabase: folder.database)
+        return result
+    }
+
     /// A new key with two texts of 32 random bytes each.
     package static func makeKey(name: String, rights: HubRights) -> HubKey {
         HubKey(name: name, rights: rights, primary: secret(), secondary: secret(), createdAt: presentTime())

@@ -191,13 +191,14 @@ private struct RegisterWatchService: Service, CustomStringConvertible {
     var description: String { "register watch" }
 
     func run() async throws {
+        let entries = RegisterEntries(parts.store, hub: parts.databases.hub)
         let watch = RegisterWatch(
             store: parts.store.register, credentials: parts.credentials, apps: parts.apps,
             mailboxes: parts.mailboxes,
             reloadOthers: {
                 try await parts.certificates.reload()
                 try await parts.serviceAccounts.reload()
-            }, entries: { try await RegisterEntries.all(parts.store.register) }, logger: parts.logger)
+            }, entries: { try await entries.all() }, logger: parts.logger)
         // A change comes from another process, and wakes the thread at once.
         let (changes, noted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         NamedThread.begin("register") { [register = parts.store.register] in

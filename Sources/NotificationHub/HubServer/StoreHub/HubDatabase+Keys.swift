@@ -58,6 +58,33 @@ extension PushCredential {
 }
 
 extension HubDatabase {
+    /// The state of each hub, key and credential, by its name, for the log of changes; a state has no secret.
+    package func registerEntries() async throws -> [String: String] {
+        try await pool.read { database in
+            var entries: [String: String] = [:]
+            for hub in try Row.fetchAll(database, sql: "SELECT * FROM hub").map(HubRecord.init) {
+                let pictures = hub.pictureKeys.map { $0.map(\.rawValue).joined(separator: " ") } ?? "all that fit"
+                entries["hub \(hub.name)"] =
+                    "app \(hub.topic), team \(hub.team), limits \(hub.limits.installations) installations, "
+                    + "\(hub.limits.tags) tags, \(hub.limits.writesPerSecond) writes, pictures \(pictures)"
+            }
+            let owned = """
+                SELECT hub, 'key' AS kind, name, rights AS state, created_at FROM hub_key UNION ALL
+                SELECT hub, 'backend key', name, 'backend', created_at FROM backend_key UNION ALL
+                SELECT hub, 'API key', name, rights, created_at FROM api_key UNION ALL
+                SELECT hub, 'credential', number, kind || ' ' || name, created_at FROM push_credential
+                """
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT owned.*, hub.name AS hub_name FROM (\(owned)) owned JOIN hub ON hub.number = hub"
+            )
+            for row in rows {
+                let (hub, kind, name): (String, String, String) = (row["hub_name"], row["kind"], row["name"])
+                let (state, made): (String, Int64) = (row["state"], row["created_at"])
+                entries["hub \(hub) \(kind) \(name)"] = "\(state), made \(Timestamp(rawValue: made))"
+            }
+            return entries
+        }
+    }
 
     /// Reads a key by the primary key.
     package func apiKey(hash: [UInt8]) async throws -> HubAPIKey? {

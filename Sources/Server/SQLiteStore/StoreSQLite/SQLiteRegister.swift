@@ -20,6 +20,11 @@ package struct SQLiteRegister: RegisterStore {
         registerChanges.wait(whileAt: version, milliseconds: milliseconds)
     }
 
+    /// Raises the version of the register of a database, for a change that another database beside it has: servers look and log it.
+    package static func noteChange(besideDatabase path: String) throws {
+        try SharedCounter(path: path + "-register").raise()
+    }
+
     /// The apps that were not removed, in the order of their ids.
     package func apps() async throws -> [RegisteredApp] {
         try await pool.read { database in
