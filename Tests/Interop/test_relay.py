@@ -119,13 +119,18 @@ def test_an_address_is_opened_on_the_other_device(first, second, opened):
     assert address in opened.read_text().splitlines()
 
 
-@pytest.mark.parametrize("address", [
-    "file:///etc/passwd", "FILE:///etc/passwd", "data:text/html,x", "javascript:alert(1)", "mailto:a@example.org",
+@pytest.mark.parametrize("address, exit_code, words", [
+    ("file:///etc/passwd", 3, "addresses of the scheme file are never opened"),
+    ("FILE:///etc/passwd", 3, "addresses of the scheme file are never opened"),
+    ("data:text/html,x", 3, "addresses of the scheme data are never opened"),
+    ("javascript:alert(1)", 3, "addresses of the scheme javascript are never opened"),
+    ("mailto:a@example.org", 4, "aldaba relay allow mailto"),
 ])
-def test_other_addresses_are_not_opened(first, second, opened, address):
+def test_other_addresses_are_not_opened(first, second, opened, address, exit_code, words):
     before = opened.read_text() if opened.exists() else ""
     done = first.aldaba("open", address, "--on", second.name, check=False)
-    assert done.returncode == 4, done.stderr
+    assert done.returncode == exit_code and words in done.stderr, done.stderr
+    assert ("rules forbid it" in done.stderr) == (exit_code == 4), done.stderr
     assert (opened.read_text() if opened.exists() else "") == before
 
 

@@ -104,7 +104,7 @@ def test_every_step_of_the_guide(pair, opened, tmp_path):  # noqa: F811
             "launch guide:refuse: failure",
             "launch https://example.org/guide: protocolUnavailable",
             "launch tel:1: protocolUnavailable",
-            "launch file:///etc/passwd: deniedByRemoteSystem",
+            "launch file:///etc/passwd: deniedByLocalSystem",
             "open: success",
             "open again: openedBefore",
             "ping: success pong true com.example.relay-guide",

@@ -34,7 +34,7 @@ public struct RemoteLauncher: Sendable {
     ///     it.
     ///   - command: The command with which the state of the launch is queried; sent again, it is carried out once.
     /// - Returns: ``RemoteLaunchUriStatus/deniedByLocalSystem`` for what no device opens: a text without a scheme, a
-    ///   page without a host or with a name in front of it, a direction control, a fallback that is no https page.
+    ///   `file:` address, a page without a host or with a name in front of it, a direction control, a fallback that is no https page.
     ///   ``RemoteLaunchUriStatus/valueSetTooLarge`` for an address or a fallback of more than 8192 bytes, for
     ///   more than 16 preferred apps, or for input that cannot be sent; nothing is sent then.
     public func launchUri(

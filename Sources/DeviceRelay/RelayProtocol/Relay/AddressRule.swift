@@ -27,7 +27,6 @@ public enum AddressRule {
     public static func verdict(on uri: String, isAllowed: (String) -> Bool) -> Verdict {
         if let fault = fault(of: uri) { return .denied(fault) }
         let scheme = uri.prefix { $0 != ":" }.lowercased()
-        guard !never.contains(scheme) else { return .denied("addresses of the scheme \(scheme) are never opened") }
         return always.contains(scheme) || isAllowed(scheme) ? .allowed(scheme: scheme) : .notAllowed(scheme: scheme)
     }
 
@@ -47,7 +46,9 @@ public enum AddressRule {
         guard let colon = uri.firstIndex(of: ":"), isScheme(uri[..<colon]) else {
             return "the address does not begin with a scheme, such as https:"
         }
-        return fault(ofRest: uri[colon...].dropFirst(), isWeb: always.contains(uri[..<colon].lowercased()))
+        let scheme = uri[..<colon].lowercased()
+        guard !never.contains(scheme) else { return "addresses of the scheme \(scheme) are never opened" }
+        return fault(ofRest: uri[colon...].dropFirst(), isWeb: always.contains(scheme))
     }
 
     /// The fault behind an address's scheme: a page has a host, and no name or password in front of it, which would

@@ -44,7 +44,10 @@ import Testing
     }
 
     static let mistakes: [RelayOrder] =
-        ["", "a b", "https://", "https:///etc/passwd", "https://a\u{202E}b/", "https://user:password@a/"].map {
+        [
+            "", "a b", "https://", "https:///etc/passwd", "https://a\u{202E}b/", "https://user:password@a/",
+            "file:///etc/passwd", "JavaScript:alert(1)",
+        ].map {
             .launch(uri: $0, app: nil, fallback: nil, preferredApps: [])
         } + [
             .launch(uri: "todo:1", app: nil, fallback: "http://a/", preferredApps: []), .open(app: "x", service: ""),

@@ -6,6 +6,7 @@ import Testing
         "Addresses that name what is here, or carry a program, are never opened",
         arguments: ["file:///etc/passwd", "FILE:/x", "data:,x", "JavaScript:1", "vbscript:x", "about:x", "blob:x"])
     func never(_ uri: String) {
+        #expect(AddressRule.fault(of: uri)?.hasSuffix("are never opened") == true)
         guard case .denied = AddressRule.verdict(on: uri, isAllowed: { _ in true }) else {
             return #expect(Bool(false), "\(uri) is allowed")
         }
