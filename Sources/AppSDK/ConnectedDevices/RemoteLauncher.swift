@@ -33,8 +33,8 @@ public struct RemoteLauncher: Sendable {
     ///     (``LaunchUriProvider/onLaunchUri(_:options:inputData:)``), at most 64 KiB; a system program does not receive
     ///     it.
     ///   - command: The command with which the state of the launch is queried; sent again, it is carried out once.
-    /// - Returns: ``RemoteLaunchUriStatus/deniedByLocalSystem`` for what no device opens: a text without a scheme, a
-    ///   `file:` address, a page without a host or with a name in front of it, a direction control, a fallback that is no https page.
+    /// - Returns: ``RemoteLaunchUriStatus/deniedByLocalSystem`` for what no device opens. Examples are a text without a
+    ///   scheme, a `file:` address, a page with a name in front of its host, and a fallback that is no https page.
     ///   ``RemoteLaunchUriStatus/valueSetTooLarge`` for an address or a fallback of more than 8192 bytes, for
     ///   more than 16 preferred apps, or for input that cannot be sent; nothing is sent then.
     public func launchUri(
