@@ -151,4 +151,6 @@ public struct CXErrorCodeIncomingCallError: Error, CustomNSError, LocalizedError
     public var errorCode: Int { code.rawValue }
     /// The reason, for people.
     public var errorDescription: String? { reason }
+    /// The reason, under the key of the description.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: reason] }
 }
