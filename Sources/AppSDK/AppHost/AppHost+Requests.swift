@@ -99,7 +99,7 @@ extension AppHost {
     /// Asks for the device token, now and on every later connection.
     package nonisolated func registerForRemoteNotifications() {
         post { host in
-            host.appAsksForToken = true
+            host.tokenWish.begin()
             host.handle(.registrationRequested(request: host.nextRequest()))
         }
     }
@@ -112,7 +112,10 @@ extension AppHost {
 
     /// Gives the device token back.
     package nonisolated func unregisterForRemoteNotifications() {
-        post { $0.handle(.unregistrationRequested(request: $0.nextRequest())) }
+        post { host in
+            host.tokenWish = AppTokenWish()
+            host.handle(.unregistrationRequested(request: host.nextRequest()))
+        }
     }
 
     /// Gives the device token back. The answer comes once, on any thread, when the server has done it or it is known

@@ -30,8 +30,8 @@ package actor AppHost {
     private var timer: Duration?
     /// The callbacks that wait for the agent's answers, by the numbers of their requests.
     var answers = AnswerHandlers()
-    /// Whether the app itself asked for its device token: then its own handler gets it.
-    var appAsksForToken = false
+    /// What the app itself asked about its device token; decides whether its own handler gets an answer.
+    var tokenWish = AppTokenWish()
     private let clock = ContinuousClock()
     private let origin = ContinuousClock.now
 
@@ -115,8 +115,8 @@ extension AppHost {
             .failRequest:
             answers.answer(directive)
         default:
-            let isForApp = appAsksForToken
-            onMain { $0.follow(directive, of: self, appAsksForToken: isForApp) }
+            let isForApp = tokenWish.isAnswered(by: directive)
+            onMain { $0.follow(directive, of: self, answersApp: isForApp) }
         }
     }
 

@@ -39,8 +39,8 @@ package final class AppReceivers {
         for call in calls { handCall(call, host) }
     }
 
-    /// Follows a directive that is for the app.
-    func follow(_ directive: AppSession.Directive, of host: AppHost, appAsksForToken: Bool) {
+    /// Follows a directive that is for the app. `answersApp` says whether the app itself asked for the device token.
+    func follow(_ directive: AppSession.Directive, of host: AppHost, answersApp: Bool) {
         AppDefaults.synchronize()
         defer { AppDefaults.synchronize() }
         switch directive {
@@ -60,11 +60,11 @@ package final class AppReceivers {
         case .expire(let notification): serviceExtension?.expire(notification)
         case .openSettings(let notification): self.notification?.openSettings(for: notification)
         case .announceToken(let token):
-            if appAsksForToken { application?.registered(token: token) }
+            if answersApp { application?.registered(token: token) }
             messaging?.tokenChanged(token)
             callPushes?.tokenChanged(token)
         case .announceRegistrationFailure(let code, let message):
-            if appAsksForToken { application?.registrationFailed(code: code, message: message) }
+            if answersApp { application?.registrationFailed(code: code, message: message) }
             messaging?.tokenFailed(code: code, message: message)
         case .handData(let message):
             // Without a receiver the channel is not wanted; the agent sends it again in another run.

@@ -17,3 +17,27 @@ struct DeviceTokenState {
     var tokenIsAwaited = false
     var token: String?
 }
+
+/// The app's own request for its device token. Firebase and PushKit request the same token, and their answers are not the
+/// app's: its handler is called once for each of its requests, and for each other token that comes later.
+struct AppTokenWish {
+    private var isWanted = false
+    private var isAwaited = false
+    private var told: String?
+
+    /// The app asks for its token.
+    mutating func begin() { (isWanted, isAwaited) = (true, true) }
+
+    /// Returns whether the app's own handler gets this directive.
+    mutating func isAnswered(by directive: AppSession.Directive) -> Bool {
+        switch directive {
+        case .announceToken(let token):
+            defer { (isAwaited, told) = (false, token) }
+            return isWanted && (isAwaited || token != told)
+        case .announceRegistrationFailure:
+            defer { isAwaited = false }
+            return isAwaited
+        default: return false
+        }
+    }
+}

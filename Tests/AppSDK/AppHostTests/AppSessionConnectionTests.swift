@@ -62,6 +62,21 @@ struct AppSessionConnectionTests {
         #expect(talk.reconnect().first == .send(.unregisterForRemoteNotifications(request: 3)))
     }
 
+    @Test func `the app's own handler gets one answer for a request, also while Firebase asks for the same token`() {
+        var wish = AppTokenWish()
+        let failure = AppSession.Directive.announceRegistrationFailure(code: "unreachable", message: "No server.")
+        let answers: [(asksFirst: Bool, directive: AppSession.Directive, isItsOwn: Bool)] = [
+            (false, .announceToken("aa"), false), (false, failure, false), (true, failure, true),
+            (false, failure, false),
+            (true, .announceToken("bb"), true), (false, .announceToken("bb"), false), (false, failure, false),
+            (false, .announceToken("cc"), true), (true, .announceToken("cc"), true),
+        ]
+        for (number, answer) in answers.enumerated() {
+            if answer.asksFirst { wish.begin() }
+            #expect(wish.isAnswered(by: answer.directive) == answer.isItsOwn, "answer \(number)")
+        }
+    }
+
     @Test func `the end of a token is asked for first, until it is answered`() {
         var talk = Conversation.running()
         let end = AppSession.Directive.send(.unregisterForRemoteNotifications(request: 2))
