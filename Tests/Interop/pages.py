@@ -26,11 +26,12 @@ def in_a_fresh_root(folder, data):
     return {"HOME": str(folder / "home"), "PATH": "/usr/bin:/bin"}
 
 
-def run_shell(page, folder, data, seconds=120):
+def run_shell(page, folder, data, seconds=120, before=""):
     """All `sh` blocks of a page, pasted into a fresh root as one script that stops at the first line that fails; its completed
-    process. `aldaba up` runs on the data folder."""
-    script = "\n".join(blocks(page, "sh"))
-    assert script, f"{page} has no commands"
+    process. `aldaba up` runs on the data folder; `before` has the commands that the page presupposes."""
+    commands = blocks(page, "sh")
+    assert commands, f"{page} has no commands"
+    script = "\n".join([before, *commands])
     # What the script starts and does not end itself, as when it fails midway, ends with its session.
     shell = subprocess.Popen(
         ["sh", "-eux"], cwd=folder, env=in_a_fresh_root(folder, data), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
