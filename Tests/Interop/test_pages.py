@@ -1,17 +1,15 @@
 """The pages' commands do what the pages say, word for word."""
 
-import asyncio
 import json
+import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from aioapns import NotificationRequest
-from aioapns.connection import APNsDevelopmentClientProtocol
 
 from aldaba_process import REPOSITORY, AldabaUp, run_aldaba
 from fcm_library import NOWHERE, internal_id
-from pages import blocks, run_python, run_shell
+from pages import blocks, in_a_fresh_root, run_python, run_shell
 
 
 @pytest.fixture
@@ -42,29 +40,42 @@ def test_send_with_a_certificate(path, told, tmp_path):
     assert told("certificate", "list-ca") == []
 
 
-def test_send_with_a_certificate_in_python(path, told, tmp_path, monkeypatch):
+# Has the client of the page send to the server of the test, whose address only the test knows.
+SEND = """
+import asyncio, os
+from aioapns import NotificationRequest
+from aioapns.connection import APNsDevelopmentClientProtocol
+
+async def send():
+    client.pool.protocol_class = type("Here", (APNsDevelopmentClientProtocol,), {
+        "APNS_SERVER": os.environ["SERVER"], "APNS_PORT": int(os.environ["PORT"])})
+    answer = await client.send_notification(
+        NotificationRequest(device_token=os.environ["TOKEN"], message={"aps": {"alert": "x"}}))
+    client.pool.close()
+    print(answer.status)
+
+asyncio.get_event_loop().run_until_complete(send())
+"""
+
+
+def test_send_with_a_certificate_in_python(path, tmp_path):
     """The page's own lines make the client; only the address is the test's."""
     done = run_shell("send-with-a-certificate.md", tmp_path, path["data"])
     assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "push.pem").write_text((tmp_path / "own.crt").read_text() + (tmp_path / "own.key").read_text())
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("CA", path["ca"])
     [lines] = blocks("send-with-a-certificate.md", "python")
     address = urlsplit(path["apns"])
+    done = run_python(
+        lines + SEND, tmp_path, CA=path["ca"], SERVER=address.hostname, PORT=str(address.port), TOKEN=path["deviceToken"])
+    assert done.stdout == "200\n", done.stdout + done.stderr
 
-    async def send():
-        names = {}
-        exec(compile(lines, "send-with-a-certificate.md", "exec"), names)
-        client = names["client"]
-        client.pool.protocol_class = type(
-            "Here", (APNsDevelopmentClientProtocol,), {"APNS_SERVER": address.hostname, "APNS_PORT": address.port})
-        try:
-            return await client.send_notification(
-                NotificationRequest(device_token=path["deviceToken"], message={"aps": {"alert": "x"}}))
-        finally:
-            client.pool.close()
 
-    assert asyncio.run(send()).status == "200"
+def test_the_commands_of_a_page_do_not_reach_elsewhere(tmp_path):
+    """A name that would answer from anywhere is asked at the proxy, at which nobody listens."""
+    done = subprocess.run(
+        ["curl", "--silent", "--show-error", "http://192.0.2.1/"], env=in_a_fresh_root(tmp_path, tmp_path),
+        capture_output=True, text=True, timeout=20)
+    assert done.returncode == 7 and "127.0.0.1 port 1" in done.stderr, done.stderr
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated. Use:DeprecationWarning")
@@ -162,20 +173,20 @@ def test_run_a_kiosk(path, tmp_path):
     assert "Refill tray 2" in done.stdout, "the list has what was shown"
 
 
-def test_hub(path, tmp_path, monkeypatch):
+def test_hub(path, tmp_path):
     done = run_shell("hub.md", tmp_path, path["data"])
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sender  Send" in done.stdout
     assert json.loads((tmp_path / "campaign.json").read_text())["name"] == "spring"
     assert (tmp_path / "backend.key").stat().st_mode & 0o777 == 0o600
-    for name, value in (("SSL_CERT_FILE", "ca"), ("HUB", "hub"), ("HUB_NAME", "hubName"), ("TOKEN", "deviceToken")):
-        monkeypatch.setenv(name, path[value])
     [lines] = blocks("hub.md", "python")
-    names = {}
-    exec(compile(lines, "hub.md", "exec"), names)
-    kept = names["client"].get_installation("my-phone")
+    told = "\nprint(json.dumps(client.get_installation('my-phone')))\nclient.close()"
+    done = run_python(
+        lines + told, tmp_path, SSL_CERT_FILE=path["ca"], HUB=path["hub"], HUB_NAME=path["hubName"],
+        TOKEN=path["deviceToken"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = json.loads(done.stdout.splitlines()[-1])
     assert kept["templates"]["storm"]["tags"] == ["storm"] and kept["userId"] == "anna"
-    names["client"].close()
 
 
 def test_topics(path, control, tmp_path):
