@@ -81,7 +81,7 @@ extension AgentEngine {
                 failTerminal(identifier, "too many notifications wait for the screen already")
             }
         case .scheduled(let waiting, let replaced, let dropped):
-            if !dropped.isEmpty {
+            if !dropped.isEmpty, apps[waiting.app]?.reaches(.pendingRequests) == true {
                 log(
                     .warning, "More wait than may: what was added first does not come.",
                     metadata: [LogKey.topic: "\(waiting.app)", LogKey.count: "\(dropped.count)"])

@@ -13,14 +13,17 @@ extension AgentEngine {
         if handleQuestionEvent(event) { return }
         do {
             try applyPresenterEvent(event, context)
+            waitingEvents.areLost = false
         } catch {
             fail(error)
             // A person's action would not be reported again.
-            guard waitingEvents < Self.waitingEventLimit else {
+            guard waitingEvents.count < Self.waitingEventLimit else {
+                defer { waitingEvents.areLost = true }
+                if waitingEvents.areLost { return }
                 return log(
                     .error, "A person's action is lost: \(Self.waitingEventLimit) wait for the store to be readable.")
             }
-            waitingEvents += 1
+            waitingEvents.count += 1
             emit(.wait(timing.storePause, then: .presenterEvent(event)))
         }
     }

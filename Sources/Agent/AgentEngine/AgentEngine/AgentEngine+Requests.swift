@@ -43,10 +43,10 @@ extension AgentEngine {
         return nil
     }
 
-    /// The newest values that fit into one answer. The log says where others were left out.
+    /// The newest values that fit into one answer. The log says once for an app that others were left out.
     private mutating func fitting<Value: Encodable>(_ values: [Value], app: BundleID) -> [Value] {
         let kept = AnswerLimits.fitting(values)
-        if kept.count < values.count {
+        if kept.count < values.count, apps[app]?.reaches(.listInAnswer) == true {
             log(
                 .notice, "An app was given the newest of its notifications, since all do not fit into one answer.",
                 metadata: [LogKey.topic: "\(app)", LogKey.count: "\(values.count - kept.count)"])
@@ -57,8 +57,7 @@ extension AgentEngine {
     private mutating func setCategories(_ categories: [NotificationCategory], byExtension: Bool, app: BundleID) {
         var removed: [String] = []
         change(app) { removed = $0.merge(categories, byExtension: byExtension) }
-        guard let first = removed.first, apps[app]?.hasLostCategories == false else { return }
-        apps[app]?.hasLostCategories = true
+        guard let first = removed.first, apps[app]?.reaches(.categories) == true else { return }
         log(
             .notice,
             "An app has more than \(AppNotificationRecord.categoryLimit) categories: the oldest are removed, first "
@@ -330,7 +329,7 @@ extension AgentEngine {
         case .expire(let moment): expire(moment, context)
         case .forgetQuestion(let id, let app): forgetQuestion(id, of: app)
         case .presenterEvent(let event):
-            waitingEvents -= 1
+            waitingEvents.count -= 1
             handlePresenterEvent(event, context)
         case .refreshPreviews: refreshPreviews(context)
         case .schedule(let event): updateSchedule(event, context)

@@ -101,8 +101,8 @@ package struct AgentEngine: Sendable {
     var pruning = PruningTrigger()
     /// The apps to which calls have come that are not stored yet.
     var called: Set<BundleID> = []
-    /// How many events of the presenter wait for the store to be readable again.
-    var waitingEvents = 0
+    /// The events of the presenter that wait for the store to be readable again; whether the log says that some are lost.
+    var waitingEvents = (count: 0, areLost: false)
     private var effects: [AgentEffect] = []
 
     /// An engine that knows no apps.

@@ -22,10 +22,17 @@ package struct InstalledApp: Sendable {
     package var tokens = DeviceTokenRequests()
     /// The runs of the app, and what they left unanswered.
     package var attempts = HandoverAttempts()
-    /// Whether the log says that categories were removed since it has too many.
-    var hasLostCategories = false
+    /// The bounds of which the log says that they dropped something of the app's.
+    private var reachedBounds: Set<Bound> = []
     /// Whether its answers are waited for.
     package var isWatched = false
+
+    /// A number of an app's values that the agent keeps or gives at most.
+    enum Bound { case categories, pendingRequests, listInAnswer }
+
+    /// Returns whether the bound drops something of the app's for the first time in this run of the agent.
+    mutating func reaches(_ bound: Bound) -> Bool { reachedBounds.insert(bound).inserted }
+
     /// An app that does not run, as far as the agent knows, unless one of the same name did.
     package init(
         manifest: AppManifest, record: AppNotificationRecord, strings: AppStrings? = nil,

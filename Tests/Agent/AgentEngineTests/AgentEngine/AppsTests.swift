@@ -163,4 +163,53 @@ import Testing
         #expect(effects.contains { if case .resumeExpiry = $0 { true } else { false } })
         #expect(world.effects { $0.timePassed(.expire(moment), $1) }.isEmpty, "it comes once")
     }
+
+    @Test func `what does not fit into an answer is left out, and the log says so once`() throws {
+        var world = EngineWorld()
+        let connection = try world.connect()
+        var long = request("long", .timeInterval(seconds: 60, repeats: false))
+        long.content.body = String(repeating: "x", count: AnswerLimits.bytes / 2)
+        world.store.requests = (Int64(1)...3).map {
+            PendingRequest(key: RequestKey(rawValue: $0), app: app, request: long, added: world.context.clock)
+        }
+        let said = [Int64](1...2).map { number in
+            world.effects {
+                $0.handleCenterCommand(.pending, request: number, from: app, connection: connection, context: $1)
+            }
+        }
+        for (number, effects) in said.enumerated() {
+            guard case .centerAnswered(_, .pending(let requests))? = effects.said.first else {
+                Issue.record("\(effects.said.count) answers")
+                continue
+            }
+            #expect(requests.count == 1)
+            #expect(effects.logged("An app was given the newest of its notifications") == (number == 0 ? 1 : 0))
+        }
+    }
+
+    @Test func `a request that more than may wait push out is said once`() throws {
+        var world = EngineWorld()
+        let tea = request("tea", .timeInterval(seconds: 60, repeats: false))
+        let logged = (Int64(65)...67).map { number in
+            world.effects {
+                let pending = PendingRequest(
+                    key: RequestKey(rawValue: number), app: app, request: tea, added: $1.clock)
+                $0.committed([.scheduled(pending, replaced: [], dropped: [RequestKey(rawValue: number - 64)])], $1)
+            }.logged("More wait than may")
+        }
+        #expect(logged == [1, 0, 0])
+    }
+
+    @Test func `the badge that an app reads is the one that it has set`() throws {
+        var world = EngineWorld()
+        let connection = try world.connect()
+        let effects = world.effects { engine, context in
+            for (number, command) in [CenterCommand.setBadge(5), .badge].enumerated() {
+                engine.handleCenterCommand(
+                    command, request: Int64(number), from: app, connection: connection, context: context)
+            }
+            engine.committed([], context)
+        }
+        #expect(effects.said.contains(.centerAnswered(request: 1, .badge(5))))
+    }
 }

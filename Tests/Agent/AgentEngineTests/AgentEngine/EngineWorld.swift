@@ -88,6 +88,10 @@ extension [AgentEffect] {
     var timers: [AgentTimer] {
         compactMap { effect in if case .wait(_, then: let timer) = effect { timer } else { nil } }
     }
+    /// How many lines of the log begin with these words.
+    func logged(_ start: String) -> Int {
+        count { if case .log(_, let text, _) = $0 { text.hasPrefix(start) } else { false } }
+    }
     var failures: Int { filter { if case .storeFailed = $0 { true } else { false } }.count }
 }
 

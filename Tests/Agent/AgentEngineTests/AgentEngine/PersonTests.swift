@@ -56,7 +56,18 @@ import Testing
         }
         let last = world.effects { $0.handlePresenterEvent(event, $1) }
         #expect(last.timers.isEmpty && last.failures == 1)
+        let isLost = "A person's action is lost"
+        #expect(last.logged(isLost) == 1)
+        #expect(world.effects { $0.handlePresenterEvent(event, $1) }.logged(isLost) == 0, "it is said once")
         #expect(world.effects { $0.timePassed(.presenterEvent(event), $1) }.timers.count == 1)
+        // Once it was readable, the next loss is another one.
+        world.store.isBroken = false
+        _ = world.effects { $0.timePassed(.presenterEvent(event), $1) }
+        world.store.isBroken = true
+        let later = world.effects { engine, context in
+            for _ in 1...2 { engine.handlePresenterEvent(event, context) }
+        }
+        #expect(later.logged(isLost) == 1)
     }
 
     @Test func `a terminal that waits hears what the person did, and its notification leaves the list`() {
