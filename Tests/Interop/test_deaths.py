@@ -98,6 +98,25 @@ def test_a_tap_starts_its_app_twice(app, send, control):
     assert app.log()[-2:] == ["start ", "nothing"]
 
 
+@pytest.mark.parametrize("freeing", ["dismissed", "reinstalled"])
+def test_a_person_frees_an_app_whose_tap_kills_it(app, send, freeing):
+    send(app.token, {"aps": {"alert": "Milk"}}, apns_topic=app.id)
+    [shown] = wait_until(app.agent.listed, "it is in the list")
+    manifest = (app.agent.data / "apps" / f"{app.id}.json").read_text()
+    app.agent.aldaba("notifications", "open", shown["notification"]["id"])
+    wait_until(lambda: "respond" in app.log(), "it dies of the tap")
+    if freeing == "dismissed":
+        app.agent.aldaba("notifications", "dismiss", "--all")
+    else:
+        run_aldaba("agent", "app", "remove", app.id, "--data", app.agent.data)
+        (app.folder / "secret").write_text(app.agent.install(**json.loads(manifest)))
+    # Whatever was under way then has ended: runs by hand live, and are given nothing.
+    wait_until(lambda: not app.run(), "it lives", 30)
+    assert not app.run()
+    assert app.log()[-2:] == ["start ", "nothing"]
+    assert app.log().count("respond") <= 2
+
+
 def test_others_survive_what_kills_the_app(app, send, control):
     references = [
         send(app.token, {"aps": {"content-available": 1}, "number": number}, apns_topic=app.id,

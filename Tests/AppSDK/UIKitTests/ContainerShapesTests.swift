@@ -36,6 +36,7 @@ struct ContainerShapesTests {
         #expect(row.arrangedSubviews == [second, third] && first.superview === row)
         second.tag = 7
         second.isHidden = true
+        #expect(second.isHidden && !first.isHidden)
         #expect(row.viewWithTag(7) === second && row.viewWithTag(8) == nil)
     }
 

@@ -94,6 +94,30 @@ final class SurroundingsTests {
         #expect(old.applicationIconBadgeNumber == 12)
     }
 
+    @Test func `the icon's badge number is the one that the app has set through the centre`() async throws {
+        let old: any OldMembers = application
+        application.badgeLimit = .seconds(60)
+        application.begin(with: PlainDelegate())
+        try await agent.welcome()
+        _ = try await agent.next { $0 == .ready }
+        let agent = agent
+        // Answers as the agent does: in order, each with what it has by then.
+        let answers = Task.detached {
+            var badge = 0
+            for _ in 1...2 {
+                let asked = try await agent.next { if case .center = $0 { true } else { false } }
+                guard case .center(let request, let command) = asked else { throw POSIXError(.EPROTO) }
+                if case .setBadge(let set) = command { badge = set }
+                try agent.say(.centerAnswered(request: request, command == .badge ? .badge(badge) : .done))
+            }
+        }
+        application.center.setBadgeCount(5, withCompletionHandler: nil)
+        #expect(old.applicationIconBadgeNumber == 5)
+        try await answers.value
+        host.stop()
+        #expect(old.applicationIconBadgeNumber == 5)
+    }
+
     @Test func `all local notifications are cancelled through the centre`() async throws {
         let old: any OldMembers = application
         old.setMinimumBackgroundFetchInterval(UIApplication.backgroundFetchIntervalMinimum)

@@ -76,6 +76,30 @@ struct ExtensionCallTests {
         #expect(content.userInfo == .json(#"{"aps":{"alert":"Milk"}}"#))
     }
 
+    @Test func `the defaults of the app's groups are read anew before an extension gets the next notification`() async {
+        await #expect(processExitsWith: .success) {
+            let group = "group.aldaba-\(UUID().uuidString)"
+            setenv("ALDABA_APP_GROUPS", group, 1)
+            let folder = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? NSHomeDirectory() + "/.config"
+            let file = URL(fileURLWithPath: "\(folder)/\(group).plist")
+            defer { try? FileManager.default.removeItem(at: file) }
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for count in 1...3 {
+                // The app is another process: it writes the file.
+                try PropertyListSerialization.data(fromPropertyList: ["unread": count], format: .xml, options: 0)
+                    .write(to: file)
+                let read = Inbox<Int>()
+                let play = Play { _, _ in read.put(UserDefaults(suiteName: group)?.integer(forKey: "unread") ?? -1) }
+                Play.current.withLock { $0 = play }
+                let content = UNMutableNotificationContent()
+                content.title = "Milk"
+                ExtensionCall(PlayedExtension.self) { _ in }
+                    .begin(UNNotificationRequest(identifier: "r", content: content, trigger: nil))
+                #expect(await read.next() == count)
+            }
+        }
+    }
+
     @Test func `what is equal to the original is no change`() async {
         #expect(await answers { content, handler in handler(content) } == [.unchanged])
     }

@@ -380,6 +380,23 @@ struct AgentStoreTests {
         #expect(try store.outbox() == ["1 opened", "1 unanswered", "1 failed(appCrashed)"])
     }
 
+    @Test(arguments: [false, true])
+    func `a tap that a run did not survive is gone with the app, and an installed one waits for nothing`(isHeld: Bool)
+        throws
+    {
+        _ = try store.commit([
+            arrival(1),
+            .tapped(
+                NotificationID(rawValue: 1), action: NotificationAction.open, text: nil, activationToken: nil,
+                isHeld: isHeld, at: noon),
+        ])
+        let places = try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.map(\.sequence)
+        _ = try store.commit([runEnded(UnansweredHandovers(responses: places)), .appRemoved(app: app, at: noon)])
+        #expect(try store.commit([.released]) == [.released(apps: [])])
+        #expect(try store.read { try $0.waitingResponses(app: app, after: 0, limit: 1) }.isEmpty)
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 1) }.isEmpty)
+    }
+
     @Test func `an outcome whose report kills the app five times is not reported again`() throws {
         _ = try store.commit([
             .upstreamQueued(

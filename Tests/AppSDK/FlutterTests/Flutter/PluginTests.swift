@@ -50,6 +50,18 @@ private final class PluginApp: FlutterAppDelegate, FlutterImplicitEngineDelegate
     }
 }
 
+/// An app delegate with settings of its own.
+private final class SettingsApp: FlutterAppDelegate {
+    private(set) var asked = 0
+
+    override func userNotificationCenter(
+        _ center: UNUserNotificationCenter, openSettingsFor notification: UNNotification?
+    ) {
+        super.userNotificationCenter(center, openSettingsFor: notification)
+        asked += 1
+    }
+}
+
 @MainActor
 struct PluginTests {
     @Test func `a plugin is registered once, in the launch, and told of the app's events`() throws {
@@ -66,6 +78,14 @@ struct PluginTests {
             app.application(.shared, didReceiveRemoteNotification: userInfo) { results.append($0) }
         }
         #expect(results == [.newData, .noData])
-        app.userNotificationCenter(.current(), openSettingsFor: nil)
+    }
+
+    @Test func `a subclass is asked for the app's settings, and the delegate alone does nothing`() {
+        let app = SettingsApp()
+        let delegate: any UNUserNotificationCenterDelegate = app
+        delegate.userNotificationCenter(.current(), openSettingsFor: nil)
+        #expect(app.asked == 1)
+        FlutterAppDelegate().userNotificationCenter(.current(), openSettingsFor: nil)
+        #expect(app.asked == 1)
     }
 }
