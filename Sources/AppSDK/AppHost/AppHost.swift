@@ -30,7 +30,7 @@ package actor AppHost {
     private var timer: Duration?
     /// The callbacks that wait for the agent's answers, by the numbers of their requests.
     var answers = AnswerHandlers()
-    /// What the app itself asked about its device token; decides whether its own handler gets an answer.
+    /// The request of the app itself for its device token; decides whether its own handler gets an answer.
     var tokenWish = AppTokenWish()
     private let clock = ContinuousClock()
     private let origin = ContinuousClock.now
