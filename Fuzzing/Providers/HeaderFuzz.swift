@@ -25,6 +25,9 @@ enum HeaderFuzz: FuzzTest {
         if let topic = try? head.topic() {
             _ = try? AddressedTopic(topic: topic, pushType: fields?.pushType).withoutSuffix()
         }
-        if let id = head.validID { _ = ServerAPNsID.id(of: String(decoding: id, as: UTF8.self)) }
+        if let id = head.validAPNsID { _ = ServerAPNsID.id(of: id.rawValue) }
+        if let id = head.echoedID {
+            precondition(id.count <= 64 && !id.contains { $0 < 0x20 && $0 != 9 || $0 == 0x7F })
+        }
     }
 }
