@@ -54,7 +54,8 @@ def compiler(tmp_path_factory):
         file.write_text(text)
         done = subprocess.run(
             ["swiftc", "-typecheck", "-swift-version", "5", "-target", triple, "-I", str(BINARY.parent / "Modules"), "-I",
-             str(REPOSITORY / "Sources/System/CLinux"), str(file)], capture_output=True, text=True, timeout=170)
+             str(REPOSITORY / "Sources/System/CLinux"), "-I", str(REPOSITORY / "Sources/System/CPNG"), "-I",
+             str(REPOSITORY / "Sources/System/CJPEG"), str(file)], capture_output=True, text=True, timeout=170)
         said = {}
         for line, words in re.findall(r"main\.swift:(\d+):\d+: error: (.*)", done.stderr):
             said.setdefault(int(line), []).append(words)
