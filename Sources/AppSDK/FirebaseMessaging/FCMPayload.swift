@@ -1,4 +1,5 @@
 import AgentProtocol
+import AppHost
 import Foundation
 
 /// The fields of an FCM message, read from its payload.
@@ -11,7 +12,7 @@ struct FCMPayload {
 
     init(_ delivered: DeliveredNotification) {
         self.delivered = delivered
-        members = (try? JSONSerialization.jsonObject(with: Data(delivered.payload.utf8))) as? [String: Any] ?? [:]
+        members = JSONSerialization.exactObject(delivered.payload) ?? [:]
     }
 
     /// Whether it came as an FCM message.

@@ -1,4 +1,5 @@
 import AgentProtocol
+import AppHost
 import Foundation
 
 /// Why a notification cannot go to the agent.
@@ -44,7 +45,7 @@ extension NotificationContent.UserInfo {
     var dictionary: [AnyHashable: Any] {
         switch self {
         case .json(let text):
-            (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any] ?? [:]
+            JSONSerialization.exactObject(text) ?? [:]
         case .propertyList(let data):
             (try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)) as? [String: Any] ?? [:]
         }

@@ -15,15 +15,13 @@ package struct EncryptedPayload: Sendable {
     ///
     /// The name `encrypted` must be written without escapes: a payload without these letters is not parsed.
     package init?(payload: [UInt8]) throws(DecryptionError) {
-        let bytes = Data(payload)
-        guard bytes.range(of: Data(#""encrypted""#.utf8)) != nil,
-            let object = try? JSONSerialization.jsonObject(with: bytes) as? [String: Any],
-            let envelope = object["aldaba"] as? [String: Any], let encrypted = envelope["encrypted"]
+        guard Data(payload).range(of: Data(#""encrypted""#.utf8)) != nil,
+            let envelope = (try? JSONValue(object: payload))?["aldaba"], let encrypted = envelope["encrypted"]
         else { return nil }
-        guard let text = encrypted as? String, let body = Base64URL.decode(text.utf8) else { throw .malformed }
+        guard case .string(let text) = encrypted, let body = Base64URL.decode(text.utf8) else { throw .malformed }
         switch envelope["key"] {
         case nil: keyID = nil
-        case let id as String where id.utf8.count <= 64: keyID = id
+        case .string(let id) where id.utf8.count <= 64: keyID = id
         default: throw .malformed
         }
         message = try PushMessage(body)
@@ -40,7 +38,7 @@ package struct EncryptedPayload: Sendable {
             guard !candidates.isEmpty else { throw .unknownKey(Self.shown(keyID)) }
         }
         let content = try Self.firstOpened(message, candidates)
-        guard (try? JSONSerialization.jsonObject(with: Data(content))) is [String: Any] else { throw .notAnObject }
+        guard JSONScanner.fault(inObject: content) == nil else { throw .notAnObject }
         return content
     }
 

@@ -1,5 +1,5 @@
-import Foundation
 import Glibc
+import PushCore
 
 /// The properties of a payload that reports and sync groups use, a value. An encrypted payload has none.
 package struct PayloadMarks: Hashable, Sendable {
@@ -22,10 +22,10 @@ package struct PayloadMarks: Hashable, Sendable {
     package init(of payload: UnsafeRawBufferPointer) {
         hasAlert = Self.contains(Self.alertKey, in: payload)
         guard Self.contains(Self.labelKey, in: payload) || Self.contains(Self.groupKey, in: payload),
-            let object = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
+            let object = try? JSONValue(object: Array(payload))
         else { return }
-        if let label = object["google.c.a.m_l"] as? String, Self.isLabel(label) { self.label = label }
-        if let group = (object["aldaba"] as? [String: Any])?["sync-group"] as? String, !group.isEmpty,
+        if case .string(let label) = object["google.c.a.m_l"], Self.isLabel(label) { self.label = label }
+        if case .string(let group) = object["aldaba"]?["sync-group"], !group.isEmpty,
             group.utf8.count <= Self.longestGroup
         {
             syncGroup = group
