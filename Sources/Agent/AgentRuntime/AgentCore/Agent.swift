@@ -116,7 +116,8 @@ package actor Agent {
         engine = AgentEngine(
             settings: AgentEngine.Settings(
                 timing: timing, environment: configuration.environment, hasServer: parts.hasServer,
-                hasActivator: parts.activator != nil, zones: parts.zones, strings: AppStrings.read),
+                hasActivator: parts.activator != nil, zones: parts.zones,
+                strings: { AppStrings.read($0, logger: logger) }),
             inherited: inherited, quietHours: quietHours)
         relay = DeviceRelay(
             settings: relaySettings, dataFolder: configuration.dataFolder, loop: loop, parts: parts.relay,

@@ -1,6 +1,7 @@
 import AgentProtocol
 import AldabaTestSupport
 import Foundation
+import Logging
 import Testing
 
 @testable import AgentEngine
@@ -26,12 +27,30 @@ struct AppStringsTests {
             try text.write(
                 to: place.appendingPathComponent("Localizable.strings"), atomically: true, encoding: .utf8)
         }
-        let german = AppStrings(folder: folder.url.path, languages: ["de_AT.UTF-8"])
+        let german = AppStrings(
+            folder: folder.url.path, languages: ["de_AT.UTF-8"],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         #expect(german.text(.init(key: "HI", arguments: ["Anna"])) == "Hallo Anna")
         #expect(german.text(.init(key: "ONLY")) == "only")
         #expect(german.text(.init(key: "OFF")) == "50% off", "without arguments it is no format")
         #expect(german.text(.init(key: "NEITHER")) == nil)
         #expect(AppStrings.languages(["LANG": "de_DE.UTF-8", "LANGUAGE": "fr:de"]) == ["fr", "de", "de_DE.UTF-8"])
         #expect(AppStrings.languages(["LC_ALL": "C", "LANG": "de_DE"]) == [])
+    }
+
+    @Test(arguments: [("no table", 1), ("<plist><array/></plist>", 1), (" ", 4 << 20 + 1)])
+    func `a table that cannot be read is named in the log`(text: String, times: Int) async throws {
+        let folder = try TemporaryFolder()
+        let place = folder.url.appendingPathComponent("en.lproj")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let file = place.appendingPathComponent("Localizable.strings")
+        try String(repeating: text, count: times).write(to: file, atomically: true, encoding: .utf8)
+        let lines = Inbox<String>()
+        let logger = Logger(label: "test", factory: { _ in KeepingHandler(lines: lines) })
+        let strings = AppStrings(folder: folder.url.path, languages: [], logger: logger)
+        #expect(strings.text(.init(key: "HI")) == nil)
+        lines.finish()
+        let line = try #require(await lines.next())
+        #expect(line.contains("a string table cannot be read") && line.contains(file.path))
     }
 }

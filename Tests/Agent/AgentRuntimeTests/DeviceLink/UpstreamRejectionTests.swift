@@ -7,20 +7,6 @@ import Testing
 
 @testable import AgentRuntime
 
-/// Keeps what is logged.
-private struct KeepingHandler: LogHandler {
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-    let lines: Inbox<String>
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { lines.put("\(event.level) \(event.message) \(event.metadata ?? [:])") }
-}
-
 @Suite(.timeLimit(.minutes(5))) struct UpstreamRefusalTests {
     @Test func `what the server refuses for good is logged with its reason`() async throws {
         let lines = Inbox<String>()
