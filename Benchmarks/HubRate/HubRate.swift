@@ -147,7 +147,7 @@ private struct World {
         try await hubs.prepare(hub)
         let preparing = seconds(since: began)
         // As the server does a few seconds after they have connected.
-        while try await presence.tell(hubs, lists) {}
+        while try await presence.reportSeenDevices(hubs, lists) {}
         let runner = SendRunner(hubs, logger: Logger(label: "rate"))
         let running = Task { await runner.run { try await Task.sleep(for: $0) } }
         var accepting: [Double] = []

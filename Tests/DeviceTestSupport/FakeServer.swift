@@ -72,7 +72,7 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     package let topics = Inbox<String>()
     package let topicRefusals = Mutex<[EnrolmentError]>([])
 
-    package func changeTopic(
+    package func setTopicSubscription(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
     ) async throws(EnrolmentError) {
         topics.put("\(joins ? "+" : "-")\(name) \(token.suffix(3))")
@@ -111,7 +111,7 @@ package final class FakeSession: PushConnection {
         self.events = events
     }
 
-    package func stored(_ ids: [NotificationID]) { acknowledged.put(ids) }
+    package func acknowledge(_ ids: [NotificationID]) { acknowledged.put(ids) }
     package func report(_ receipts: [Receipt], as batch: String) { reports.put((receipts, batch)) }
     package func send(_ message: QueuedUpstream) { sent.put(message) }
     package func probe() { probes.put(()) }

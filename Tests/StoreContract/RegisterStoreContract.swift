@@ -138,7 +138,7 @@ package struct RegisterStoreContract {
         }
         func publish(_ key: RecipientPublicKey?) async throws {
             _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
-            try await store.keepEncryptionKey(key, device: device, app: app, environment: .sandbox, at: now)
+            try await store.setEncryptionKey(key, device: device, app: app, environment: .sandbox, at: now)
         }
         #expect(try await key() == nil)
         let (first, second) = (RecipientPrivateKey().publicKey, RecipientPrivateKey().publicKey)

@@ -115,7 +115,7 @@ extension MemoryStore: RegisterStore {
     }
 
     /// Stores the key in place of an earlier one, or removes that.
-    package func keepEncryptionKey(
+    package func setEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
         let place = RegistrationPlace(device: device, app: app, environment: environment)

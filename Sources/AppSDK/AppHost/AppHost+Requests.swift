@@ -136,7 +136,7 @@ extension AppHost {
     }
 
     /// Has the app join a topic or leave it. The answer comes once, on any thread; `nil` when it cannot be asked for.
-    package nonisolated func changeTopic(
+    package nonisolated func setTopicSubscription(
         _ name: String, joins: Bool, answer: @escaping @Sendable (ChannelAnswer?) -> Void
     ) {
         askChannel(answer) { .topic(request: $0, name: name, joins: joins) }

@@ -259,7 +259,7 @@ final class RelayClient: Sendable {
                 .found(let number, _):
                 settle(number, notice)
             case .cancelled(let call): state.withLock { $0.cancels.removeValue(forKey: call) }?()
-            default: tell(.notice(notice))
+            default: notifyListeners(.notice(notice))
             }
         case .refused(_, let code, let text):
             FileHandle.standardError.write(Data("aldaba: the agent refused to relay: \(text)\n".utf8))
@@ -282,7 +282,7 @@ final class RelayClient: Sendable {
         }
         guard let held else { return }
         for ask in held { ask() }
-        tell(.opened)
+        notifyListeners(.opened)
     }
 
     private func ended(_ attempt: Int) {
@@ -301,10 +301,10 @@ final class RelayClient: Sendable {
     private func finish(_ rest: Rest) {
         for ask in rest.held { ask() }
         for complete in rest.waiting.values { complete(nil) }
-        if rest.wasOpen { tell(.ended) }
+        if rest.wasOpen { notifyListeners(.ended) }
     }
 
-    private func tell(_ news: News) {
+    private func notifyListeners(_ news: News) {
         for listener in state.withLock({ $0.listeners.sorted { $0.key < $1.key }.map(\.value) }) { listener(news) }
     }
 }

@@ -77,7 +77,7 @@ public final class RemoteSystemWatcher: Sendable {
             state.withLock { $0.fresh = [] }
             Task { await watch() }
         case .ended: errorOccurred.fire(.internetNotAvailable)
-        case .notice(.added(let device)), .notice(.updated(let device)): tell(RemoteSystem(device))
+        case .notice(.added(let device)), .notice(.updated(let device)): reportSystem(RemoteSystem(device))
         case .notice(.removed(let id)): forget(id)
         case .notice(.enumerationCompleted): complete()
         case .notice(.watchFailed(let obstacle, _)): errorOccurred.fire(RemoteSystemWatcherError(obstacle))
@@ -97,7 +97,7 @@ public final class RemoteSystemWatcher: Sendable {
         if isFirst { enumerationCompleted.fire(()) }
     }
 
-    private func tell(_ system: RemoteSystem) {
+    private func reportSystem(_ system: RemoteSystem) {
         guard filters.allSatisfy({ $0.passes(system) }) else { return forget(system.id) }
         let known = state.withLock { state in
             state.fresh?.insert(system.id)

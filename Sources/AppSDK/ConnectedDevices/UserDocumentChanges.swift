@@ -177,12 +177,12 @@ final class DocumentWatching: Sendable {
         switch news {
         case .ended: state.withLock { $0.isLost = true }
         case .opened: if state.withLock({ $0.isLost }) { Task { await askAgain() } }
-        case .notice(.told(_, let map)): if let change = UserDocumentChange(map) { tell(change) }
+        case .notice(.told(_, let map)): if let change = UserDocumentChange(map) { addToReaders(change) }
         case .notice: break
         }
     }
 
-    private func tell(_ change: UserDocumentChange) {
+    private func addToReaders(_ change: UserDocumentChange) {
         for reader in state.withLock({ Array($0.readers.values) }) { reader.add(change) }
     }
 
@@ -194,7 +194,7 @@ final class DocumentWatching: Sendable {
         guard case .answered(_, _, let outcome)? = notice else { return }
         if outcome.status == .success {
             state.withLock { $0.isLost = false }
-            tell(.missed)
+            addToReaders(.missed)
         } else {
             queue.asyncAfter(deadline: .now() + pause) { [weak self] in
                 if let self { Task { await self.askAgain() } }

@@ -45,7 +45,7 @@ extension Messaging {
         }
         guard isConfigured(completion: completion) else { return }
         onHost { _, host in
-            host.changeTopic(name, joins: joins) { answer in
+            host.setTopicSubscription(name, joins: joins) { answer in
                 Self.onMain { completion(Self.error(answer)) }
             }
         }

@@ -104,7 +104,7 @@ open class Messaging: NSObject, @unchecked Sendable {
     @discardableResult
     open func appDidReceiveMessage(_ message: [AnyHashable: Any]) -> MessagingMessageInfo {
         let id = message[FCMPayload.messageID] as? String
-        return MessagingMessageInfo(status: read { $0.note(id, of: message) })
+        return MessagingMessageInfo(status: read { $0.recordMessage(id, of: message) })
     }
 
     /// Whether the app's handlers are watched, so that it need not call ``appDidReceiveMessage(_:)``.

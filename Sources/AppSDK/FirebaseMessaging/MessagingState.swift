@@ -43,8 +43,8 @@ struct MessagingState {
             && (hasDelegate || !usesMessagingDelegate)
     }
 
-    /// Notes that the app's handlers were given a message.
-    mutating func note(_ id: String?, of message: [AnyHashable: Any]) -> MessagingMessageStatus {
+    /// Records that the app's handlers were given a message.
+    mutating func recordMessage(_ id: String?, of message: [AnyHashable: Any]) -> MessagingMessageStatus {
         guard !message.isEmpty else { return .unknown }
         guard let id else { return .new }
         return noted.insert(id) ? .new : .unknown

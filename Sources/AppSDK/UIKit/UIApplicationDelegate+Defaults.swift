@@ -86,7 +86,7 @@ extension UIApplicationDelegate {
     @MainActor public func application(
         _ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]
     ) async -> UIBackgroundFetchResult {
-        if OldForm.isCalled { tell(application, userInfo) } else { OptionalCall.noteDefault() }
+        if OldForm.isCalled { callRemoteNotificationMethod(application, userInfo) } else { OptionalCall.noteDefault() }
         return .noData
     }
 
@@ -97,7 +97,7 @@ extension UIApplicationDelegate {
 
     /// Calls the old form, which has the same name as the `async` one: outside of `async` code the name means the
     /// old form.
-    private func tell(_ application: UIApplication, _ userInfo: [AnyHashable: Any]) {
+    private func callRemoteNotificationMethod(_ application: UIApplication, _ userInfo: [AnyHashable: Any]) {
         self.application(application, didReceiveRemoteNotification: userInfo)
     }
 

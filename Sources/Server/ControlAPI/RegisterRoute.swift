@@ -122,7 +122,7 @@ struct RegisterRoute: Sendable {
     private func change(
         _ topic: String, form: FormFields, credentials: DeviceCredentials, topics: TopicSubscriptions
     ) async throws -> Response {
-        let outcome = try await topics.changeTopic(
+        let outcome = try await topics.setTopicSubscription(
             topic, ofToken: form.first("sender") ?? "", device: credentials.device,
             isLeaving: Self.isDeletion(form))
         return switch outcome {

@@ -58,7 +58,7 @@ final class SimulatedConnection: MCSClientDelegate {
     func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification]) {
         let ids = notifications.map(\.id)
         state.withLock { $0.unconfirmed.formUnion(ids) }
-        connection.stored(ids)
+        connection.acknowledge(ids)
     }
 
     func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID]) {

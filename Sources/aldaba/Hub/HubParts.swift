@@ -70,7 +70,7 @@ struct HubService: Service, CustomStringConvertible {
             for hub in try await parts.hubs.store.hubs() { try await parts.hubs.prepare(hub) }
         } catch {
             // Everything but the hubs goes on. A fault that is known has been told.
-            health.note(DatabaseFault(.hub, opening: health.path, error).kind)
+            health.recordFault(DatabaseFault(.hub, opening: health.path, error).kind)
         }
         guard health.fault == nil else {
             try? await gracefulShutdown()
@@ -105,7 +105,7 @@ struct HubService: Service, CustomStringConvertible {
     /// Reports to the hubs, every few seconds, which devices were seen.
     private func watchPresence() async {
         while (try? await Task.sleep(for: .seconds(5))) != nil {
-            do { while try await presence.tell(parts.hubs, lists) {} } catch {
+            do { while try await presence.reportSeenDevices(parts.hubs, lists) {} } catch {
                 logger.warning(
                     "The hubs hear later which devices were seen.", metadata: [LogKey.error: "\(error)"])
             }

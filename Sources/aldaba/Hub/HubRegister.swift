@@ -16,7 +16,7 @@ package enum HubRegister {
         let known = KnownDatabases(folder)
         try known.requireNotLost(.hub)
         let database = try HubDatabase(path: folder.hubDatabase)
-        try known.note(.hub)
+        try known.add(.hub)
         do {
             let result = try await body(database)
             try database.close()

@@ -46,8 +46,8 @@ package struct KnownDatabases: Sendable {
         throw DatabaseFault(database, path: path, size == nil ? .missing : .empty)
     }
 
-    /// Notes that the folder has a database, which has tables by now.
-    package func note(_ database: ServerDatabase) throws {
+    /// Records that the folder has a database, which has tables by now.
+    package func add(_ database: ServerDatabase) throws {
         let had = try had()
         guard try !had.contains(database) || PrivateFile.text(folder.databaseList) == nil else { return }
         try write(had.union([database]))

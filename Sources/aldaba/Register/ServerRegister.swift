@@ -45,7 +45,7 @@ package enum ServerRegister {
         _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
     ) async throws -> Result {
         let store = try SQLiteStore(path: folder.database)
-        try KnownDatabases(folder).note(.server)
+        try KnownDatabases(folder).add(.server)
         do {
             let result = try await body(store)
             try store.close()

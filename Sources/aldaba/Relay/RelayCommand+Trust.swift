@@ -20,20 +20,20 @@ extension RelayCommand {
             try RelayConversation(agent).pair(
                 word,
                 waiting: { word in
-                    Self.tell("on the other device: aldaba relay pair \(word)")
+                    Self.printLine("on the other device: aldaba relay pair \(word)")
                 },
                 compare: { digits in
-                    Self.tell("digits: \(digits)")
-                    Self.tell("Does the other screen show the same digits? Answer there too. [y/N] ")
+                    Self.printLine("digits: \(digits)")
+                    Self.printLine("Does the other screen show the same digits? Answer there too. [y/N] ")
                     let areSame = readLine()?.lowercased().hasPrefix("y") ?? false
-                    if areSame { Self.tell("waiting for the answer on the other device") }
+                    if areSame { Self.printLine("waiting for the answer on the other device") }
                     return areSame
                 })
             print("paired")
         }
 
         /// Each line at once, also into a pipe.
-        private static func tell(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+        private static func printLine(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
     }
 
     /// `aldaba relay dismiss`.

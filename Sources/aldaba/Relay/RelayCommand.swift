@@ -59,15 +59,15 @@ package struct RelayCommand: ParsableCommand {
                 case .added(let device): try show("added", device)
                 case .updated(let device): try show("updated", device)
                 case .removed(let id):
-                    try tell(json ? JSONLine.of(["event": "removed", "id": id]) : "removed    \(id)")
+                    try printLine(json ? JSONLine.of(["event": "removed", "id": id]) : "removed    \(id)")
                 case .received(let id, let path):
-                    try tell(
+                    try printLine(
                         json
                             ? JSONLine.of(["event": "received", "id": id, "path": path])
                             : TerminalText.line("received   \(id)  \(path)"))
                 case .enumerationCompleted:
                     if json {
-                        try tell(JSONLine.of(["event": "enumerationCompleted"]))
+                        try printLine(JSONLine.of(["event": "enumerationCompleted"]))
                     } else {
                         printEnumerationCompleted()
                     }
@@ -79,7 +79,7 @@ package struct RelayCommand: ParsableCommand {
 
         private func show(_ event: String, _ device: RelayDevice) throws {
             let view = RelayDeviceView(device)
-            try tell(json ? JSONLine.of(RelayEventView(event: event, device: view)) : "\(event)  \(view.line)")
+            try printLine(json ? JSONLine.of(RelayEventView(event: event, device: view)) : "\(event)  \(view.line)")
         }
 
         /// To standard error, since it is of no device.
@@ -88,7 +88,7 @@ package struct RelayCommand: ParsableCommand {
         }
 
         /// Each line at once, also into a pipe.
-        private func tell(_ line: String) throws {
+        private func printLine(_ line: String) throws {
             try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
         }
     }

@@ -38,7 +38,7 @@ final class ServerCertificate: Sendable {
         do {
             let (contexts, files) = try Self.read(certificate, key)
             self.contexts = Mutex(contexts)
-            tell(files, logger)
+            reportValidity(files, logger)
         } catch {
             throw CommandError(
                 .invalidInput,
@@ -69,7 +69,7 @@ final class ServerCertificate: Sendable {
                 let (contexts, files) = try Self.read(certificate, key)
                 self.contexts.withLock { $0 = contexts }
                 logger.notice("read the certificate again", metadata: [LogKey.path: "\(certificate)"])
-                tell(files, logger)
+                reportValidity(files, logger)
             } catch {
                 usable.record(0)
                 logger.error(
@@ -79,7 +79,7 @@ final class ServerCertificate: Sendable {
         }
     }
 
-    private func tell(_ files: CertificateFiles, _ logger: Logger) {
+    private func reportValidity(_ files: CertificateFiles, _ logger: Logger) {
         usable.record(1)
         expiry.record(files.end.timeIntervalSince1970.rounded())
         let days = files.daysLeft(at: Date())

@@ -36,7 +36,7 @@ struct ServerDatabases: Sendable {
         ) throws -> Store {
             if try !known.look(at: database, inspection) { large.insert(database) }
             let store = try open()
-            try known.note(database)
+            try known.add(database)
             return store
         }
         let path = known.path(of: .server)
@@ -45,7 +45,7 @@ struct ServerDatabases: Sendable {
         do {
             hub = try open(.hub, HubDatabase.inspection) { try HubDatabase(path: hubHealth.path, health: hubHealth) }
         } catch {
-            hubHealth.note(DatabaseFault(.hub, opening: hubHealth.path, error).kind)
+            hubHealth.recordFault(DatabaseFault(.hub, opening: hubHealth.path, error).kind)
             hub = HubDatabase(unopened: hubHealth)
         }
         do {
@@ -53,7 +53,7 @@ struct ServerDatabases: Sendable {
                 try RelayDatabase(path: relayHealth.path, health: relayHealth, logger: logger)
             }
         } catch {
-            relayHealth.note(DatabaseFault(.relay, opening: relayHealth.path, error).kind)
+            relayHealth.recordFault(DatabaseFault(.relay, opening: relayHealth.path, error).kind)
             relay = RelayDatabase(unopened: relayHealth, logger: logger)
         }
         self.large = large
@@ -109,7 +109,7 @@ struct ServerDatabases: Sendable {
                     logger.warning("a database was not read whole: \(error)")
                     continue
                 }
-                health.note(error.kind)
+                health.recordFault(error.kind)
             }
         }
     }

@@ -76,14 +76,14 @@ package actor Supervisor {
         while !Task.isCancelled {
             let plan = try child.plan()
             let process = try ChildProcess(plan)
-            note(child.name, process.identifier)
+            recordProcess(child.name, process.identifier)
             child.started(process.identifier)
             let end = await withTaskCancellationHandler {
                 await process.end()
             } onCancel: { [grace] in
                 Task { await process.stop(grace: grace) }
             }
-            note(child.name, nil)
+            recordProcess(child.name, nil)
             if Task.isCancelled { return }
             logger.warning("\(child.name) ended with \(end) and is started again")
             guard policy.died(at: .now) else {
@@ -92,7 +92,7 @@ package actor Supervisor {
         }
     }
 
-    private func note(_ name: String, _ process: Int32?) {
+    private func recordProcess(_ name: String, _ process: Int32?) {
         processes[name] = .some(process)
         do { try PrivateFile.write(Self.json(processes), to: processFile) } catch {
             logger.error("the process ids could not be written: \(error)")

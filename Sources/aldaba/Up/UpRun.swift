@@ -59,7 +59,7 @@ struct UpRun: Sendable {
                 }
             }
             if plan.startsApp { group.addTask { try await keepApp(supervisor) } }
-            group.addTask { try await tell(supervisor, ready) }
+            group.addTask { try await reportReady(supervisor, ready) }
             var failure: (any Error)?
             do { while try await group.next() != nil {} } catch { failure = error }
             group.cancelAll()
@@ -85,7 +85,7 @@ struct UpRun: Sendable {
         }
     }
 
-    private func tell(_ supervisor: Supervisor, _ ready: @Sendable (UpSummary) throws -> Void) async throws {
+    private func reportReady(_ supervisor: Supervisor, _ ready: @Sendable (UpSummary) throws -> Void) async throws {
         let addresses = try await addresses.value()
         // Made while the agent begins: a new key takes a while.
         let fcm = addresses.http ?? addresses.control

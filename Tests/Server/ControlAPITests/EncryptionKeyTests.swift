@@ -99,7 +99,7 @@ import Testing
         let token = try sealer.seal(subject).description
 
         #expect(try await keys.encryptionKey(of: token, team: team) == .none)
-        try await store.keepEncryptionKey(
+        try await store.setEncryptionKey(
             FakeServer.key, device: device, app: app.id, environment: .sandbox, at: now)
         for asker in [nil, team] {
             #expect(try await keys.encryptionKey(of: token, team: asker) == .key(FakeServer.key, app.topic))

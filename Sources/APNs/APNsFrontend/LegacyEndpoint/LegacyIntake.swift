@@ -15,17 +15,17 @@ struct LegacyIntake: Sendable {
 
     /// Accepts the pushes of a burst, in order, up to the first that fails.
     func take(_ pushes: [LegacyPush], certificate: [UInt8]) async -> LegacySession.Outcome {
-        var accepted: [Acceptance] = []
+        var accepted: [AcceptedNotification] = []
         var error: LegacyError?
         var judged = 0
         for push in pushes {
             let decision = await decide(push, certificate, ticket: Int32(judged))
             switch decision {
             case .accept(let acceptance): accepted.append(acceptance)
-            case .dead(let refusal, let owner): note(refusal, owner)
+            case .dead(let refusal, let owner): recordRefusal(refusal, owner)
             case .refuse(let status, let refusal, let owner):
                 error = LegacyError(status, identifier: push.identifier, note: refusal.note ?? "")
-                if let owner { note(refusal, owner) }
+                if let owner { recordRefusal(refusal, owner) }
             }
             if error != nil { break }
             judged += 1
@@ -55,12 +55,12 @@ struct LegacyIntake: Sendable {
         }
     }
 
-    private func note(_ refusal: APNsRejection, _ owner: CertificateOwner) {
-        _ = acceptor.noteRefusal(refusal, team: owner.team, topic: owner.topic.rawValue, apnsID: nil)
+    private func recordRefusal(_ refusal: APNsRejection, _ owner: CertificateOwner) {
+        _ = acceptor.recordRefusal(refusal, team: owner.team, topic: owner.topic.rawValue, apnsID: nil)
     }
 
     /// - Returns: The ticket of the first that is not durable, and whether that is because the server stops.
-    private func accept(_ acceptances: [Acceptance]) async -> (failed: Int32?, isStopping: Bool) {
+    private func accept(_ acceptances: [AcceptedNotification]) async -> (failed: Int32?, isStopping: Bool) {
         guard !acceptances.isEmpty else { return (nil, false) }
         let collector = ResultCollector()
         let taken = await acceptor.acceptAll(acceptances, sink: collector)

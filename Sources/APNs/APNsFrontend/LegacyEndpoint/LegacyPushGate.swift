@@ -12,7 +12,7 @@ struct LegacyPushGate: Sendable {
 
     /// The decision on a push.
     enum Decision: Sendable {
-        case accept(Acceptance)
+        case accept(AcceptedNotification)
         /// The token is not active: the provider is notified by the feedback service.
         case dead(APNsRejection, CertificateOwner)
         /// The connection ends; a timeline is written for the owner where one is known.
@@ -98,7 +98,7 @@ struct LegacyPushGate: Sendable {
                     .invalidToken, reason: .deviceTokenNotForTopic, note: "the device token is not one of \(app.topic)")
             }
             return .accept(
-                Acceptance(
+                AcceptedNotification(
                     app: app, subject: subject,
                     notification: Notification(
                         topic: app.topic, priority: push.priority ?? .immediate, expiry: push.expiry,

@@ -13,7 +13,7 @@ struct DevicePushGate: Sendable {
 
     /// The decision on a request.
     enum Decision {
-        case accept(Acceptance)
+        case accept(AcceptedNotification)
         case refuse(APNsRejection, of: Requester?)
         /// The credential is not valid; with the key of its token, or the certificate, where the register has it.
         case refuseCredential(APNsRejection, CredentialDirectory.KnownKey?)
@@ -180,7 +180,7 @@ struct DevicePushGate: Sendable {
         case .active(let subject):
             try check(subject, app)
             return .accept(
-                Acceptance(
+                AcceptedNotification(
                     app: app, subject: subject,
                     notification: Notification(
                         apnsID: fields.apnsID, topic: app.topic, pushType: pushType,

@@ -30,7 +30,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         self.acceptor = acceptor
         self.metrics = metrics
         sink = ProviderSink(loop: connection.eventLoop)
-        sink.attach(self, connection)
+        sink.attach(self, to: connection)
     }
 
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
@@ -99,7 +99,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         }
     }
 
-    private func accept(_ acceptance: Acceptance, on connection: HTTP2ServerConnection) {
+    private func accept(_ acceptance: AcceptedNotification, on connection: HTTP2ServerConnection) {
         guard !acceptor.accept(acceptance, sink: sink) else { return }
         refuse(
             APNsRejection(.serviceUnavailable), requester: nil,
@@ -150,7 +150,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         metrics.refused(refusal.reason)
         var id = sentID.map { Array($0) }
         if let requester {
-            let made = acceptor.noteRefusal(
+            let made = acceptor.recordRefusal(
                 refusal, team: requester.team, topic: requester.topic, apnsID: requester.apnsID)
             if id == nil, let made { id = ServerAPNsID.bytes(of: made) }
         }
@@ -220,15 +220,15 @@ private enum StaticBytes {
 /// Forwards results from any thread to a connection's event loop.
 final class ProviderSink: AcceptanceSink {
     private let loop: any EventLoop
-    private let target: NIOLoopBoundBox<(connection: ProviderConnection, stream: HTTP2ServerConnection)?>
+    private let target: NIOLoopBoundBox<(provider: ProviderConnection, connection: HTTP2ServerConnection)?>
 
     init(loop: any EventLoop) {
         self.loop = loop
         target = NIOLoopBoundBox(nil, eventLoop: loop)
     }
 
-    func attach(_ connection: ProviderConnection, _ stream: HTTP2ServerConnection) {
-        target.value = (connection, stream)
+    func attach(_ provider: ProviderConnection, to connection: HTTP2ServerConnection) {
+        target.value = (provider, connection)
     }
 
     func detach() { target.value = nil }
@@ -242,7 +242,7 @@ final class ProviderSink: AcceptanceSink {
 
     private func answer(_ results: [AcceptanceResult], then finish: (HTTP2ServerConnection) -> Void) {
         guard let target = target.value else { return }
-        target.connection.completed(results, on: target.stream)
-        finish(target.stream)
+        target.provider.completed(results, on: target.connection)
+        finish(target.connection)
     }
 }

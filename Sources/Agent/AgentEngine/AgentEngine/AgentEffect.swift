@@ -24,7 +24,7 @@ package enum AgentEffect: Sendable {
     case close(AppConnectionID)
 
     // MARK: The screen
-    /// Show a notification, and pass the outcome to ``AgentEngine/presented(_:_:again:_:)``.
+    /// Show a notification, and pass the outcome to ``AgentEngine/presented(_:outcome:again:context:)``.
     case present(Presentation, WaitingNotification, again: Bool)
     /// Show a question about an app, and pass the outcome to ``AgentEngine/questionShown(_:_:)``.
     case ask(Presentation)
@@ -36,7 +36,7 @@ package enum AgentEffect: Sendable {
     case badge(Int, desktopEntry: String)
     /// Play a sound that comes without a text.
     case play(Presentation.Sound, volume: Double?)
-    /// Ask for text in a window, and pass the answer to ``AgentEngine/replied(_:_:_:)``.
+    /// Ask for text in a window, and pass the answer to ``AgentEngine/replied(_:answer:context:)``.
     case askForReply(ReplyRequest)
 
     // MARK: Apps
@@ -85,7 +85,7 @@ package enum AgentEffect: Sendable {
 /// A call to the link to the server.
 package enum AgentLinkCall: Sendable, Hashable {
     /// These are stored that the session brought.
-    case stored([NotificationID], session: Int)
+    case acknowledge([NotificationID], session: Int)
     /// The outbox of receipts, messages or topics was committed.
     case receiptsCommitted, upstreamCommitted, topicsCommitted
     /// An app is here, and its team.

@@ -11,7 +11,7 @@ extension AgentEngine {
         var awaited: Set<BundleID> = []
         var deletions: Set<BundleID> = []
         var filled: Set<BundleID> = []
-        var handed: [BundleID: [Int64]] = [:]
+        var handled: [BundleID: [Int64]] = [:]
         var taken: [BundleID: [Int64]] = [:]
         var responses: [BundleID: [Int64]] = [:]
     }
@@ -25,7 +25,7 @@ extension AgentEngine {
             switch result {
             case .stored, .noticed, .extending, .extended, .dataStored:
                 followArrival(result, &rest, session: context.session)
-            case .handed(let id, let app): rest.handed[app, default: []].append(id.rawValue)
+            case .handled(let id, let app): rest.handled[app, default: []].append(id.rawValue)
             case .dataTaken(let id, let app): rest.taken[app, default: []].append(id.rawValue)
             case .responseHandled(let response, let app): rest.responses[app, default: []].append(response.rawValue)
             case .fired, .scheduled, .unscheduled, .unlisted, .appRemoved:
@@ -114,9 +114,9 @@ extension AgentEngine {
 
     private mutating func followAll(_ rest: FollowUp, _ context: Context) {
         if let session = context.session, !rest.stored.isEmpty {
-            emit(.link(.stored(rest.stored, session: session)))
+            emit(.link(.acknowledge(rest.stored, session: session)))
         }
-        for (app, ids) in rest.handed {
+        for (app, ids) in rest.handled {
             sendMessages(to: app, [.handledConfirmed(notifications: ids)], step: .confirmHandled)
         }
         for (app, ids) in rest.responses {
@@ -179,9 +179,9 @@ extension AgentEngine {
                             action: response.action, userText: response.text))
                 case .record(let id, let shows, let setsBadge):
                     let allowed = try shown(shows, setsBadge: setsBadge, of: id, app: app, context)
-                    enqueue(.handed(id, app: app, shows: allowed, at: context.now))
+                    enqueue(.handled(id, app: app, shows: allowed, at: context.now))
                 case .appear(let notification, let isForApp):
-                    let shows = plan(notification.says, app: app, context)?.showing ?? .nothing
+                    let shows = plan(notification.effectiveContent, app: app, context)?.showing ?? .nothing
                     enqueue(.appeared(notification.id, shows, isForApp: isForApp, at: context.now))
                 case .recordResponse(let response):
                     enqueue(.responseHandled(response, app: app, at: context.now))
@@ -213,7 +213,7 @@ extension AgentEngine {
     private mutating func shown(
         _ wish: PresentationOptions, setsBadge: Bool, of id: NotificationID, app: BundleID, _ context: Context
     ) throws -> PresentationOptions {
-        guard wish != .nothing || setsBadge, let content = try context.store.notification(id)?.says,
+        guard wish != .nothing || setsBadge, let content = try context.store.notification(id)?.effectiveContent,
             let plan = plan(content, app: app, context)
         else { return wish }
         // A notification that may not appear on the screen at this time is at least in the list.

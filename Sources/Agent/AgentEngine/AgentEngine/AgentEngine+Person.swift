@@ -122,7 +122,7 @@ extension AgentEngine {
         guard let notification = try context.store.notification(id) else {
             return enqueue(.dismissed(id, by: answerer, at: context.now))
         }
-        let category = apps[notification.app]?.record.category(notification.says.categoryIdentifier)
+        let category = apps[notification.app]?.record.category(notification.effectiveContent.categoryIdentifier)
         let tellsApp = (category?.options ?? 0) & NotificationCategory.customDismissAction != 0
         guard notification.app == AppManifest.terminalID || tellsApp else {
             return enqueue(.dismissed(id, by: answerer, at: context.now))
@@ -281,7 +281,7 @@ extension AgentEngine {
         enqueue(.asked(app: question.app, handle: nil))
         if let answer {
             change(question.app) {
-                answer.settle(&$0)
+                answer.apply(to: &$0)
                 $0.options = question.options
             }
             log(

@@ -84,9 +84,9 @@ extension AgentEngine {
         guard let plan = planned(ReceivedNotification(delivery), for: app, context) else {
             return .ends(.dropped(.unregistered), note: "no app of this name is installed on the device")
         }
-        if apps[app]?.manifest.serviceExtension != nil, plan.isExtended(delivery) { return .isExtended }
+        if apps[app]?.manifest.serviceExtension != nil, plan.needsExtension(delivery) { return .awaitsExtension }
         // A repeated notification is not reported again.
-        if plan.tellsAlone, try !isDuplicate(notification.id, context) {
+        if plan.hasBadgeOrSound, try !isDuplicate(notification.id, context) {
             presentBadgeOrSoundOnly(plan, of: app, context)
         }
         return plan.disposition
@@ -169,7 +169,7 @@ extension AgentEngine {
                 draft, asker: Confirmation(connection: connection, request: request), of: app, context: context)
         case .endTaken(let upstream): enqueue(.upstreamEndTaken(QueuedUpstream.Place(rawValue: upstream), app: app))
         case .topic(let request, let name, let joins):
-            changeTopic(name, joins: joins, Confirmation(connection: connection, request: request), of: app)
+            setTopicSubscription(name, joins: joins, Confirmation(connection: connection, request: request), of: app)
         }
     }
 
@@ -226,7 +226,7 @@ extension AgentEngine {
 
     // MARK: Topics
 
-    private mutating func changeTopic(_ name: String, joins: Bool, _ asker: Confirmation, of app: BundleID) {
+    private mutating func setTopicSubscription(_ name: String, joins: Bool, _ asker: Confirmation, of app: BundleID) {
         guard let topic = ChannelRules.topicName(name) else {
             return refuse(
                 asker, code: ChannelFault.invalid, "a topic's name has 1 to 900 of a-z, A-Z, 0-9 and -_.~%")
@@ -267,7 +267,7 @@ extension AgentEngine {
 
     /// Ends what has expired when this moment has come.
     mutating func watchExpiry(of moment: Timestamp?, _ context: Context) {
-        guard let moment, let pause = expiry.note(moment, now: context.now) else { return }
+        guard let moment, let pause = expiry.watch(moment, now: context.now) else { return }
         emit(.wait(.milliseconds(pause), then: .expire(moment)))
     }
 

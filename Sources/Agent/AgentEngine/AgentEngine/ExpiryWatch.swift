@@ -10,10 +10,10 @@ struct ExpiryWatch: Sendable {
 
     private var watched: Timestamp?
 
-    /// Notes that something expires at an instant.
+    /// Records that something expires at an instant.
     ///
     /// - Returns: The milliseconds after which to call ``passed(_:)``; `nil` where an earlier check is due already.
-    mutating func note(_ instant: Timestamp, now: Timestamp) -> Int64? {
+    mutating func watch(_ instant: Timestamp, now: Timestamp) -> Int64? {
         if let watched, watched <= instant { return nil }
         watched = instant
         return min(max(0, instant.rawValue - now.rawValue), Self.longestPause)

@@ -34,7 +34,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
     package var lifecycle: Lifecycle
     /// The process that opens payloads encrypted to the app on this device; the agent, unless the manifest names
     /// another.
-    package var encryptedPayloads = EncryptedPayloads.agent
+    package var encryptedPayloads = PayloadDecryptor.agent
     /// The reasons for which the app may be woken; ``remoteNotifications`` is the only mode there is.
     package var backgroundModes: [String]
     /// The program that changes its notifications before they are shown; `nil` where there is none.
@@ -69,7 +69,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
     }
 
     /// The process that opens encrypted payloads.
-    package enum EncryptedPayloads: String, Codable, Sendable, CaseIterable {
+    package enum PayloadDecryptor: String, Codable, Sendable, CaseIterable {
         /// The agent, before anything is shown. It makes the keys, and its registration publishes them.
         case agent
         /// The app's service extension, with keys of its own: the agent publishes none and passes payloads on as they
@@ -128,7 +128,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
         authorization = try members.decodeIfPresent(Authorization.self, forKey: .authorization) ?? .ask
         lifecycle = try members.decodeIfPresent(Lifecycle.self, forKey: .lifecycle) ?? .declared
         encryptedPayloads =
-            try members.decodeIfPresent(EncryptedPayloads.self, forKey: .encryptedPayloads) ?? .agent
+            try members.decodeIfPresent(PayloadDecryptor.self, forKey: .encryptedPayloads) ?? .agent
         backgroundModes = try members.decodeIfPresent([String].self, forKey: .backgroundModes) ?? []
         serviceExtension = try members.decodeIfPresent(ServiceExtensionManifest.self, forKey: .serviceExtension)
         applicationGroups = try members.decodeIfPresent([String].self, forKey: .applicationGroups) ?? []

@@ -72,7 +72,7 @@ package struct PlannedNotification: Sendable {
         /// It appears at once, and its app gets it only when a person taps it.
         case isShown(PresentationOptions)
         /// It waits for its app's service extension, which may change it; it is planned again after the answer.
-        case isExtended
+        case awaitsExtension
         /// It ends here, with this state.
         case ends(NotificationState, note: String?)
     }
@@ -90,12 +90,12 @@ package struct PlannedNotification: Sendable {
 
     /// Whether its app's service extension may change it first, where there is one: the payload asks for that, and has
     /// text to show.
-    package func isExtended(_ delivery: PayloadDelivery) -> Bool {
+    package func needsExtension(_ delivery: PayloadDelivery) -> Bool {
         delivery.isMutable && delivery.content.showsText && !showing.isDisjoint(with: [.screen, .list])
     }
 
     /// Whether a badge or a sound is to be applied without a notification on the screen.
-    package var tellsAlone: Bool { badge != nil || sound != nil }
+    package var hasBadgeOrSound: Bool { badge != nil || sound != nil }
 
     /// The plan for an app in the foreground: the app answers before anything is shown.
     fileprivate init(asking plan: PresentationPlan) {

@@ -32,7 +32,7 @@ package struct WaitingNotification: Sendable, Hashable {
     package var shows: PresentationOptions = [.screen, .list, .sound]
 
     /// The notification's content: ``content``, else that of the payload.
-    package let says: NotificationContent
+    package let effectiveContent: NotificationContent
     /// The handlers that an active app gets it with.
     package let kind: DeliveryKind
 
@@ -50,10 +50,10 @@ package struct WaitingNotification: Sendable, Hashable {
         self.acceptedAt = acceptedAt
         self.content = content
         if let content, id.rawValue < 0 {
-            (says, kind) = (content, .foreground)
+            (effectiveContent, kind) = (content, .foreground)
         } else {
             let delivery = PayloadDelivery(payload: payload)
-            (says, kind) = (content ?? delivery.content, pushType == .voip ? .call : delivery.kind)
+            (effectiveContent, kind) = (content ?? delivery.content, pushType == .voip ? .call : delivery.kind)
         }
     }
 

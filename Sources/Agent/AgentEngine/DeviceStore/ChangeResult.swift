@@ -17,7 +17,7 @@ package enum ChangeResult: Sendable, Equatable {
     /// be delivered to its app.
     case extended(NotificationID, app: BundleID, awaited: Bool)
     /// The app's handler returned for a notification: this is stored, and can be confirmed to the app.
-    case handed(NotificationID, app: BundleID)
+    case handled(NotificationID, app: BundleID)
     /// A response waits for its app. The token, which the store does not keep, lets the app take the focus.
     case tapped(NotificationID, app: BundleID, activationToken: String?)
     /// Responses for these apps, which waited for the screen to be unlocked, are held no longer.

@@ -12,7 +12,7 @@ extension StoreChange {
         /// The server has the receipts of these places in the outbox, first and last.
         case receiptsConfirmed(ClosedRange<OutboxPlace>)
         /// The app's handler returned; `shows` is how the notification appears.
-        case handed(NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp)
+        case handled(NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp)
         /// The app has not come back: the notifications that wait for it appear as if it did not run.
         case leftUnhandled(app: BundleID, PresentationConditions, at: Timestamp)
         /// A run of the app ended before it had answered these hand-overs.

@@ -61,10 +61,10 @@ extension StoreChange {
 
 extension StoreChange {
     /// The app's handler returned; `shows` is how the notification appears.
-    package static func handed(
+    package static func handled(
         _ id: NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp
     ) -> StoreChange {
-        StoreChange(.storeHandled, .handed(id, app: app, shows: shows, at: at))
+        StoreChange(.storeHandled, .handled(id, app: app, shows: shows, at: at))
     }
 
     /// The app has not come back: the notifications that wait for it appear as if it did not run.

@@ -13,7 +13,7 @@ extension AppRegistry {
     /// The form in which an app gets a notification: with the texts of its string tables.
     package func delivered(_ notification: WaitingNotification) -> DeliveredNotification {
         var delivered = notification.delivered
-        let content = notification.says
+        let content = notification.effectiveContent
         if content.needsLocalization { delivered.content = localized(content, app: notification.app) }
         return delivered
     }
@@ -26,7 +26,8 @@ extension AppRegistry {
 
     /// The options of a notification's action (`UNNotificationActionOptions`, raw value); 0 for an unknown action.
     package func options(ofAction action: String, of notification: WaitingNotification) -> UInt {
-        actions(of: notification.says, app: notification.app).first { $0.identifier == action }?.options ?? 0
+        actions(of: notification.effectiveContent, app: notification.app).first { $0.identifier == action }?.options
+            ?? 0
     }
 
     /// The effect of a response on its app: a tap, or a foreground button, brings the app to the front.

@@ -21,8 +21,8 @@ package enum AuthorizationQuestion {
             }
         }
 
-        /// Notes the answer in the app's record.
-        package func settle(_ record: inout AppNotificationRecord) {
+        /// Stores the answer in the app's record.
+        package func apply(to record: inout AppNotificationRecord) {
             record.authorization = self == .deny ? .denied : .authorized
             guard self == .quiet else { return }
             (record.settings.alerts, record.settings.sounds, record.settings.badges) = (false, false, false)

@@ -28,7 +28,7 @@ package struct PresentationComposer {
     /// The presentation of a notification, as the presenter receives it.
     package func presentation(of notification: WaitingNotification) -> Presentation {
         let installed = registry.apps[notification.app]
-        let content = registry.localized(notification.says, app: notification.app)
+        let content = registry.localized(notification.effectiveContent, app: notification.app)
         let category = installed?.record.category(content.categoryIdentifier)
         let plan = installed.map { conditions($0).plan(content) }
         var presentation = Presentation(

@@ -22,7 +22,7 @@ package struct ExtensionQueue: Sendable {
         /// After how long it is killed, and the notification shown as it came.
         package var deadline = Duration.seconds(30)
         /// How long a process without work is kept for the next notification.
-        package var warmth = Duration.seconds(10)
+        package var idleLifetime = Duration.seconds(10)
         /// How long a process that has closed its connection may take to end by itself, so that it is known how.
         package var leaving = Duration.milliseconds(500)
 
@@ -194,7 +194,7 @@ extension ExtensionQueue {
         if process.hasEnded {
             clear(number, now)
         } else if !process.isEnding {
-            if process.leavesAt == nil { processes[number]?.leavesAt = now + limits.warmth }
+            if process.leavesAt == nil { processes[number]?.leavesAt = now + limits.idleLifetime }
             pump(process.app, now)
         }
     }

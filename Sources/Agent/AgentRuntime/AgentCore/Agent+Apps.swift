@@ -147,7 +147,7 @@ extension Agent {
 
     /// Has the still of a movie made for a notification on the screen.
     private func addStill(to notification: WaitingNotification) {
-        guard let attachment = PresentationComposer.visible(of: notification.says),
+        guard let attachment = PresentationComposer.visible(of: notification.effectiveContent),
             parts.stills.canMake(of: attachment.path),
             !FileManager.default.fileExists(atPath: PresentationComposer.still(of: attachment))
         else { return }

@@ -162,7 +162,7 @@ extension Agent {
                         metadata: [LogKey.notification: "\(id)", LogKey.error: "\(error)"])
                     kept = nil
                 }
-                let content = kept?.says
+                let content = kept?.effectiveContent
                 let title = content.map { $0.title.isEmpty ? $0.body : $0.title } ?? ""
                 events(
                     .reported(

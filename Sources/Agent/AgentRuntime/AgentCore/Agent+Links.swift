@@ -15,7 +15,7 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
     func callLink(_ call: AgentLinkCall) {
         onLink { link in
             switch call {
-            case .stored(let ids, let session): link.stored(ids, in: session)
+            case .acknowledge(let ids, let session): link.acknowledge(ids, in: session)
             case .receiptsCommitted: link.receiptsCommitted()
             case .upstreamCommitted: link.upstreamCommitted()
             case .topicsCommitted: link.topicsCommitted()

@@ -22,7 +22,7 @@ package struct SteppedConnector: PushConnector {
     private struct Connection: PushConnection {
         let connection: any PushConnection
 
-        func stored(_ ids: [NotificationID]) { AgentStep.acknowledge.take { connection.stored(ids) } }
+        func acknowledge(_ ids: [NotificationID]) { AgentStep.acknowledge.take { connection.acknowledge(ids) } }
         func report(_ receipts: [Receipt], as batch: String) {
             AgentStep.report.take { connection.report(receipts, as: batch) }
         }

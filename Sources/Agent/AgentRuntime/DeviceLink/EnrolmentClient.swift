@@ -21,7 +21,7 @@ package protocol EnrolmentClient: Sendable {
     /// - Parameters:
     ///   - token: The app's device token.
     ///   - name: Without `/topics/`.
-    func changeTopic(
+    func setTopicSubscription(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
     ) async throws(EnrolmentError)
 }

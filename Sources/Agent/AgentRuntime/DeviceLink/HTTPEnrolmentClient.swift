@@ -91,7 +91,7 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     }
 
     /// `POST /c2dm/register3` with `X-gcm.topic`, and `delete=true` to leave.
-    package func changeTopic(
+    package func setTopicSubscription(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
     ) async throws(EnrolmentError) {
         // Of the characters that a topic may have, only `%` means something in a form.

@@ -40,7 +40,7 @@ package struct MCSPushConnector: PushConnector {
 private struct MCSPushConnection: PushConnection {
     let connection: MCSClientConnection
 
-    func stored(_ ids: [NotificationID]) { connection.stored(ids) }
+    func acknowledge(_ ids: [NotificationID]) { connection.acknowledge(ids) }
     func report(_ receipts: [Receipt], as batch: String) { connection.send(receipts, persistentID: batch) }
     func send(_ message: QueuedUpstream) {
         connection.send(persistentID: message.persistentID) { now in MCSDataMessageStanza(message, now: now) }

@@ -16,7 +16,7 @@ package protocol PushConnector: Sendable {
 /// A connection, from its attempt to its end. May be called on any thread; calls after its end have no effect.
 package protocol PushConnection: Sendable {
     /// These are durable here: they may be acknowledged.
-    func stored(_ ids: [NotificationID])
+    func acknowledge(_ ids: [NotificationID])
     /// Sends receipts under an id of ours, which comes back in ``PushEvent/reportConfirmed(_:)``.
     func report(_ receipts: [Receipt], as batch: String)
     /// Sends an app's message, whose own name comes back in ``PushEvent/reportConfirmed(_:)``.

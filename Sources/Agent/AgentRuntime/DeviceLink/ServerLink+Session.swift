@@ -28,9 +28,9 @@ extension ServerLink {
     package var sessionNumber: Int? { session?.number }
 
     /// Acknowledges what came over a session.
-    package func stored(_ ids: [NotificationID], in number: Int) {
+    package func acknowledge(_ ids: [NotificationID], in number: Int) {
         guard let session, session.number == number else { return }
-        session.connection.stored(ids)
+        session.connection.acknowledge(ids)
     }
 
     /// Sends something for another device; it is lost where no session is open.

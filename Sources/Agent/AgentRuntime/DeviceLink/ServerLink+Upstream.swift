@@ -92,7 +92,7 @@ extension ServerLink {
     /// - Returns: Whether the server has answered.
     private func process(_ wish: TopicWish, _ token: String, as identity: DeviceIdentity) async -> Bool {
         do throws(EnrolmentError) {
-            try await parts.enrolment.changeTopic(
+            try await parts.enrolment.setTopicSubscription(
                 identity, topic: Topic(wish.app), token: token, name: wish.topic, joins: wish.joins)
             (delegate as? any AppRequestDelegate)?.topicAnswered(wish, code: nil)
             return true

@@ -12,9 +12,9 @@ extension ChangeApplier {
         try execute("DELETE FROM done WHERE app = ? AND run <> ?", [app, run])
     }
 
-    /// Notes that a request is done. Marks that are ``RequestMark/remembered`` or more behind it are deleted: those
+    /// Records that a request is done. Marks that are ``RequestMark/remembered`` or more behind it are deleted: those
     /// requests are not asked again.
-    func note(_ mark: RequestMark?, of app: BundleID) throws {
+    func setDone(_ mark: RequestMark?, of app: BundleID) throws {
         guard let mark else { return }
         try execute("INSERT OR IGNORE INTO done (app, run, request) VALUES (?, ?, ?)", [app, mark.run, mark.request])
         let (last, isBelowAll) = mark.request.subtractingReportingOverflow(RequestMark.remembered)
@@ -198,7 +198,7 @@ extension ChangeApplier {
         try RequestKey.fetchAll(database.cachedStatement(sql: statement), arguments: arguments)
     }
 
-    /// Notes that an occurrence fires.
+    /// Records that an occurrence fires.
     ///
     /// - Returns: Whether it may fire: its request still waits, and has not fired for this occurrence.
     func take(_ due: DueRequest) throws -> Bool {

@@ -49,7 +49,7 @@ extension ChangeApplier {
         switch disposition {
         case .ends(let state, let reason): try report(id, state, at: at, source: .agent, note: reason)
         case .waits, .waitsShown: isAwaited = true
-        case .isShown, .isExtended: break
+        case .isShown, .awaitsExtension: break
         }
         return .extended(id, app: BundleID(notification.topic), awaited: isAwaited)
     }
@@ -114,7 +114,7 @@ extension ChangeApplier {
     private static let openedLimit: Int64 = 100_000
 
     /// Stores the outcome of decrypting a new notification's payload, and reports it.
-    func note(_ decryption: PayloadDecryption, of id: NotificationID, at: Timestamp) throws {
+    func storeOutcome(_ decryption: PayloadDecryption, of id: NotificationID, at: Timestamp) throws {
         switch decryption {
         case .failed(let failure):
             try report(id, .undecryptable(failure.code), at: at, source: .agent, note: failure.sentence)

@@ -12,9 +12,9 @@ extension ChangeApplier {
         case .arrived(let arrival): return try store(arrival)
         case .confirmed(let ids): try confirm(ids)
         case .receiptsConfirmed(let range): try deleteReceipts(range)
-        case .handed(let id, let app, let shows, let at):
+        case .handled(let id, let app, let shows, let at):
             try hand(id, app: app, shows: shows, at: at)
-            return .handed(id, app: app)
+            return .handled(id, app: app)
         case .leftUnhandled(let app, let conditions, let at): try wantPresentation(app: app, conditions, at: at)
         case .runEnded(let app, let unanswered, let conditions, let at):
             return try end(unanswered, of: app, conditions, at: at)
@@ -43,12 +43,12 @@ extension ChangeApplier {
         case .appRemoved(let app, let at): return .appRemoved(try remove(app, at: at))
         case .begun(let app, let run): try begin(run: run, of: app)
         case .fired(let app, let request, let mark, let isAsked, let shows, let at):
-            try note(mark, of: app)
+            try setDone(mark, of: app)
             let (id, isOnScreen) = try fire(request, app: app, isAsked: isAsked, shows: shows, at: at)
             return .fired(
                 id, app: app, identifier: request.identifier, isAsked: isAsked, isOnScreen: isOnScreen)
         case .scheduled(let app, let request, let mark, let at, let offset):
-            try note(mark, of: app)
+            try setDone(mark, of: app)
             return try schedule(request, app: app, at: at, offset: offset)
         case .due(let due, let isAsked, let shows, let at):
             guard try take(due) else { return .nothing }
@@ -150,7 +150,8 @@ extension ChangeApplier {
             try isOver(
                 id, notification.attempts, of: UnansweredHandovers.attemptLimit, what: "the notification", at: at)
         else { return false }
-        let showing = notification.says.showsText ? conditions.plan(notification.says).showing : .nothing
+        let showing =
+            notification.effectiveContent.showsText ? conditions.plan(notification.effectiveContent).showing : .nothing
         try appear(id, showing, isForApp: false, at: at)
         return true
     }

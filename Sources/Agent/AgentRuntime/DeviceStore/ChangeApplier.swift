@@ -25,15 +25,17 @@ package struct ChangeApplier {
         guard database.changesCount == 1 else {
             return .stored(id, app: app, session: arrival.session, isNew: false, awaited: false)
         }
-        if case .isExtended = arrival.disposition {
+        if case .awaitsExtension = arrival.disposition {
             let isNew = try hold(arrival)
-            if isNew, let decryption = arrival.decryption { try note(decryption, of: id, at: arrival.receivedAt) }
+            if isNew, let decryption = arrival.decryption {
+                try storeOutcome(decryption, of: id, at: arrival.receivedAt)
+            }
             return .extending(id, app: app, session: arrival.session, isNew: isNew)
         }
         guard try insert(arrival) else {
             return .stored(id, app: app, session: arrival.session, isNew: false, awaited: false)
         }
-        if let decryption = arrival.decryption { try note(decryption, of: id, at: arrival.receivedAt) }
+        if let decryption = arrival.decryption { try storeOutcome(decryption, of: id, at: arrival.receivedAt) }
         if arrival.lacksExtension {
             try report(
                 id, .extended("noExtension"), at: arrival.receivedAt, source: .agent,
@@ -66,7 +68,7 @@ package struct ChangeApplier {
         case .isShown(let showing):
             shows = showing
             endedAt = Self.notForApp
-        case .waits, .ends, .isExtended: break
+        case .waits, .ends, .awaitsExtension: break
         }
         let presentation: PresentationState =
             try shows.contains(.screen) && hasRoom(app: BundleID(notification.topic)) ? .wanted : .none
@@ -102,7 +104,7 @@ package struct ChangeApplier {
 
     // MARK: Handing over and presenting
 
-    /// Notes that the app's handler returned. `handed` is reported now; for a notification queued for the screen, when
+    /// Records that the app's handler returned. `handed` is reported now; for a notification queued for the screen, when
     /// the presenter has answered. A notification that was queued before keeps its `shows`.
     func hand(
         _ id: NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp
@@ -134,8 +136,8 @@ package struct ChangeApplier {
                 app = ? AND handed_at IS NULL AND presentation = 0 AND listed_at IS NULL
                     AND NOT EXISTS (SELECT 1 FROM response WHERE notification = n.id AND handled_at IS NULL)
                 """, arguments: [app], limit: nil)
-        for notification in waiting where notification.says.showsText {
-            try appear(notification.id, conditions.plan(notification.says).showing, isForApp: true, at: at)
+        for notification in waiting where notification.effectiveContent.showsText {
+            try appear(notification.id, conditions.plan(notification.effectiveContent).showing, isForApp: true, at: at)
         }
     }
 
@@ -228,7 +230,7 @@ package struct ChangeApplier {
             note: "\(Self.screenQueueLimit) of its app wait for the screen already, and the list may not have it")
     }
 
-    /// Notes that a new notification server shows a notification that an earlier one showed, or that could not be
+    /// Records that a new notification server shows a notification that an earlier one showed, or that could not be
     /// shown. One that was answered or left the screen meanwhile is not changed.
     func showAgain(_ id: NotificationID, handle: String, at: Timestamp) throws {
         let failed = PresentationState.failed.rawValue
@@ -311,7 +313,7 @@ package struct ChangeApplier {
         return apps
     }
 
-    /// Notes that an app handled a response. Its notification counts as handed with it, if it was not handed before.
+    /// Records that an app handled a response. Its notification counts as handed with it, if it was not handed before.
     func finish(_ response: WaitingResponse.Place, app: BundleID, at: Timestamp) throws {
         try execute(
             "UPDATE response SET handled_at = ? WHERE sequence = ? AND app = ? AND handled_at IS NULL",

@@ -180,7 +180,7 @@ package struct ManagementCommandHandler {
 
     private func listed(_ notification: WaitingNotification) -> ListedNotification {
         let app = notification.app
-        let content = registry.localized(notification.says, app: app)
+        let content = registry.localized(notification.effectiveContent, app: app)
         return ListedNotification(
             appName: registry.apps[app]?.manifest.name ?? app.rawValue, notification: notification.delivered,
             content: content, actions: registry.actions(of: content, app: app))
@@ -196,7 +196,7 @@ package struct ManagementCommandHandler {
 
     private func act(_ id: NotificationID, action: String, text: String?) throws -> Outcome {
         guard let notification = try resolve(id) else { return .answer(Self.gone(id)) }
-        let actions = registry.actions(of: notification.says, app: notification.app)
+        let actions = registry.actions(of: notification.effectiveContent, app: notification.app)
         guard action == NotificationAction.open || actions.contains(where: { $0.identifier == action }) else {
             let names = actions.map(\.identifier).joined(separator: ", ")
             return .answer(

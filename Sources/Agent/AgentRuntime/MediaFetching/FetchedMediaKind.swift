@@ -16,12 +16,12 @@ package struct FetchedMediaKind: Codable, Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - head: The file's first bytes: ``headLength``, or all that there are.
-    ///   - says: The declared types, the most trusted first: its MIME type, its extension, the sender's hint.
+    ///   - types: The declared types, the most trusted first: its MIME type, its extension, the sender's hint.
     /// - Returns: `nil` for a kind that a notification cannot show.
-    package init?(head: [UInt8], says: [String]) {
+    package init?(head: [UInt8], declared types: [String]) {
         guard var (kind, ending) = AttachmentStore.kind(of: head) else { return nil }
         // The same container holds sound and film, and need not declare which.
-        if ending == "mp4", says.lazy.compactMap(Self.isSound).first == true { (kind, ending) = (.audio, "m4a") }
+        if ending == "mp4", types.lazy.compactMap(Self.isSound).first == true { (kind, ending) = (.audio, "m4a") }
         self.ending = ending
         limit = kind.limit
     }

@@ -219,8 +219,8 @@ package struct MediaFetch: Sendable {
     ///
     /// - Returns: Why it cannot be shown, where it cannot.
     private mutating func recognize() -> Directive? {
-        let says = [response?.contentType, url.fileExtension, typeHint].compactMap { $0 }
-        kind = FetchedMediaKind(head: head, says: says)
+        let declaredTypes = [response?.contentType, url.fileExtension, typeHint].compactMap { $0 }
+        kind = FetchedMediaKind(head: head, declared: declaredTypes)
         guard let kind else {
             let type = response?.contentType.map { ", which it calls \($0.prefix(64))," } ?? ""
             return fail(.notMedia, "what \(url.origin) sent\(type) is no picture, sound or movie that can be attached")

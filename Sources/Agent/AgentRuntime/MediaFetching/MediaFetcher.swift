@@ -205,7 +205,7 @@ package final class MediaFetcher: Sendable {
                 validator: validator)
         }
         let handed = try await onDisk { [folder] in
-            folder.note(entry)
+            folder.writeEntry(entry)
             return try folder.hand(kept: entry, to: key.app)
         }
         let gone = state.withLock { $0.cache?.insert(entry) ?? [entry] }

@@ -58,8 +58,8 @@ struct MediaFolder: Sendable {
         return name
     }
 
-    /// Notes what a kept file is, so that it is known after a restart.
-    func note(_ entry: MediaCache.Entry) {
+    /// Writes down what a kept file is, so that it is known after a restart.
+    func writeEntry(_ entry: MediaCache.Entry) {
         guard let text = try? JSONEncoder().encode(entry) else { return }
         // One that cannot be written is not known after a restart, and deleted then.
         let note = Glibc.open(kept(entry.name) + ".json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

@@ -44,12 +44,12 @@ final class ExtensionMedia: Sendable {
             return connection.send([.fetched(request: request, .failed(failure))])
         }
         fetcher.begin(media, for: app, allowsHTTP: allowsHTTP) { [self] answer in
-            note(answer, of: id, fetcher)
+            mediaFetched(answer, of: id, fetcher)
             connection.send([.fetched(request: request, answer)])
         }
     }
 
-    private func note(_ answer: MediaAnswer, of id: NotificationID, _ fetcher: MediaFetcher) {
+    private func mediaFetched(_ answer: MediaAnswer, of id: NotificationID, _ fetcher: MediaFetcher) {
         let isOpen = entries.withLock { entries in
             guard entries[id] != nil else { return false }
             switch answer {

@@ -13,13 +13,13 @@ extension BusWorker {
         }
         switch (arguments.first, arguments.dropFirst().first, arguments.dropFirst(2).first) {
         case (.uint32(let id), .string(let key), _) where message.isSignal(Self.name, "ActionInvoked"):
-            perform(board.handle(.actionInvoked(serverID: id, key: key)))
+            perform(notificationState.handle(.actionInvoked(serverID: id, key: key)))
         case (.uint32(let id), .string(let text), _) where message.isSignal(Self.name, "NotificationReplied"):
-            perform(board.handle(.replied(serverID: id, text: text)))
+            perform(notificationState.handle(.replied(serverID: id, text: text)))
         case (.uint32(let id), .string(let token), _) where message.isSignal(Self.name, "ActivationToken"):
-            perform(board.handle(.activationToken(serverID: id, token: token)))
+            perform(notificationState.handle(.activationToken(serverID: id, token: token)))
         case (.uint32(let id), .uint32(let reason), _) where message.isSignal(Self.name, "NotificationClosed"):
-            perform(board.handle(.closed(serverID: id, reason: reason)))
+            perform(notificationState.handle(.closed(serverID: id, reason: reason)))
         case (.string(Self.name), _, .string(let owner)) where message.isSignal(Self.bus, "NameOwnerChanged"):
             owned(by: owner.isEmpty ? nil : owner)
         default: tookFromSaver(message, arguments)
@@ -43,7 +43,7 @@ extension BusWorker {
     private func answered(_ call: Call, _ arguments: [BusValue]) {
         switch (call, arguments.first) {
         case (.notify(let ticket), .uint32(let serverID)):
-            perform(board.handle(.notified(ticket: ticket, serverID: serverID)))
+            perform(notificationState.handle(.notified(ticket: ticket, serverID: serverID)))
         case (.capabilities(let ticket), .strings(let capabilities)):
             self.call(.information(capabilities: capabilities, ticket: ticket), "GetServerInformation", [])
         case (.information(let capabilities, let ticket), .string(let server)):
@@ -51,7 +51,7 @@ extension BusWorker {
             if case .string(let version)? = arguments.dropFirst(2).first { features.name += " \(version)" }
             logger.info("The notification server is \(features.name).")
             fault.set(nil)
-            perform(board.handle(.features(features, ticket: ticket)))
+            perform(notificationState.handle(.features(features, ticket: ticket)))
         case (.owner, .string(let owner)): owned(by: owner)
         case (.activatable, .strings(let names)):
             fault.set(
@@ -66,15 +66,15 @@ extension BusWorker {
 
     private func owned(by owner: String?) {
         if owner == nil { askWhatIsActivatable() } else { fault.set(nil) }
-        perform(board.handle(.ownerChanged(owner)))
+        perform(notificationState.handle(.ownerChanged(owner)))
     }
 
     func failed(_ call: Call, _ reason: String) {
         switch call {
-        case .notify(let ticket): perform(board.handle(.notifyFailed(ticket: ticket, reason: reason)))
+        case .notify(let ticket): perform(notificationState.handle(.notifyFailed(ticket: ticket, reason: reason)))
         case .capabilities(let ticket), .information(_, let ticket):
             fault.set(reason)
-            perform(board.handle(.featuresFailed(ticket: ticket, reason: reason)))
+            perform(notificationState.handle(.featuresFailed(ticket: ticket, reason: reason)))
         case .activate(let complete): complete(.unanswered(reason: reason))
         case .active(let saver): changeLock { $0.wasSilent(saver) }
         case .owner: askWhatIsActivatable()

@@ -5,7 +5,7 @@ import Networking
 import Platform
 import PushCore
 
-/// Performs the board's directives over the bus, and passes the bus's messages to the board; used on its thread only.
+/// Performs the directives of the notifications' state over the bus, and passes the bus's messages to it; used on its thread only.
 final class BusWorker {
     /// How many may wait for the outcome of one presentation.
     static let completionLimit = 64
@@ -41,7 +41,7 @@ final class BusWorker {
     private var nextAttempt: ContinuousClock.Instant
     /// How long to leave a bus alone that could not be reached.
     private var backOff = BackOff(base: reconnectPause)
-    var board = DesktopNotificationState()
+    var notificationState = DesktopNotificationState()
     var calls = BusCalls<Call>()
     private var login: LoginWatch?
     var lock = LockState()
@@ -128,7 +128,7 @@ final class BusWorker {
         switch command {
         case .start(let shown, let events):
             self.events = events
-            board = DesktopNotificationState(inherited: shown)
+            notificationState = DesktopNotificationState(inherited: shown)
             if lock.isLocked { tellLock() }
             if connection != nil { queryInitialState() }
         case .present(let presentation, let complete):
@@ -137,9 +137,9 @@ final class BusWorker {
                 return complete(.failed(reason: "it was asked for \(waiting) times without an answer"))
             }
             completions[presentation.notification, default: []].append(complete)
-            if waiting == 0 { perform(board.handle(.present(presentation))) }
-        case .update(let presentation): perform(board.handle(.update(presentation)))
-        case .withdraw(let id): perform(board.handle(.withdraw(id)))
+            if waiting == 0 { perform(notificationState.handle(.present(presentation))) }
+        case .update(let presentation): perform(notificationState.handle(.update(presentation)))
+        case .withdraw(let id): perform(notificationState.handle(.withdraw(id)))
         case .badge(let count, let desktopEntry): signal(LauncherBadge(count, desktopEntry: desktopEntry))
         case .play(let sound, let volume): player.play(sound, volume: volume)
         case .activate(let activation, let complete): activate(activation, complete)
@@ -174,10 +174,10 @@ final class BusWorker {
         fault.set(reason)
         for call in calls.takeAll() { if case .activate = call { failed(call, reason) } }
         changeLock { $0.lostSavers() }
-        perform(board.handle(.disconnected(reason: reason)))
+        perform(notificationState.handle(.disconnected(reason: reason)))
     }
 
-    // MARK: Directives of the board
+    // MARK: Directives of the state
 
     func perform(_ directives: [DesktopNotificationState.Directive]) {
         for directive in directives {

@@ -28,7 +28,7 @@ final class CommandQueue: Sendable {
     static let limit = 512
     /// The most commands at which a withdrawal, a badge or a sound is still accepted.
     static let orderLimit = 2_048
-    /// The most updates that wait, one a notification: as many as the board remembers. Beyond that the oldest goes.
+    /// The most updates that wait, one a notification: as many as the state has. Beyond that the oldest goes.
     static let updateLimit = Screen.limit + DesktopNotificationState.waitingLimit + DesktopNotificationState.missedLimit
 
     /// Readable while there is something to take.

@@ -1,7 +1,7 @@
 import AgentEngine
 import PushCore
 
-/// The events and directives of the board.
+/// The events and directives of the state.
 extension DesktopNotificationState {
     enum Event: Sendable {
         case present(Presentation)

@@ -82,16 +82,16 @@ private final class FileWork: PositionWork {
         var bytes = [UInt8](repeating: 0, count: Self.tail)
         let count = pread(file, &bytes, bytes.count, max(0, status.st_size - off_t(Self.tail)))
         guard count >= 0 else { return teller.fail("\(words) cannot be read: \(String(cString: strerror(errno)))") }
-        tell(bytes.prefix(count), isWhole: status.st_size <= off_t(Self.tail))
+        report(bytes.prefix(count), isWhole: status.st_size <= off_t(Self.tail))
     }
 
-    private func tell(_ bytes: ArraySlice<UInt8>, isWhole: Bool) {
+    private func report(_ bytes: ArraySlice<UInt8>, isWhole: Bool) {
         let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { !$0.allSatisfy(PositionLine.isSpace) }
         // A writer that has opened it and not written yet.
         guard let last = lines.last else { return }
         if isWhole, lines.count > 1, case .success(let position) = PositionLine.read(bytes) {
-            return teller.tell(position)
+            return teller.report(position)
         }
-        teller.tell(PositionLine.read(last), of: "the last line of the file \(path)")
+        teller.report(PositionLine.read(last), of: "the last line of the file \(path)")
     }
 }

@@ -216,7 +216,7 @@ private final class GeoClueWork: PositionWork {
         switch (call, value) {
         case (.client, .path(let path)?): if let owner { begin(path, of: owner) }
         case (.location, .dictionary(let members)?):
-            tell(members)
+            report(members)
             if let newer {
                 self.newer = nil
                 askForLocation(newer)
@@ -226,7 +226,7 @@ private final class GeoClueWork: PositionWork {
         }
     }
 
-    private func tell(_ members: [String: BusValue]) {
+    private func report(_ members: [String: BusValue]) {
         func number(_ name: String) -> Double? { if case .double(let number)? = members[name] { number } else { nil } }
         guard let latitude = number("Latitude"), let longitude = number("Longitude") else {
             return teller.fail("GeoClue's location has no latitude and longitude")
@@ -235,7 +235,7 @@ private final class GeoClueWork: PositionWork {
         // It works, and not only answers.
         backOff.reset()
         longBackOff.reset()
-        teller.tell(PositionLine.check(position), of: "GeoClue's location")
+        teller.report(PositionLine.check(position), of: "GeoClue's location")
     }
 
     private func refused(_ call: Call, _ error: String) {

@@ -128,7 +128,7 @@ final class PositionReporter {
 
     init(events: @escaping (PositionEvent) -> Void) { self.events = events }
 
-    func tell(_ position: Position) {
+    func report(_ position: Position) {
         fault = nil
         endOfQuiet = .now + .milliseconds(100)
         events(.position(position))
@@ -143,9 +143,9 @@ final class PositionReporter {
     }
 
     /// Reports a position or fault that was read, with the name of its source.
-    func tell(_ read: Result<Position, PositionLine.Fault>, of place: String) {
+    func report(_ read: Result<Position, PositionLine.Fault>, of place: String) {
         switch read {
-        case .success(let position): tell(position)
+        case .success(let position): report(position)
         case .failure(let fault): fail("\(place) holds no position: \(fault)")
         }
     }

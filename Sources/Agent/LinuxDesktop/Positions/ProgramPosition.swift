@@ -179,7 +179,7 @@ private final class ProgramWork: PositionWork {
         guard let last = lines.last(where: { !$0.allSatisfy(PositionLine.isSpace) }) else { return }
         let read = PositionLine.read(last)
         if case .success = read { hasTold = true }
-        teller.tell(read, of: "what \(Self.name) printed")
+        teller.report(read, of: "what \(Self.name) printed")
     }
 
     private func finish() -> ProgramEnd {

@@ -37,7 +37,7 @@ package final class LocalZones: Sendable {
         }
 
         /// Returns the same object for a name as long as its rules are the same.
-        mutating func name(_ rules: ZoneRules, _ name: String) -> ZoneRules {
+        mutating func interned(_ rules: ZoneRules, named name: String) -> ZoneRules {
             if let known = named[name], known == rules { return known }
             let renamed = rules.named(name)
             named[name] = renamed
@@ -86,7 +86,7 @@ package final class LocalZones: Sendable {
 
     private func named(_ zone: Current) -> ZoneRules {
         guard let name = zone.name else { return zone.rules }
-        return kept.withLock { $0.name(zone.rules, name) }
+        return kept.withLock { $0.interned(zone.rules, named: name) }
     }
 
     /// The rules of a zone by its name, such as `Europe/Berlin`; `nil` when neither the zone files nor Foundation
@@ -96,7 +96,7 @@ package final class LocalZones: Sendable {
     /// was read before is being written, the rules that were read hold.
     package func rules(named name: String) -> ZoneRules? {
         if let path = files.path(named: name) {
-            if let rules = read(path) { return kept.withLock { $0.name(rules, name) } }
+            if let rules = read(path) { return kept.withLock { $0.interned(rules, named: name) } }
             if ZoneFiles.stamp(of: path) != nil, let known = kept.withLock({ $0.named[name] }) { return known }
         }
         guard ZoneFiles.isName(name), let zone = TimeZone(identifier: name) else { return nil }
@@ -177,7 +177,7 @@ package final class LocalZones: Sendable {
         let end = Timestamp(seconds: 4_102_444_800)
         let read = ZoneRules.sampled(from: Timestamp(seconds: 0), through: end) { zone.secondsFromGMT(for: $0.date) }
         return kept.withLock { kept in
-            let rules = kept.name(kept.share(read), name)
+            let rules = kept.interned(kept.share(read), named: name)
             kept.sampled[name] = rules
             return rules
         }

@@ -66,12 +66,12 @@ package struct DeliveryFlow: Sendable {
                 if pageInFlight != nil, writable, held.count < Self.pageLimit {
                     held.append(notification)
                 } else if isLive, fits {
-                    note(notification, in: &written)
+                    recordWritten(notification, in: &written)
                 } else {
                     notSent.append(notification.id)
                 }
             } else if isLive, fits {
-                if cursor.map({ notification.id > $0 }) ?? true { note(notification, in: &written) }
+                if cursor.map({ notification.id > $0 }) ?? true { recordWritten(notification, in: &written) }
             } else {
                 more = true
             }
@@ -115,7 +115,7 @@ package struct DeliveryFlow: Sendable {
         var notSent: [NotificationID] = []
         for notification in merge(page) {
             if capacity > 0 {
-                note(notification, in: &written)
+                recordWritten(notification, in: &written)
             } else if notification.expiresAt == nil {
                 notSent.append(notification.id)
             } else {
@@ -177,7 +177,8 @@ package struct DeliveryFlow: Sendable {
         return due.isEmpty ? page : (page + due).sorted { $0.id < $1.id }
     }
 
-    private mutating func note(_ notification: OutgoingNotification, in written: inout [OutgoingNotification]) {
+    private mutating func recordWritten(_ notification: OutgoingNotification, in written: inout [OutgoingNotification])
+    {
         written.append(notification)
         capacity -= 1
         if notification.expiresAt != nil { cursor = notification.id }

@@ -153,7 +153,7 @@ package struct MCSClientSession: Sendable {
     }
 
     /// These are stored, or were stored before.
-    package mutating func stored(_ ids: [NotificationID]) -> [MCSClientDirective] {
+    package mutating func acknowledge(_ ids: [NotificationID]) -> [MCSClientDirective] {
         guard state == .live else { return [] }
         let ids = Set(ids)
         for index in received.indices where ids.contains(received[index].id) {

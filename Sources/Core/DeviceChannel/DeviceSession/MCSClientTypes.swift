@@ -77,7 +77,7 @@ package enum MCSClientDirective: Hashable, Sendable {
     case send(MCSPacket)
     /// The server took the login; its time of day, by its own clock.
     case loggedIn(serverTime: Timestamp)
-    /// Store these in one transaction, then call ``MCSClientSession/stored(_:)`` with their ids. The store drops
+    /// Store these in one transaction, then call ``MCSClientSession/acknowledge(_:)`` with their ids. The store drops
     /// those that it has, and those count as stored.
     case store([OutgoingNotification])
     /// A data stanza that is no notification was acknowledged and dropped; the text describes the fault.

@@ -40,7 +40,7 @@ package struct MCSServerSession: Sendable {
     /// The packets whose effects are not durable yet, by ascending stream ids.
     private var pending: [Pending] = []
     /// Upstream messages that are durable, as long as the device may not know it.
-    private var doubts = UnconfirmedUpstream()
+    private var unconfirmedUpstream = UnconfirmedUpstream()
     /// Whether it is an agent of ours, which reads why something upstream is refused; others read `send_error`.
     private var isAgent = false
     private var confirmNow = false
@@ -90,7 +90,7 @@ package struct MCSServerSession: Sendable {
 
     /// The persistent ids of upstream messages that are durable and of which the device may not know that, in the order
     /// in which they came; for the device's next login.
-    package var unprovenUpstream: [String] { doubts.names }
+    package var unconfirmedUpstreamNames: [String] { unconfirmedUpstream.names }
 
     /// The attempts (TTL 0) that were written and not acknowledged.
     package var unacknowledgedAttempts: [NotificationID] { window.attempts }
@@ -139,7 +139,7 @@ package struct MCSServerSession: Sendable {
 
     /// The login was checked.
     ///
-    /// - Parameter upstream: The value of ``unprovenUpstream`` at the end of the device's last session. The device
+    /// - Parameter upstream: The value of ``unconfirmedUpstreamNames`` at the end of the device's last session. The device
     ///   receives it right after the response, and sends again whatever is not contained in it.
     package mutating func loginAnswered(
         _ answer: MCSLoginAnswer, upstream: [String] = [], at time: SessionTime
@@ -223,7 +223,7 @@ package struct MCSServerSession: Sendable {
             return directives
         }
         let taken = pending.remove(at: index)
-        if let name = taken.name { doubts.add(name, stream: stream) }
+        if let name = taken.name { unconfirmedUpstream.add(name, stream: stream) }
         if taken.isUrgent {
             confirmNow = true
             confirmIfDue(into: &directives)
@@ -382,7 +382,7 @@ extension MCSServerSession {
         }
         guard stream > acknowledgedThrough else { return true }
         acknowledgedThrough = stream
-        doubts.proven(through: stream)
+        unconfirmedUpstream.proven(through: stream)
         acknowledge(window.removeThrough(stream), at: time, into: &directives)
         return true
     }
@@ -421,7 +421,7 @@ extension MCSServerSession {
 
     private mutating func noteConfirmed() {
         confirmedThrough = confirmable
-        doubts.told(through: confirmedThrough, by: sentCount)
+        unconfirmedUpstream.confirm(through: confirmedThrough, by: sentCount)
         confirmNow = false
         confirmationDue = nil
     }

@@ -74,7 +74,7 @@ package enum MCSServerDirective: Hashable, Sendable {
     /// Send the packet that carries this notification, made at a moment; see
     /// `OutgoingNotification.encodePacket(into:lastStreamID:now:maximumSize:)`.
     case deliver(OutgoingNotification, lastStreamID: Int32, now: Timestamp)
-    /// Check the login, then call ``MCSServerSession/loginAnswered(_:at:)``.
+    /// Check the login, then call ``MCSServerSession/loginAnswered(_:upstream:at:)``.
     case authenticate(MCSLogin)
     /// The session is live: begin to deliver.
     case began
@@ -83,7 +83,7 @@ package enum MCSServerDirective: Hashable, Sendable {
     /// The device has acknowledged these attempts. They wait nowhere, so nothing has to be made durable.
     case attemptsAcknowledged([NotificationID])
     /// Have the message taken, then call ``MCSServerSession/recorded(stream:durable:at:)``, or
-    /// ``MCSServerSession/refused(stream:persistentID:_:)`` when it has no receiver. Nothing is confirmed before.
+    /// ``MCSServerSession/refused(stream:persistentID:_:of:)`` when it has no receiver. Nothing is confirmed before.
     case upstream(stream: Int32, UpstreamMessage)
     /// Flush what was sent, then close the connection; nothing follows.
     case close(MCSServerCloseReason)

@@ -17,8 +17,8 @@ package final class MCSClientConnection: Sendable {
     }
 
     /// Acknowledges notifications that are stored, or were stored before.
-    package func stored(_ ids: [NotificationID]) {
-        onLoop { $0.stored(ids) }
+    package func acknowledge(_ ids: [NotificationID]) {
+        onLoop { $0.acknowledge(ids) }
     }
 
     /// Sends a batch of receipts. It is durable at the server when `upstreamConfirmed` contains its persistent id. A

@@ -8,7 +8,7 @@ package protocol MCSClientDelegate: AnyObject, Sendable {
     func loggedIn(_ connection: MCSClientConnection, serverTime: Timestamp)
 
     /// Handles all notifications of one read: store them in one transaction, then call
-    /// ``MCSClientConnection/stored(_:)`` with the ids, including those that were stored before.
+    /// ``MCSClientConnection/acknowledge(_:)`` with the ids, including those that were stored before.
     func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification])
 
     /// Handles ids that the server will not send again: the record of their receipt can be deleted.

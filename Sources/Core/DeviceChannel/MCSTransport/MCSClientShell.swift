@@ -30,8 +30,8 @@ final class MCSClientShell: MCSChannelPeer {
 
     // MARK: From the connection
 
-    func stored(_ ids: [NotificationID]) {
-        perform(session.stored(ids))
+    func acknowledge(_ ids: [NotificationID]) {
+        perform(session.acknowledge(ids))
         channel?.settle()
     }
 

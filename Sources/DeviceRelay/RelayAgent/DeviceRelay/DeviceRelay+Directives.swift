@@ -17,7 +17,7 @@ extension DeviceRelay {
         case .tell(let client, let notice): tell(client, notice)
         case .open(let ticket, let uri, let app):
             parts.opener.open(uri, app: app) { [weak self] outcome in
-                self?.enter { $0.follow($0.host.opened(ticket, outcome, at: $0.parts.now())) }
+                self?.enter { $0.follow($0.host.launchEnded(ticket, outcome, at: $0.parts.now())) }
             }
         case .findOpener(let ticket, let scheme, let app):
             parts.opener.findProgram(for: scheme, app: app) { [weak self] isPresent in

@@ -220,11 +220,11 @@ extension RelayHost {
 
     /// Adds this device where the list does not contain it, and sends the list to all present devices.
     mutating func joinList() {
-        enterList()
-        tellList()
+        addThisDeviceToList()
+        sendList()
     }
 
-    private mutating func enterList() {
+    private mutating func addThisDeviceToList() {
         guard let ownID = devices.ownID, let key = settings.ownKey else { return }
         var list = settings.list ?? RelayDeviceList()
         list.set(ownID, key: key, isRemoved: false)
@@ -232,7 +232,7 @@ extension RelayHost {
     }
 
     /// Sends the list to one device, or to all that are present.
-    mutating func tellList(to device: String? = nil) {
+    mutating func sendList(to device: String? = nil) {
         guard let list = settings.list, let account = settings.account, let known = devices.all else { return }
         let signature = account.signature(of: list)
         for other in known.values.sorted(by: { $0.id < $1.id })
@@ -250,7 +250,7 @@ extension RelayHost {
         let own = settings.list ?? RelayDeviceList()
         let merged = own.merged(with: list)
         guard merged != own else {
-            if merged.entries != list.entries { tellList(to: device) }
+            if merged.entries != list.entries { sendList(to: device) }
             return
         }
         keep(merged)
@@ -259,8 +259,8 @@ extension RelayHost {
             tellWatchers()
         }
         // The device that reported this one as removed did not know that it has joined again.
-        enterList()
-        if settings.list?.entries != list.entries { tellList() }
+        addThisDeviceToList()
+        if settings.list?.entries != list.entries { sendList() }
     }
 
     private mutating func keep(_ list: RelayDeviceList) {
@@ -283,6 +283,6 @@ extension RelayHost {
         guard let ownID = devices.ownID, let key = settings.ownKey, var list = settings.list else { return }
         list.set(ownID, key: key, isRemoved: true)
         settings.list = list
-        tellList()
+        sendList()
     }
 }

@@ -64,7 +64,9 @@ extension RelayHost {
             departures[id] = nil
             directives += streams.outgoing.discard(id)
             directives += streams.apps.discard(id)
-            if let command = ledger.end(id, .cancelled, at: now.rawValue) { note(command, id: id, status: .cancelled) }
+            if let command = ledger.end(id, .cancelled, at: now.rawValue) {
+                logCommand(command, id: id, status: .cancelled)
+            }
         }
         others.forget(client)
         messages.sent.forget(client)

@@ -256,7 +256,7 @@ extension RelayHost {
     }
 
     /// The outcome of ``Directive/open(ticket:uri:app:)``.
-    package mutating func opened(_ ticket: Int64, _ outcome: RelayOutcome, at now: Timestamp) -> [Directive] {
+    package mutating func launchEnded(_ ticket: Int64, _ outcome: RelayOutcome, at now: Timestamp) -> [Directive] {
         guard let task = work.tasks[ticket] else { return [] }
         if outcome.status != .success {
             openFallback(ticket, outcome, at: now)

@@ -40,7 +40,7 @@ extension RelayHost {
             devices.undescribed.remove(device.id)
             let wasHere = devices.isOnline(device.id)
             devices.listed?[device.id] = device
-            if !wasHere { tellList(to: device.id) }
+            if !wasHere { sendList(to: device.id) }
             offerAgain(to: device.id)
             reportOutcomes(to: device.id)
             resumeConnections(with: device.id, at: now)
@@ -165,7 +165,7 @@ extension RelayHost {
             devices.direct.insert(device)
             work.answered.begin(at: now.rawValue)
             introduce(to: device)
-            tellList(to: device)
+            sendList(to: device)
             if !devices.isListedOnline(device) { offerAgain(to: device) }
             resumeConnections(with: device, at: now)
         } else {
@@ -206,7 +206,7 @@ extension RelayHost {
         devices.introduced[id] = seen
         guard devices.direct.contains(id) else { return }
         if isNew, !devices.isListedOnline(id) {
-            tellList(to: id)
+            sendList(to: id)
             offerAgain(to: id)
         }
         resumeConnections(with: id, at: now)

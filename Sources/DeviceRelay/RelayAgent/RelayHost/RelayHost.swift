@@ -16,7 +16,7 @@ package struct RelayHost {
         /// Notify an app or a terminal.
         case tell(ClientNumber, RelayNotice)
         /// Open an address on this desktop, in an app that is not connected or in any, and report the outcome by
-        /// ``RelayHost/opened(_:_:at:)``.
+        /// ``RelayHost/launchEnded(_:_:at:)``.
         case open(ticket: Int64, uri: String, app: String?)
         /// Find out whether an app of this desktop opens addresses of a scheme that is not allowed, and report it by
         /// ``RelayHost/foundOpener(_:scheme:isPresent:at:)``.
@@ -276,11 +276,11 @@ package struct RelayHost {
         directives += streams.outgoing.discard(id)
         directives += streams.apps.discard(id)
         answer(command.client, request: command.request, outcome, id: id)
-        note(command, id: id, status: outcome.status)
+        logCommand(command, id: id, status: outcome.status)
     }
 
     /// Notes what was asked of another device.
-    mutating func note(_ command: CommandLedger.Command, id: UUID, status: RelayStatus) {
+    mutating func logCommand(_ command: CommandLedger.Command, id: UUID, status: RelayStatus) {
         log(
             RelayLogEntry(
                 device: command.device, what: command.what, status: status, id: id, asker: command.asker))

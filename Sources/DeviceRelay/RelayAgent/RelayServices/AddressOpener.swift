@@ -19,7 +19,7 @@ package protocol AddressOpener: Sendable {
 /// Opens addresses by `xdg-open`, which asks the desktop for the program to open them.
 ///
 /// A program that ends within three seconds reports the outcome by its exit code. A program that keeps running has
-/// accepted the address: it may be the browser itself. At most ``limit`` are waited for at a time. Acceptance does not
+/// accepted the address: it may be the browser itself. At most ``limit`` are waited for at a time. AcceptedNotification does not
 /// mean that a window has opened.
 package final class XDGOpen: AddressOpener {
     /// How many programs that were started may run at a time.

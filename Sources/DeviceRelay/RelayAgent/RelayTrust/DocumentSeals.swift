@@ -45,7 +45,7 @@ package struct DocumentSeals: Sendable {
     }
 
     /// Opens a document; `nil` where it is not what a device of the account sealed under this key and revision.
-    package func opened(_ sealed: RelaySealedDocument) -> RelayDocument? {
+    package func decrypted(_ sealed: RelaySealedDocument) -> RelayDocument? {
         guard let box = try? ChaChaPoly.SealedBox(combined: sealed.body),
             let bytes = try? ChaChaPoly.open(
                 box, using: sealKey,

@@ -34,7 +34,7 @@ extension RelaySeals {
     }
 
     /// The message with its decrypted body; with an empty one where the named device of the user did not seal it.
-    func opened(_ queuedMessage: QueuedMessage) -> QueuedMessage {
+    func decrypted(_ queuedMessage: QueuedMessage) -> QueuedMessage {
         var opened = queuedMessage
         opened.body = []
         let info = Self.info(from: queuedMessage.peer, to: ownID, queuedMessage)

@@ -210,14 +210,14 @@ package struct RelaySeals: Sendable {
     package mutating func incoming(_ frame: RelayFrame, at now: Timestamp) -> Incoming {
         switch frame {
         case .welcome(let own, let revision, let devices, let undescribed):
-            for device in devices { note(device) }
+            for device in devices { addListedDevice(device) }
             // What the server slips in is not shown either.
             let known = devices.filter { keys[$0.id] != nil || $0.id == own }
             let shown = undescribed.filter { id in known.contains { $0.id == id } }
             return Incoming(frame: .welcome(device: own, revision: revision, devices: known, undescribed: shown))
         case .changed(let revision, let device):
             let wasKnown = keys[device.id] != nil
-            note(device)
+            addListedDevice(device)
             guard keys[device.id] == nil else { break }
             return Incoming(frame: wasKnown ? .removed(revision: revision, device: device.id) : nil)
         case .removed(_, let device):
@@ -233,7 +233,7 @@ package struct RelaySeals: Sendable {
             var incoming = open(route, at: now)
             incoming.isGuests = keys[route.peer] == nil
             return incoming
-        case .queuedMessage(let queuedMessage): return Incoming(frame: .queuedMessage(opened(queuedMessage)))
+        case .queuedMessage(let queuedMessage): return Incoming(frame: .queuedMessage(decrypted(queuedMessage)))
         default: break
         }
         return Incoming(frame: frame)
@@ -247,7 +247,7 @@ package struct RelaySeals: Sendable {
         guestKeys[device.id] = device.key
     }
 
-    private mutating func note(_ device: RelayDevice) {
+    private mutating func addListedDevice(_ device: RelayDevice) {
         listed.insert(device.id)
         if guestKeys.removeValue(forKey: device.id) != nil { forget(device.id) }
         let isProven =
@@ -280,7 +280,7 @@ package struct RelaySeals: Sendable {
                     rest.dropFirst(8), context: context, at: rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
             else { return reset(id, route) }
             keep(line, id)
-            return Incoming(frame: opened(route, content))
+            return Incoming(frame: decryptedFrame(route, content))
         case .reset:
             guard rest.count == 16, let command = Self.uuid(rest) else { return Incoming() }
             if lines[id]?.peer == route.peer { forget(route.peer) }
@@ -302,11 +302,11 @@ package struct RelaySeals: Sendable {
         if current[lane] == nil { current[lane] = id }
         let body = Self.body(.answer, id: id, rest: end.message)
         return Incoming(
-            frame: opened(route, responder.payload),
+            frame: decryptedFrame(route, responder.payload),
             answer: .route(RelayRoute(peer: route.peer, id: UUID.random(), deadline: nil, body: body)))
     }
 
-    private func opened(_ route: RelayRoute, _ content: [UInt8]) -> RelayFrame {
+    private func decryptedFrame(_ route: RelayRoute, _ content: [UInt8]) -> RelayFrame {
         .route(RelayRoute(peer: route.peer, id: route.id, deadline: route.deadline, body: content))
     }
 

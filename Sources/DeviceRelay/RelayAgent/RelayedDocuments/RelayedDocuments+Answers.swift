@@ -70,7 +70,7 @@ extension RelayedDocuments {
         guard let sealed, !sealed.isRemoved else {
             return RelayOutcome(.notFound, detail: "there is no document of this name")
         }
-        guard let document = account?.documents.opened(sealed), let content = document.content else {
+        guard let document = account?.documents.decrypted(sealed), let content = document.content else {
             return RelayOutcome(
                 .failed, detail: "the document is there and cannot be opened: none of your devices sealed it like that")
         }
@@ -86,7 +86,7 @@ extension RelayedDocuments {
         var told: [RelayValue] = []
         var unreadable: Int64 = 0
         for sealed in page where !sealed.isRemoved {
-            guard let document = account?.documents.opened(sealed) else {
+            guard let document = account?.documents.decrypted(sealed) else {
                 unreadable += 1
                 continue
             }

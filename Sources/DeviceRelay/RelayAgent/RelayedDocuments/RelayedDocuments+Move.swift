@@ -46,7 +46,7 @@ extension RelayedDocuments {
         }
         while !read.isEmpty {
             let sealed = read.removeFirst()
-            guard let document = former.account.documents.opened(sealed),
+            guard let document = former.account.documents.decrypted(sealed),
                 let again = try? account?.documents.sealed(document, revision: sealed.revision)
             else {
                 note("a document for the next key of the account: it does not open", .failed)

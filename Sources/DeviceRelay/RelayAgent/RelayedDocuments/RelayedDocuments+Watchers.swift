@@ -84,7 +84,7 @@ extension RelayedDocuments {
 
     private mutating func tellChange(_ sealed: RelaySealedDocument, watcher: Watcher, client: ClientNumber) {
         var news: RelayMap = ["revision": .integer(sealed.revision)]
-        if let document = account?.documents.opened(sealed) {
+        if let document = account?.documents.decrypted(sealed) {
             guard document.app == watcher.app else { return }
             news["name"] = .string(document.name)
             news["removed"] = .bool(sealed.isRemoved)

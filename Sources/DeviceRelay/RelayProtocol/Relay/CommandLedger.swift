@@ -155,7 +155,7 @@ public struct CommandLedger: Sendable {
     /// all the same.
     public mutating func refused(_ id: UUID, command: Command, outcome: RelayOutcome, at now: Int64) {
         guard open[id] == nil, ended[id]?.keptUntil == nil else { return }
-        note(
+        storeEntry(
             id, command: command, status: outcome.status, detail: outcome.detail,
             firstGivenAt: firstGiven(id, to: command.device), at: now)
     }
@@ -211,11 +211,11 @@ public struct CommandLedger: Sendable {
         open[id] = nil
         queue.leave(id)
         deadlines.clean(open.count) { open[$0]?.deadline == $1 }
-        note(id, command: command, status: status, detail: detail, firstGivenAt: command.firstGivenAt, at: now)
+        storeEntry(id, command: command, status: status, detail: detail, firstGivenAt: command.firstGivenAt, at: now)
         return command
     }
 
-    private mutating func note(
+    private mutating func storeEntry(
         _ id: UUID, command: Command, status: RelayStatus, detail: String?, firstGivenAt: Int64?, at now: Int64
     ) {
         if ended[id] != nil { order.removeAll { $0 == id } }

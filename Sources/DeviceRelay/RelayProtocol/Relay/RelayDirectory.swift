@@ -154,7 +154,7 @@ public struct RelayDirectory: Sendable {
         let replaced = isNew ? known?.session : nil
         if let replaced {
             // The older session has not been closed; messages in transit over it may be lost.
-            directives += Self.tell(.interrupted(device: device.id), account, but: replaced)
+            directives += Self.send(.interrupted(device: device.id), account, but: replaced)
             directives += leave(replaced)
         }
         account.entries[device.id] = Entry(
@@ -276,7 +276,7 @@ public struct RelayDirectory: Sendable {
         account.entries[session.device]?.watcher = nil
         account.entries[session.device]?.graceEnd = end
         account.entries[session.device]?.since = now
-        let directives = Self.tell(.interrupted(device: session.device), account)
+        let directives = Self.send(.interrupted(device: session.device), account)
         accounts[id] = account
         absences.append((end, id, session.device))
         return parted + directives + [.wake(at: end)]
@@ -314,7 +314,7 @@ public struct RelayDirectory: Sendable {
         if !isInUse { for device in account.entries.keys where belongs[device] == id { belongs[device] = nil } }
     }
 
-    static func tell(_ frame: RelayFrame, _ account: Account, but sender: RelaySession? = nil) -> [Directive] {
+    static func send(_ frame: RelayFrame, _ account: Account, but sender: RelaySession? = nil) -> [Directive] {
         account.sessions.filter { $0 != sender }.map { .send(frame, to: $0) }
     }
 

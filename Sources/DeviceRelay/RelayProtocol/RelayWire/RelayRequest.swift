@@ -17,7 +17,7 @@ public enum RelayRequest: Hashable, Sendable {
     /// Finds a device by its id: one of this person's, or another person's that offers something to anyone. Answered by
     /// ``RelayNotice/found(request:_:)``.
     case find(request: Int64, device: String)
-    /// The answer to ``RelayNotice/asked(call:id:device:deadline:RelayCall)`` or
+    /// The answer to ``RelayNotice/asked(call:id:device:deadline:_:)`` or
     /// ``RelayNotice/launch(call:device:_:)``.
     case answer(call: Int64, RelayOutcome)
     /// Closes a connection.

@@ -15,7 +15,9 @@ extension RelayBroker {
     /// Only a device that has announced its account has access to the account's documents. With the access token of
     /// another account, which proves as much as a hello with it, the device reads that account's.
     func askDocuments(_ ask: RelayDocumentRequest, _ id: UUID, by session: RelaySession, at now: Timestamp) {
-        func refuse(_ why: RelayDocumentAnswer.Refusal) { tell(session, .documentAnswer(id: id, .refused(why))) }
+        func refuse(_ why: RelayDocumentAnswer.Refusal) {
+            sendRefusal(to: session, .documentAnswer(id: id, .refused(why)))
+        }
         guard let own = state.withLock({ $0.directory.account(of: session) }) else { return refuse(.notJoined) }
         guard let store = documentStore else { return refuse(.notKept) }
         let hasRoom = documentAsks.withLock { asks in

@@ -29,15 +29,17 @@ extension RelayBroker {
     func post(_ queuedMessage: QueuedMessage, from sender: RelaySession, at now: Timestamp) {
         // The sender's name, under which it is forwarded, may be longer than the receiver's.
         guard queuedMessage.body.count <= QueuedMessage.bodyLimit else {
-            return tell(sender, .undelivered(id: queuedMessage.id, .tooLarge))
+            return sendRefusal(to: sender, .undelivered(id: queuedMessage.id, .tooLarge))
         }
         let posting = state.withLock { $0.directory.posting(queuedMessage, from: sender, at: now.rawValue) }
         let account: RelayDirectory.AccountID
         switch posting {
         case .keep(let id): account = id
-        case .refuse(let reason): return tell(sender, .undelivered(id: queuedMessage.id, reason))
+        case .refuse(let reason): return sendRefusal(to: sender, .undelivered(id: queuedMessage.id, reason))
         }
-        guard let store = queuedMessageStore else { return tell(sender, .undelivered(id: queuedMessage.id, .notKept)) }
+        guard let store = queuedMessageStore else {
+            return sendRefusal(to: sender, .undelivered(id: queuedMessage.id, .notKept))
+        }
         let kept = StoredMessage(
             account: account, device: queuedMessage.peer,
             key: QueuedMessageKey(sender: sender.device, id: queuedMessage.id),
@@ -48,10 +50,10 @@ extension RelayBroker {
     private func posted(_ queuedMessage: StoredMessage, _ keeping: QueuedMessageInsertion, by sender: RelaySession) {
         switch keeping {
         case .kept: break
-        case .full: return tell(sender, .undelivered(id: queuedMessage.key.id, .full))
+        case .full: return sendRefusal(to: sender, .undelivered(id: queuedMessage.key.id, .full))
         case .failed(let why):
             if fault() == nil { queuedMessageFailure.log(QueuedMessageError(description: why), to: logger) }
-            return tell(sender, .undelivered(id: queuedMessage.key.id, .notKept))
+            return sendRefusal(to: sender, .undelivered(id: queuedMessage.key.id, .notKept))
         }
         keptQueuedMessages.increment()
         let now = clock()
@@ -141,7 +143,7 @@ extension RelayBroker {
     func recall(_ id: UUID, for device: String, by session: RelaySession) {
         let key = QueuedMessageKey(sender: session.device, id: id)
         guard let store = queuedMessageStore, !queuedMessages.withLock({ $0.flow.isUnderWay(key, to: device) }) else {
-            return tell(session, .recalled(id: id, didWait: false))
+            return sendRefusal(to: session, .recalled(id: id, didWait: false))
         }
         store.remove(key, for: device) { [weak self] wasKept in
             guard let self else { return }
@@ -181,7 +183,7 @@ extension RelayBroker {
         guard !wasUnderWay, let sender = state.withLock({ $0.directory.session(of: queuedMessage.key.sender) }) else {
             return
         }
-        tell(sender, .undelivered(id: queuedMessage.key.id, reason))
+        sendRefusal(to: sender, .undelivered(id: queuedMessage.key.id, reason))
     }
 
     // MARK: Time

@@ -170,11 +170,11 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// Refuses a frame of a device for good. Whoever waits for an answer to it has that answer.
     private func refuse(_ frame: RelayFrame, of sender: RelaySession, _ fault: String) {
         switch frame {
-        case .route(let route): tell(sender, .undelivered(id: route.id, .unavailable))
-        case .queuedMessage(let queuedMessage): tell(sender, .undelivered(id: queuedMessage.id, .notKept))
-        case .documentAsk(let id, _): tell(sender, .documentAnswer(id: id, .refused(.notKept)))
+        case .route(let route): sendRefusal(to: sender, .undelivered(id: route.id, .unavailable))
+        case .queuedMessage(let queuedMessage): sendRefusal(to: sender, .undelivered(id: queuedMessage.id, .notKept))
+        case .documentAsk(let id, _): sendRefusal(to: sender, .documentAnswer(id: id, .refused(.notKept)))
         case .goodbye, .withdraw, .queuedMessageTaken: break
-        default: tell(sender, .refused("relaying is out of service: \(fault)"))
+        default: sendRefusal(to: sender, .refused("relaying is out of service: \(fault)"))
         }
     }
 
@@ -203,7 +203,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
         switch directive {
         case .forward(let route, _, _):
-            guard let connection else { return tell(sender, .undelivered(id: route.id, .unavailable)) }
+            guard let connection else { return sendRefusal(to: sender, .undelivered(id: route.id, .unavailable)) }
             forward(route, connection, from: sender)
         case .send(let frame, let target): send(frame, to: target, connection)
         case .wake, .push, .keep, .forget, .describe, nil: break
@@ -214,18 +214,20 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// not connected.
     private func forward(_ route: RelayRoute, _ connection: any DeviceConnection, from sender: RelaySession) {
         // The sender's name, which replaces the receiver's, may be longer.
-        guard let bytes = encoded(.route(route)) else { return tell(sender, .undelivered(id: route.id, .tooLarge)) }
+        guard let bytes = encoded(.route(route)) else {
+            return sendRefusal(to: sender, .undelivered(id: route.id, .tooLarge))
+        }
         (route.isBulk ? forwardedPieces : forwardedMessages).increment()
         connection.relay(bytes, isBulk: route.isBulk) { [weak self] outcome in
             switch outcome {
             case .written: break
-            case .ended: self?.tell(sender, .undelivered(id: route.id, .unavailable))
-            case .choked: self?.tell(sender, .undelivered(id: route.id, .overloaded))
+            case .ended: self?.sendRefusal(to: sender, .undelivered(id: route.id, .unavailable))
+            case .choked: self?.sendRefusal(to: sender, .undelivered(id: route.id, .overloaded))
             }
         }
     }
 
-    func tell(_ session: RelaySession, _ frame: RelayFrame) {
+    func sendRefusal(to session: RelaySession, _ frame: RelayFrame) {
         refused.increment()
         send(frame, to: session, state.withLock { $0.connections[session] })
     }

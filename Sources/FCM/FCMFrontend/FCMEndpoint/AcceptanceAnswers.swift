@@ -24,7 +24,9 @@ final class AcceptanceAnswers: AcceptanceSink {
     ///
     /// - Returns: An id for each, in the order of the list; `nil` for one that could not be made durable, or was too
     ///   many.
-    static func of(_ acceptances: [Acceptance], by acceptor: any NotificationAcceptor) async -> [NotificationID?] {
+    static func of(_ acceptances: [AcceptedNotification], by acceptor: any NotificationAcceptor) async
+        -> [NotificationID?]
+    {
         let first = AcceptanceAnswers(acceptances.count)
         for acceptance in numbered(acceptances) where !acceptor.accept(acceptance, sink: first) {
             first.completed([AcceptanceResult(ticket: acceptance.ticket, id: nil, apnsID: nil)])
@@ -41,7 +43,7 @@ final class AcceptanceAnswers: AcceptanceSink {
     }
 
     /// The same acceptances, with their indexes in the list as tickets.
-    private static func numbered(_ acceptances: [Acceptance]) -> [Acceptance] {
+    private static func numbered(_ acceptances: [AcceptedNotification]) -> [AcceptedNotification] {
         acceptances.enumerated().map { place, acceptance in
             var acceptance = acceptance
             acceptance.ticket = Int32(clamping: place)

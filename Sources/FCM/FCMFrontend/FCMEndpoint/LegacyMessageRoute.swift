@@ -114,7 +114,7 @@ struct LegacyMessageRoute: Sendable {
                 error as? MessageTargetValidator.Refused
                 ?? MessageTargetValidator.Refused(refusal: .of(error, logger: logger))
             messages.metrics.refused(refused.refusal)
-            if refused.refusal.status != .unavailable { _ = messages.note(refused, team) }
+            if refused.refusal.status != .unavailable { _ = messages.recordRefusal(refused, team) }
             return .failure(LegacyFCMError(refused.refusal, isAudience: isAudience))
         }
     }

@@ -26,19 +26,19 @@ struct MessageRoute: Sendable {
             return .fcm(JSONValue.object([.init("name", .string(name))]).bytes)
         } catch let refused as MessageTargetValidator.Refused {
             metrics.refused(refused.refusal)
-            return .fcm(refused.refusal, noted: note(refused, team))
+            return .fcm(refused.refusal, noted: recordRefusal(refused, team))
         } catch {
             let refusal = FCMRejection.of(error, logger: logger)
             metrics.refused(refusal)
             // A failure of the server is no refusal of the message: it is sent again.
             guard refusal.status != .unavailable else { return .fcm(refusal) }
-            return .fcm(refusal, noted: note(MessageTargetValidator.Refused(refusal: refusal), team))
+            return .fcm(refusal, noted: recordRefusal(MessageTargetValidator.Refused(refusal: refusal), team))
         }
     }
 
     /// Writes a refusal into a timeline, and returns the timeline's id.
-    func note(_ refused: MessageTargetValidator.Refused, _ team: TeamID) -> String? {
-        acceptor.noteRefusal(
+    func recordRefusal(_ refused: MessageTargetValidator.Refused, _ team: TeamID) -> String? {
+        acceptor.recordRefusal(
             code: refused.refusal.timelineCode, note: refused.refusal.note, team: team, topic: refused.topic,
             apnsID: nil)?.description
     }
@@ -102,7 +102,7 @@ struct MessageRoute: Sendable {
             }
         }
         guard !isDryRun else { return Sent(accepted: addressees.count, refused: refused) }
-        var acceptances: [Acceptance] = []
+        var acceptances: [AcceptedNotification] = []
         var left: [NotificationID] = []
         for addressee in addressees {
             if message.apns?.isForLiveActivity == true, try await gate.isAgent(addressee) {
@@ -117,7 +117,7 @@ struct MessageRoute: Sendable {
             acceptances.append(acceptance(addressee, delivery: delivery, content: bytes))
         }
         try throttle(acceptances)
-        for each in refused { _ = note(each, team) }
+        for each in refused { _ = recordRefusal(each, team) }
         if acceptances.isEmpty, let first = left.first { return Sent(id: first, accepted: left.count) }
         let ids = await AcceptanceAnswers.of(acceptances, by: acceptor)
         guard let first = ids.lazy.compactMap({ $0 }).first else { throw FCMRejection.notNow }
@@ -125,7 +125,8 @@ struct MessageRoute: Sendable {
         var failed = refused
         for (each, id) in zip(acceptances, ids) where id == nil {
             failed.append(MessageTargetValidator.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue))
-            _ = note(MessageTargetValidator.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
+            _ = recordRefusal(
+                MessageTargetValidator.Refused(refusal: Self.notStored, topic: each.app.topic.rawValue), team)
         }
         return Sent(id: first, accepted: ids.count { $0 != nil }, refused: failed)
     }
@@ -134,7 +135,7 @@ struct MessageRoute: Sendable {
     private func leave(
         _ addressee: MessageTargetValidator.Addressee, message: FCMMessage, team: TeamID
     ) throws -> NotificationID {
-        let noted = acceptor.noteRefusal(
+        let noted = acceptor.recordRefusal(
             code: PushType.noReceiver,
             note:
                 "\(Self.activityField): there are no Live Activities on this device, and the app's own token was not meant",
@@ -159,7 +160,7 @@ struct MessageRoute: Sendable {
         return app.id
     }
 
-    private func throttle(_ acceptances: [Acceptance]) throws {
+    private func throttle(_ acceptances: [AcceptedNotification]) throws {
         let full = throttles.take(
             acceptances.map { ($0.subject, $0.notification.collapseID != nil) }, at: acceptor.now)
         guard let full else { return }
@@ -183,8 +184,8 @@ struct MessageRoute: Sendable {
 
     private func acceptance(
         _ addressee: MessageTargetValidator.Addressee, delivery: FCMDelivery, content: [UInt8]
-    ) -> Acceptance {
-        var acceptance = Acceptance(
+    ) -> AcceptedNotification {
+        var acceptance = AcceptedNotification(
             app: addressee.app, subject: addressee.subject,
             notification: Notification(
                 apnsID: delivery.apnsID, topic: addressee.app.topic, pushType: delivery.pushType,

@@ -58,7 +58,7 @@ struct WebPushRoute: Sendable {
                     HTTPField.Name(name).flatMap { request.headers[$0] }
                 }
             } catch { throw Self.refusal(.badRequest, error.reason) }
-            var acceptance = Acceptance(
+            var acceptance = AcceptedNotification(
                 app: subscription.app, subject: subscription.subject,
                 notification: Notification(
                     apnsID: nil, topic: subscription.app.topic, pushType: nil, priority: asked.urgency.priority,

@@ -68,7 +68,7 @@ package struct WebEnrolment: Sendable {
             try await store.keepWebRegistration(
                 registration, device: credentials.device, app: app.id, environment: environment, at: clock())
         }
-        note(credentials.device)
+        registrationsChanged(of: credentials.device)
         return outcome
     }
 
@@ -142,7 +142,7 @@ package struct WebEnrolment: Sendable {
         registration.key = key
         registration.installation = installation
         guard try await store.changeWebRegistration(kept, to: registration, at: now) else { return .changed }
-        note(kept.device)
+        registrationsChanged(of: kept.device)
         return .kept
     }
 
@@ -211,9 +211,9 @@ package struct WebEnrolment: Sendable {
         return kept.map { .success($0) } ?? .failure(Unfit(outcome: .unknownToken))
     }
 
-    /// Notes that a device's registrations have changed.
-    private func note(_ device: DeviceID) {
-        registrations.note(device)
+    /// Records that a device's registrations have changed.
+    private func registrationsChanged(of device: DeviceID) {
+        registrations.add(device)
         mailboxes.registrationsChanged(of: device)
     }
 

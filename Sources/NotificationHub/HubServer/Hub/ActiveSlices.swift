@@ -21,7 +21,7 @@ actor ActiveSlices {
     }
 
     /// Waits for the end of the slices that are under way now.
-    func settle(_ hub: Int64) async {
+    func waitUntilEnded(of hub: Int64) async {
         guard let left = numbers[hub], !left.isEmpty else { return }
         await withCheckedContinuation { waiting.append((left, $0)) }
     }

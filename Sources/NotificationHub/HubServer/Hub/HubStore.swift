@@ -155,7 +155,7 @@ package protocol HubStore: Sendable {
     /// The members of a part.
     func audience(of part: SendSegment) async throws -> Bitmap
     /// Records that a part was submitted as a broadcast.
-    func note(_ broadcast: TakenBroadcast, of part: SendSegment) async throws
+    func setBroadcast(_ broadcast: TakenBroadcast, of part: SendSegment) async throws
     /// The members of a part that have no row in the report, can be reached, and have had the same channel since.
     func remaining(of part: SendSegment) async throws -> Bitmap
     /// Moves members out of a closed part into a new part with the same moment and expiration; an empty set makes no
@@ -166,7 +166,7 @@ package protocol HubStore: Sendable {
     /// Records that a part was withdrawn.
     func noteWithdrawn(_ part: SendSegment, at now: Timestamp) async throws
     /// Stores report rows for copies of a part's broadcast, up to and including `copy`.
-    func note(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws
+    func storeRecipients(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws
     /// The installations with these device tokens of this server, by token; tokens are in lower case.
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation]
     /// The lists of parts by the parts' numbers. Parts that are closed or withdrawn are left out, and so are those of
@@ -208,7 +208,7 @@ package protocol HubStore: Sendable {
         of send: Int64, after place: (installation: UInt32, part: String)?, limit: Int
     ) async throws -> [SendRecipient]
     /// Updates the rows of recipients, found by installation number and part, with the time of the look-up.
-    func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
+    func updateRecipients(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
     /// Recipients whose end is not final and that were looked up before `instant`, the least recent look-up first.
     func openRecipients(of send: Int64, lookedUpBefore instant: Timestamp, limit: Int) async throws -> [SendRecipient]
     /// Merges pairs of rows of a part, at most `count` times: the row of a member whose installation was deleted, and

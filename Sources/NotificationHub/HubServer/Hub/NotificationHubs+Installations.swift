@@ -161,7 +161,7 @@ extension NotificationHubs {
 }
 
 /// The data that an erasure deleted of a person.
-package struct Erasure: Hashable, Sendable {
+package struct ErasureReport: Hashable, Sendable {
     /// The ids of the installations.
     package var installations: [String] = []
     /// The number of notifications that were queued for their devices or shown on them, and were withdrawn.
@@ -178,12 +178,12 @@ extension NotificationHubs {
     /// still finds them. In between it waits for the slices that were under way.
     package func erase(
         user: String, of hub: HubRecord, timelines: any TimelineService, by withdrawal: any NotificationWithdrawal
-    ) async throws -> Erasure {
-        var erasure = Erasure()
+    ) async throws -> ErasureReport {
+        var erasure = ErasureReport()
         let numbers = try await store.numbers(ofUser: user.lowercased(), hub: hub.number)
         let found = try await store.installations(numbers, hub: hub.number)
         try await store.retire(found, hub: hub.number, at: now, committed: committed)
-        await slices.settle(hub.number)
+        await slices.waitUntilEnded(of: hub.number)
         for each in found {
             try await followCopies(of: each.number, hub)
             erasure.notifications += try await takeBack(
@@ -232,7 +232,7 @@ extension NotificationHubs {
             guard outcome?.isTakenBack ?? false else { continue }
             var row = recipient
             row.end = .ended
-            try await store.note([row], of: send, lookedUpAt: now)
+            try await store.updateRecipients([row], of: send, lookedUpAt: now)
             count += 1
         }
         return count
@@ -252,7 +252,7 @@ extension NotificationHubs {
         var record = try await send(id, of: hub)
         if !record.state.isFinal { record = try await cancel(id, of: hub) }
         // Slices that are under way continue after the send has ended, and are withdrawn with the others.
-        await slices.settle(hub.number)
+        await slices.waitUntilEnded(of: hub.number)
         record = try await send(id, of: hub)
         guard record.request.format != .template, case .audience = record.request.target else {
             return try await withdrawRows(of: record, hub: hub, timelines: timelines, withdrawal: withdrawal)

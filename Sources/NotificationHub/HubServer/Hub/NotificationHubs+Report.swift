@@ -89,7 +89,7 @@ extension NotificationHubs {
             }
             changed.append(recipient)
         }
-        if !changed.isEmpty { try await store.note(changed, of: record.number, lookedUpAt: begin) }
+        if !changed.isEmpty { try await store.updateRecipients(changed, of: record.number, lookedUpAt: begin) }
     }
 }
 

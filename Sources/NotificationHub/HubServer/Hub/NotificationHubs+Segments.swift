@@ -60,7 +60,7 @@ extension NotificationHubs {
                 name: "\(record.id)/\(part.number)", list: part.number, audience: "\(audience), hub \(hub.name)",
                 body: try payload(of: part, request), headers: request.headers, expiresAt: part.expiresAt), of: hub)
         if let taken {
-            try await store.note(taken, of: part)
+            try await store.setBroadcast(taken, of: part)
         } else if part.expiresAt != nil {
             // The slices have already passed the members of a part that follows another.
             try await store.noteWithdrawn(part, at: now)
@@ -117,7 +117,7 @@ extension NotificationHubs {
                     }
                     return row(copy.id, part: part, owner: owner)
                 }
-                try await store.note(rows, of: part, upTo: last.id)
+                try await store.storeRecipients(rows, of: part, upTo: last.id)
                 part.followed = last.id
                 left -= copies.count
                 if copies.count < Self.followed { break }

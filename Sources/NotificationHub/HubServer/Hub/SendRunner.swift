@@ -106,7 +106,7 @@ package struct SendRunner: Sendable {
                     for record in begun.sends {
                         group.addTask { await work(record, all: begun.hubs, runState: runState) }
                     }
-                } catch { note(error, runState) }
+                } catch { recordFault(error, runState) }
             } while await group.next() != nil
         }
         if let fault = runState.state.withLock({ $0.fault }) { throw fault }
@@ -141,7 +141,7 @@ package struct SendRunner: Sendable {
         }
     }
 
-    private func note(_ fault: any Error, _ runState: RunState) {
+    private func recordFault(_ fault: any Error, _ runState: RunState) {
         runState.state.withLock { if $0.fault == nil { $0.fault = fault } }
     }
 
@@ -161,7 +161,7 @@ package struct SendRunner: Sendable {
             }
         } catch {
             rest = hubs.now.adding(milliseconds: Self.rest)
-            note(error, runState)
+            recordFault(error, runState)
             if !Task.isCancelled { logger.error("the send \(record.id) rests five seconds: \(error)") }
         }
         runState.state.withLock { $0.turns.end(record.number, restingUntil: rest) }

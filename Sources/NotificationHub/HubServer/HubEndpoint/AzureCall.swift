@@ -115,7 +115,7 @@ struct AzureRoutes: Sendable {
                 if isWrite { try writes.check(writer, call.hub, from: context.channel, at: hubs.now) }
                 response = try await answer(call)
             } catch {
-                writes.rates.note(error)
+                writes.rates.countRefusal(error)
                 guard let refusal = AzureRejection(error) else { throw error }
                 response = refusal.response(tracking: tracking.uuidString.lowercased(), now: hubs.now)
             }

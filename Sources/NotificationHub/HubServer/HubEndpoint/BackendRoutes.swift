@@ -50,7 +50,7 @@ struct BackendRoutes: Sendable {
             } catch let fault as InstallationError {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)
             } catch HubError.quota(let quota) {
-                writes.rates.note(HubError.quota(quota))
+                writes.rates.countRefusal(HubError.quota(quota))
                 return quota.refusal.response
             } catch let fault as HubError {
                 throw ControlError(status: .unprocessableContent, code: "unprocessable", message: fault.description)

@@ -81,7 +81,7 @@ package final class HubWriteRates: Sendable {
     }
 
     /// Counts what a quota has refused; other errors are not counted.
-    func note(_ error: any Error) {
+    func countRefusal(_ error: any Error) {
         if case HubError.quota(let quota) = error { refusals[quota.name]?.increment() }
     }
 

@@ -71,7 +71,7 @@ struct OwnRoutes: Sendable {
         router.get("v1/hubs/:hub", use: handler(.manage) { try await summary($0) })
         addInstallations(to: router)
         addSends(to: router)
-        addTrials(to: router)
+        addCampaignTestRoutes(to: router)
         addWebhook(to: router)
         let document = ByteBuffer(bytes: OpenAPIDocument.tree.bytes)
         router.get("v1/openapi.json") { _, _ in Response.json(document) }
@@ -102,7 +102,7 @@ struct OwnRoutes: Sendable {
                 if isWrite { try writes.check(writer, call.hub, from: context.channel, at: hubs.now) }
                 return try await answer(call)
             } catch {
-                writes.rates.note(error)
+                writes.rates.countRefusal(error)
                 guard let problem = HubProblem(error) else { throw error }
                 return problem.response
             }

@@ -41,7 +41,7 @@ package struct GatewaySender: PushSender {
     }
 
     /// Verdicts for the notifications that fail the checks, and acceptances for the others.
-    private func acceptances(_ pushes: [HubPush], of hub: HubRecord) async -> ([PushVerdict?], [Acceptance]) {
+    private func acceptances(_ pushes: [HubPush], of hub: HubRecord) async -> ([PushVerdict?], [AcceptedNotification]) {
         var verdicts = [PushVerdict?](repeating: nil, count: pushes.count)
         let app: RegisteredApp?
         do { app = try await apps.find(hub.topic) } catch { return (verdicts, []) }
@@ -50,13 +50,13 @@ package struct GatewaySender: PushSender {
         }
         let resolutions: [TokenDirectory.Resolution]
         do { resolutions = try await self.resolutions(of: pushes) } catch { return (verdicts, []) }
-        var acceptances: [Acceptance] = []
+        var acceptances: [AcceptedNotification] = []
         for (index, push) in pushes.enumerated() {
             switch examined(push, resolution: resolutions[index], app: app) {
             case .refused(let verdict): verdicts[index] = verdict
             case .fit(let subject, let notification):
                 acceptances.append(
-                    Acceptance(app: app, subject: subject, notification: notification, ticket: Int32(index)))
+                    AcceptedNotification(app: app, subject: subject, notification: notification, ticket: Int32(index)))
             }
         }
         return (verdicts, acceptances)

@@ -64,7 +64,7 @@ package final class HubPresence: SessionListener {
     /// - Returns: Whether there may be more of them.
     /// - Throws: A store's error; the devices are then reported by the next call.
     @discardableResult
-    package func tell(_ hubs: NotificationHubs, _ lists: HubLists) async throws -> Bool {
+    package func reportSeenDevices(_ hubs: NotificationHubs, _ lists: HubLists) async throws -> Bool {
         let now = clock()
         let seen = state.withLock { $0.takeSeen(at: now, since: now.adding(milliseconds: -Self.period)) }
         guard !seen.isEmpty else { return false }

@@ -59,7 +59,7 @@ struct CampaignFollowing {
     /// Records a report that was sent.
     ///
     /// - Parameter isEnd: Whether it was sent with the event of the campaign's end.
-    mutating func note(_ report: [JSONValue.Member], of campaign: Campaign, isEnd: Bool, at now: Timestamp) {
+    mutating func recordReport(_ report: [JSONValue.Member], of campaign: Campaign, isEnd: Bool, at now: Timestamp) {
         var told = campaigns[campaign] ?? Told()
         (told.report, told.askedAt) = (report, now)
         if isEnd { told.endedAt = now }

@@ -107,7 +107,7 @@ package actor HubWebhookDispatcher {
         let (hub, now) = (call.hub.number, clock())
         underWay.remove(hub)
         for (id, report, isEnd) in served.told {
-            following.note(report, of: .init(hub: hub, id: id), isEnd: isEnd, at: now)
+            following.recordReport(report, of: .init(hub: hub, id: id), isEnd: isEnd, at: now)
         }
         guard !served.tookEverything else {
             pauses[hub] = nil
@@ -148,7 +148,7 @@ package actor HubWebhookDispatcher {
                 if Self.isEndOfCampaign(event), !served.told.isEmpty { return served }
                 let ended = try await report(of: event, hub)
                 for member in ended?.1 ?? [] { event.data.set(member.name, member.value) }
-                try await tell(event, webhook: webhook, hub: hub, address: address)
+                try await post(event, webhook: webhook, hub: hub, address: address)
                 try await store.endEvent(event.number)
                 if let (id, report) = ended { served.told.append((id, report, true)) }
             }
@@ -157,7 +157,7 @@ package actor HubWebhookDispatcher {
                 let report = try await report(campaign.id, hub), report != campaign.report
             else { return served }
             let data = JSONValue.object([.init("send", .string(campaign.id))] + report)
-            try await tell(
+            try await post(
                 HubEvent(number: 0, hub: hub.number, kind: .campaignReport, data: data, at: clock()), webhook: webhook,
                 hub: hub,
                 address: address)
@@ -178,7 +178,7 @@ package actor HubWebhookDispatcher {
         do { return try WebhookAddress(webhook.url) } catch { throw Untold(description: "\(error)") }
     }
 
-    private nonisolated func tell(
+    private nonisolated func post(
         _ event: HubEvent, webhook: HubWebhook, hub: HubRecord, address: WebhookAddress
     ) async throws {
         let body = event.body(hub: hub.name)

@@ -70,7 +70,7 @@ extension HubDatabase {
     }
 
     /// Records the broadcast's id.
-    package func note(_ broadcast: TakenBroadcast, of part: SendSegment) async throws {
+    package func setBroadcast(_ broadcast: TakenBroadcast, of part: SendSegment) async throws {
         try await pool.write { database in
             try database.execute(
                 sql: "UPDATE send_part SET broadcast = ?, expires_at = ? WHERE number = ?",
@@ -138,7 +138,7 @@ extension HubDatabase {
     }
 
     /// Writes the rows, unless a concurrent call has gone further.
-    package func note(
+    package func storeRecipients(
         _ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID
     ) async throws {
         try await pool.write { database in

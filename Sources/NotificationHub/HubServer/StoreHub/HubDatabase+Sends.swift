@@ -163,7 +163,7 @@ extension HubDatabase {
             for (name, count) in progress.variants {
                 try SegmentRows.add(count, to: "variant \(name)", of: send, database)
             }
-            try SegmentRows.note(progress.evidence, fault: progress.fault, of: send, database: database)
+            try SegmentRows.record(progress.evidence, fault: progress.fault, of: send, database: database)
             if progress.isEnd, let wave = progress.wave {
                 try SegmentRows.end(wave, nextAt: progress.nextAt, at: progress.at, database)
             } else if progress.isEnd, let next = try RecipientRows.nextRetry(of: send, database) {

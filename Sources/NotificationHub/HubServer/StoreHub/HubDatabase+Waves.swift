@@ -20,8 +20,8 @@ extension HubDatabase {
                     """,
                 arguments: [state.rawValue, now.rawValue, isOver ? now.rawValue : nil, targeted, blob, send])
             guard database.changesCount == 1 else { return }
-            try SegmentRows.note(parts, of: send, database)
-            if let waves { try SegmentRows.note(waves, of: send, database) }
+            try SegmentRows.insert(parts, of: send, database)
+            if let waves { try SegmentRows.apply(waves, of: send, database) }
         }
     }
 
@@ -87,8 +87,8 @@ extension HubDatabase {
                     """,
                 arguments: [blob, now.rawValue, wave.send, wave.dueAt.rawValue, wave.openedAt?.rawValue])
             guard database.changesCount == 1 else { return }
-            try SegmentRows.note(parts, of: wave.send, database)
-            try SegmentRows.note(change, of: wave.send, database)
+            try SegmentRows.insert(parts, of: wave.send, database)
+            try SegmentRows.apply(change, of: wave.send, database)
         }
     }
 
@@ -273,7 +273,8 @@ extension HubDatabase {
     }
 
     /// Updates the rows in one transaction.
-    package func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
+    package func updateRecipients(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
+    {
         try await pool.write { database in
             let statement = try database.cachedStatement(
                 sql: """

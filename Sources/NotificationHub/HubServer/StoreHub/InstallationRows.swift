@@ -76,7 +76,7 @@ enum InstallationRows {
                 UPDATE installation SET channel = NULL, fault = ?, fault_at = ?, version = version + 1 WHERE number = ?
                 """, arguments: [fault.word, fault.at.rawValue, Int64(stored.number)])
         changes.append(AudienceChange(hub: hub, before: stored.entry, after: nil))
-        try RecipientRows.tell(
+        try RecipientRows.addEvent(
             .channelDead,
             data: [
                 .init("installationId", .string(stored.installation.id)),

@@ -93,7 +93,7 @@ enum RecipientRows {
     }
 
     /// Records an event in the transaction that causes it, if the hub has a webhook.
-    static func tell(
+    static func addEvent(
         _ kind: HubEvent.Kind, data: [JSONValue.Member], hub: Int64, at now: Timestamp, database: Database
     )
         throws

@@ -6,7 +6,7 @@ import PushCore
 /// The statements for batches and segments of sends.
 enum SegmentRows {
     /// Stores parts with the hub's next moment.
-    static func note(_ parts: [SendPartDraft], of send: Int64, _ database: Database) throws {
+    static func insert(_ parts: [SendPartDraft], of send: Int64, _ database: Database) throws {
         guard !parts.isEmpty else { return }
         let moment = try Int64.fetchOne(
             database,
@@ -46,7 +46,7 @@ enum SegmentRows {
             arguments: [send, PartClosure.closed.rawValue]) != nil
     }
 
-    static func note(_ change: WaveChange, of send: Int64, _ database: Database) throws {
+    static func apply(_ change: WaveChange, of send: Int64, _ database: Database) throws {
         for (instant, part) in change.waves {
             // A wave that was not opened accepts more members; opened ones are over or before the present.
             let known = try Data.fetchOne(
@@ -71,7 +71,7 @@ enum SegmentRows {
         }
     }
 
-    static func note(
+    static func record(
         _ evidence: EnvironmentEvidence, fault: String?, of send: Int64, database: Database
     ) throws {
         if evidence.right > 0 { try add(evidence.right, to: "environment right", of: send, database) }

@@ -18,7 +18,7 @@ final class DeviceConnectionContext: Sendable {
     let calls: DeviceCallQueues
     let metrics: DeviceEndpointMetrics
     let logger: Logger
-    let doubts = UpstreamDoubts()
+    let unconfirmedUpstream = UnconfirmedUpstreamNames()
     let pendingBytes = PendingBytesBudget()
     let logins: LoginGate
 
@@ -66,8 +66,8 @@ final class DeviceConnectionShell: MCSChannelPeer {
     /// The browser registrations of the device; an agent's device has none.
     private var web: [WebRegistrationPlace: WebRegistration] = [:]
     /// The number of the reading of the registrations that is under way; nothing is written meanwhile.
-    private var webReading: Int?
-    private var webReadings = 0
+    private var pendingWebLoad: Int?
+    private var webLoads = 0
     /// The frames that other devices sent while the connection was choked.
     private var heldFrames: HeldFrames
     /// The number of upstream items since the login that refer to unknown notifications, or another device's.
@@ -82,8 +82,8 @@ final class DeviceConnectionShell: MCSChannelPeer {
     /// the ids in its login itself. Other clients (microG) send the ids of all notifications of the last session,
     /// acknowledged or not. So only as many are written as a login may contain, and once they are acknowledged the
     /// device must reconnect.
-    private var foreignCapacity: Int?
-    private static let foreignSessionLimit = MCSClientConfiguration().loginIDLimit
+    private var thirdPartyCapacity: Int?
+    private static let thirdPartySessionLimit = MCSClientConfiguration().loginIDLimit
 
     init(_ surroundings: DeviceConnectionContext, port: DeviceConnectionPort) {
         self.surroundings = surroundings
@@ -142,27 +142,27 @@ final class DeviceConnectionShell: MCSChannelPeer {
             if !hasWaiting { flow.nothingWaits() }
             surroundings.sessions?.opened(id, port)
             if let channel = channel?.channel { surroundings.limiter.proven(channel) }
-            if surroundings.web.mayHave(id.device) { readWeb(of: id) }
+            if surroundings.web.mayHave(id.device) { loadWebRegistrations(of: id) }
         }
         let answer = MCSLoginAnswer(verdict)
         surroundings.metrics.login(answer)
-        let names = sessionID.map { surroundings.doubts.take(of: $0.device) } ?? []
+        let names = sessionID.map { surroundings.unconfirmedUpstream.take(of: $0.device) } ?? []
         perform(session.loginAnswered(answer, upstream: names, at: .now()))
         channel?.settle()
     }
 
     func registrationsChanged() {
         guard let sessionID else { return }
-        readWeb(of: sessionID)
+        loadWebRegistrations(of: sessionID)
         channel?.settle()
     }
 
-    private func readWeb(of session: DeviceSessionID) {
-        webReadings += 1
-        webReading = webReadings
+    private func loadWebRegistrations(of session: DeviceSessionID) {
+        webLoads += 1
+        pendingWebLoad = webLoads
         perform(flow.writabilityChanged(false))
-        surroundings.web.registrations(of: session.device) { [port, webReadings] found in
-            port.onLoop { $0.webRead(found, webReadings) }
+        surroundings.web.registrations(of: session.device) { [port, webLoads] found in
+            port.onLoop { $0.webRegistrationsLoaded(found, webLoads) }
         }
     }
 
@@ -170,9 +170,11 @@ final class DeviceConnectionShell: MCSChannelPeer {
         "a device's registrations could not be read", level: .warning)
     private static let unreadMailbox = RepeatedMessage("a mailbox could not be read", level: .warning)
 
-    private func webRead(_ found: Result<[WebRegistrationPlace: WebRegistration], any Error>, _ number: Int) {
-        guard webReading == number else { return }
-        webReading = nil
+    private func webRegistrationsLoaded(
+        _ found: Result<[WebRegistrationPlace: WebRegistration], any Error>, _ number: Int
+    ) {
+        guard pendingWebLoad == number else { return }
+        pendingWebLoad = nil
         switch found {
         case .success(let registrations):
             web = registrations
@@ -238,7 +240,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
 
     func received(_ packet: MCSPacket) {
         if sessionID == nil, case .login(let login) = packet, login.id != MCSLoginRequest.agentID {
-            foreignCapacity = Self.foreignSessionLimit
+            thirdPartyCapacity = Self.thirdPartySessionLimit
         }
         perform(session.received(packet, at: .now()))
     }
@@ -248,7 +250,7 @@ final class DeviceConnectionShell: MCSChannelPeer {
     }
 
     func writabilityChanged(_ isWritable: Bool) {
-        guard sessionID != nil, webReading == nil else { return }
+        guard sessionID != nil, pendingWebLoad == nil else { return }
         while channel?.isWritable ?? false, let frame = heldFrames.next() {
             perform(session.relay(frame))
             channel?.settle()
@@ -348,7 +350,7 @@ extension DeviceConnectionShell {
                 port.onLoop { $0.pageRead(page) }
             }
         case .write(let all):
-            let notifications = web.isEmpty ? all : sayable(all, sessionID)
+            let notifications = web.isEmpty ? all : deliverable(all, sessionID)
             perform(session.send(notifications, at: .now()))
             surroundings.metrics.sent.increment(by: notifications.count)
             noteSent(notifications, sessionID)
@@ -380,7 +382,7 @@ extension DeviceConnectionShell {
     }
 
     /// The notifications that can be sent to browsers too. Others, the recalls of notifications, are ended.
-    private func sayable(
+    private func deliverable(
         _ notifications: [OutgoingNotification], _ session: DeviceSessionID
     ) -> [OutgoingNotification] {
         let unsayable = notifications.filter { notification in
@@ -432,21 +434,22 @@ extension DeviceConnectionShell {
     }
 
     /// The number of notifications that may be written now.
-    private var capacity: Int { min(session.capacity, foreignCapacity ?? .max) }
+    private var capacity: Int { min(session.capacity, thirdPartyCapacity ?? .max) }
 
     private func capacityChanged() {
         perform(flow.capacityChanged(capacity))
-        endIfServed()
+        endWithoutCapacity()
     }
 
     private func noteWritten(_ count: Int) {
-        foreignCapacity = foreignCapacity.map { $0 - count }
-        endIfServed()
+        thirdPartyCapacity = thirdPartyCapacity.map { $0 - count }
+        endWithoutCapacity()
     }
 
     /// Ends a session that has reached its maximum of notifications, once all are acknowledged.
-    private func endIfServed() {
-        guard let foreignCapacity, foreignCapacity <= 0, session.capacity == surroundings.configuration.windowLimit
+    private func endWithoutCapacity() {
+        guard let thirdPartyCapacity, thirdPartyCapacity <= 0,
+            session.capacity == surroundings.configuration.windowLimit
         else { return }
         perform(session.end(.stopping))
     }
@@ -468,7 +471,7 @@ extension DeviceConnectionShell {
         for case .notSent(let ids) in last { surroundings.gateway.attempts(ids, became: .notSent) }
         let attempts = session.unacknowledgedAttempts
         if !attempts.isEmpty { surroundings.gateway.attempts(attempts, became: .unacknowledged) }
-        surroundings.doubts.note(session.unprovenUpstream, of: sessionID.device)
+        surroundings.unconfirmedUpstream.record(session.unconfirmedUpstreamNames, of: sessionID.device)
         self.sessionID = nil
         heldFrames.drop()
         surroundings.sessions?.closed(sessionID)

@@ -68,7 +68,7 @@ package protocol RegisterStore: Sendable {
 
     /// Stores the public key that an app on a device has published, in place of an earlier one; `nil` removes it. The
     /// end of the registration removes it too.
-    func keepEncryptionKey(
+    func setEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws
 

@@ -32,7 +32,7 @@ package struct BroadcastRecord: Hashable, Sendable {
 
     /// The copy for a registration, as if it had been accepted separately.
     func copy(for registration: FanoutRegistration, of device: DeviceID, cell: UInt16, app: RegisteredApp)
-        -> Acceptance
+        -> AcceptedNotification
     {
         let subject = TokenSubject(
             cell: cell, device: device, app: app.id, environment: registration.place.environment,
@@ -41,7 +41,7 @@ package struct BroadcastRecord: Hashable, Sendable {
             topic: app.topic, pushType: pushType, priority: priority,
             expiry: broadcast.isAttempt ? .once : .until(broadcast.expiresAt), collapseID: collapseID,
             content: content)
-        return Acceptance(
+        return AcceptedNotification(
             app: app, subject: subject, notification: notification, ticket: 0,
             note: note)
     }

@@ -77,7 +77,7 @@ package struct Enrolment: EnrolmentService {
         // Most registrations repeat the stored one, and a write costs a sync.
         let known = try await store.encryptionKey(device: credentials.device, app: app.id, environment: environment)
         if known != encryptionKey {
-            try await store.keepEncryptionKey(
+            try await store.setEncryptionKey(
                 encryptionKey, device: credentials.device, app: app.id, environment: environment, at: clock())
         }
         return .token(try tokens.sealer.seal(subject).description)

@@ -114,14 +114,14 @@ final class MailboxCommandQueue: Sendable {
     }
 
     /// The action that a push requires of its caller.
-    enum Push {
+    enum EnqueueResult {
         case queued
         /// The writer is asleep: the caller must wake it.
         case wake
         case full
     }
 
-    func push(_ command: MailboxCommand) -> Push {
+    func enqueue(_ command: MailboxCommand) -> EnqueueResult {
         state.withLock { state in
             if case .accept = command {
                 guard state.acceptances.count < Self.acceptanceLimit else { return .full }
@@ -178,7 +178,8 @@ final class MailboxCommandQueue: Sendable {
     /// Queues a note, or counts it for its team when the queue is full.
     ///
     /// - Parameter isOpen: Whether ``attempts(_:became:at:)`` will report its outcome.
-    func push(note make: () -> TimelineNote, id: NotificationID, team: TeamID, isOpen: Bool = false) -> Push {
+    func enqueue(note make: () -> TimelineNote, id: NotificationID, team: TeamID, isOpen: Bool = false) -> EnqueueResult
+    {
         state.withLock { state in
             guard state.notes.count < Self.noteLimit, !isOpen || state.openAttempts.count < Self.attemptLimit else {
                 state.count(id, of: team)
@@ -195,7 +196,7 @@ final class MailboxCommandQueue: Sendable {
     }
 
     /// Adds the outcome of attempts to their timelines; those that are not recorded are ignored.
-    func attempts(_ ids: [NotificationID], became event: AttemptEvent, at now: Timestamp) -> Push {
+    func attempts(_ ids: [NotificationID], became event: AttemptEvent, at now: Timestamp) -> EnqueueResult {
         state.withLock { state in
             let entry = event.entry(at: now)
             for id in ids {
@@ -264,7 +265,9 @@ final class MailboxCommandQueue: Sendable {
 
 extension MailboxCommandQueue {
     /// Queues stored acceptances of a list, from the first one on, at most as many as fit into the queue.
-    func push(bulk acceptances: ArraySlice<Acceptance>, sink: any AcceptanceSink) -> (count: Int, push: Push) {
+    func enqueue(bulk acceptances: ArraySlice<AcceptedNotification>, sink: any AcceptanceSink) -> (
+        count: Int, push: EnqueueResult
+    ) {
         // The commands are made before the lock is taken, so that single acceptances do not wait for them.
         let commands = acceptances.prefix(Self.bulkChunk).map { MailboxCommand.accept(QueuedAcceptance($0, sink)) }
         return state.withLock { state in

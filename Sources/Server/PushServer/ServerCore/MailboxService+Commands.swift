@@ -77,7 +77,7 @@ extension MailboxService {
 
     // MARK: Acceptance
 
-    private func accept(_ acceptance: Acceptance, sink: any AcceptanceSink, batch: inout MailboxBatch) {
+    private func accept(_ acceptance: AcceptedNotification, sink: any AcceptanceSink, batch: inout MailboxBatch) {
         let identity = NotificationIdentity(acceptance)
         let earlier = identity.map { batch.notifications($0) } ?? []
         let known = earlier.first { $0.isRepeated(by: acceptance) }?.id
@@ -88,7 +88,7 @@ extension MailboxService {
 
     /// Admits a notification. Where another was accepted under its identity, both timelines name the other.
     private func admit(
-        _ acceptance: Acceptance, as identity: NotificationIdentity?, after earlier: AcceptedContent?,
+        _ acceptance: AcceptedNotification, as identity: NotificationIdentity?, after earlier: AcceptedContent?,
         _ batch: inout MailboxBatch
     ) -> NotificationID? {
         var acceptance = acceptance
@@ -109,7 +109,7 @@ extension MailboxService {
     /// - Parameter broadcast: The broadcast of a copy, with which it shares its payload and its acceptance; `nil` for
     ///   others.
     func admit(
-        _ acceptance: Acceptance, as identity: NotificationIdentity?, of broadcast: BroadcastRecord? = nil,
+        _ acceptance: AcceptedNotification, as identity: NotificationIdentity?, of broadcast: BroadcastRecord? = nil,
         to session: LiveSession?, _ batch: inout MailboxBatch
     ) -> NotificationID? {
         let now = clock()
@@ -151,7 +151,7 @@ extension MailboxService {
     }
 
     nonisolated static func record(
-        _ acceptance: Acceptance, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
+        _ acceptance: AcceptedNotification, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
     ) -> NotificationRecord {
         let notification = acceptance.notification
         return NotificationRecord(
@@ -162,7 +162,7 @@ extension MailboxService {
     }
 
     nonisolated static func outgoing(
-        _ acceptance: Acceptance, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
+        _ acceptance: AcceptedNotification, id: NotificationID, now: Timestamp, expiresAt: Timestamp?
     ) -> OutgoingNotification {
         let notification = acceptance.notification
         return OutgoingNotification(
@@ -193,16 +193,17 @@ extension MailboxService {
                 batch.removeWaiting(id, of: device)
                 if let sent = counts.sentLines.take(id) { batch.append(sent, to: id) }
                 batch.append(TimelineEntry(at: now, state: state, source: .server), to: id)
-            case .tombstone(let tombstone): tell(device, change: .keepTombstone(tombstone, of: device), batch: &batch)
+            case .tombstone(let tombstone):
+                storeNotice(device, change: .keepTombstone(tombstone, of: device), batch: &batch)
             case .removeTombstone(let id): batch.add(.removeTombstone(id, of: device))
-            case .recall(let recall): tell(device, change: .insertRecall(recall, of: device), batch: &batch)
+            case .recall(let recall): storeNotice(device, change: .insertRecall(recall, of: device), batch: &batch)
             case .removeRecall(let id): batch.add(.removeRecall(id, of: device))
             }
         }
     }
 
     /// Stores a notice for the device, and lets a connected device read it.
-    private func tell(_ device: DeviceID, change: RowChange, batch: inout MailboxBatch) {
+    private func storeNotice(_ device: DeviceID, change: RowChange, batch: inout MailboxBatch) {
         batch.add(change)
         if let session = connections.sessions[device] { batch.effects.changeWaiting(of: session.connection) }
     }

@@ -85,18 +85,18 @@ extension MailboxService: DeviceGateway {
 
 extension MailboxService: NotificationAcceptor {
     /// Queues the acceptance, or makes its one attempt at once. Returns `false` while 32,768 acceptances are queued.
-    nonisolated package func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
+    nonisolated package func accept(_ acceptance: AcceptedNotification, sink: any AcceptanceSink) -> Bool {
         take(CollectionOfOne(acceptance), sink: sink) { _ in
             submit(.accept(QueuedAcceptance(acceptance, sink))) ? 1 : 0
         } == 1
     }
 
     /// Queues as many as fit into the bulk lane, ``Settings/bulkLimit`` at most; makes 512 attempts at a time.
-    nonisolated package func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int {
+    nonisolated package func acceptAll(_ acceptances: [AcceptedNotification], sink: any AcceptanceSink) async -> Int {
         var taken = 0
         while taken < acceptances.count, await queue.waitForCapacity() {
             taken += take(acceptances[taken...], sink: sink) { stored in
-                let (count, push) = queue.push(bulk: stored, sink: sink)
+                let (count, push) = queue.enqueue(bulk: stored, sink: sink)
                 wake(push)
                 return count
             }
@@ -109,7 +109,7 @@ extension MailboxService: NotificationAcceptor {
     ///
     /// - Parameter queue: Queues some of the stored ones, from the first one on; returns how many, 0 where the queue is
     ///   full.
-    nonisolated private func take<List: Collection<Acceptance>>(
+    nonisolated private func take<List: Collection<AcceptedNotification>>(
         _ acceptances: List, sink: any AcceptanceSink, queue: (List.SubSequence) -> Int
     ) -> Int {
         let next = acceptances.prefix(Self.takenAtOnce)

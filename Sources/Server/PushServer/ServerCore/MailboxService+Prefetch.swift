@@ -81,7 +81,7 @@ extension MailboxService {
 
 extension NotificationIdentity {
     /// The identity under which a provider requests acceptance; `nil` where the server makes the id.
-    init?(_ acceptance: Acceptance) {
+    init?(_ acceptance: AcceptedNotification) {
         guard let apnsID = acceptance.notification.apnsID else { return nil }
         self.init(apnsID: apnsID, subject: acceptance.subject)
     }

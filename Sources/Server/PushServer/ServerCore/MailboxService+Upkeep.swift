@@ -79,7 +79,7 @@ extension MailboxService {
         let began = NIODeadline.now()
         upkeep.isPruning = false
         do {
-            try noting {
+            try withHealthTracking {
                 upkeep.isPruning = try store.prune(
                     timelinesBefore: now - settings.timelineRetention,
                     payloadsBefore: now - settings.payloadRetention, now: now,
@@ -130,7 +130,7 @@ extension MailboxService {
         while retries.failures < failuresBefore + 3,
             !queue.isEmpty || !retries.deferred.isEmpty || !counts.sentLines.isEmpty
         {
-            if queue.isEmpty, retries.deferred.isEmpty { _ = queue.push(.writeSent(counts.sentLines.ids)) }
+            if queue.isEmpty, retries.deferred.isEmpty { _ = queue.enqueue(.writeSent(counts.sentLines.ids)) }
             drainOnce()
             writeNotes()
         }
@@ -156,13 +156,13 @@ extension MailboxService {
     /// Keeps the ceiling of ids ahead of them. This also detects that a store that failed works again, since providers
     /// that were notified of the failure may send nothing more.
     func renewIDs() throws {
-        try noting { try ids.renew() }
+        try withHealthTracking { try ids.renew() }
     }
 
     /// Runs work of the store, and records whether it succeeded.
     ///
     /// - Throws: The error of the work; ``DamagedStore`` without trying, once the store was found to be damaged.
-    func noting(_ work: () throws -> Void) throws {
+    func withHealthTracking(_ work: () throws -> Void) throws {
         try health.requireSound()
         do { try work() } catch {
             health.failed(error, at: clock())

@@ -134,24 +134,24 @@ package actor MailboxService {
     nonisolated package var now: Timestamp { clock() }
 
     nonisolated func submit(_ command: MailboxCommand) -> Bool {
-        let push = queue.push(command)
+        let push = queue.enqueue(command)
         wake(push)
         if case .full = push { return false }
         return true
     }
 
     /// Wakes the writer where a push requires it.
-    nonisolated func wake(_ push: MailboxCommandQueue.Push) {
+    nonisolated func wake(_ push: MailboxCommandQueue.EnqueueResult) {
         guard case .wake = push else { return }
         loop.execute { self.assumeIsolated { $0.drain() } }
     }
 
     /// Delivers to the device's connection, on this thread, and queues the timeline; `nil` when no id can be made now.
-    nonisolated func attempt(_ acceptance: Acceptance) -> NotificationID? {
+    nonisolated func attempt(_ acceptance: AcceptedNotification) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
         let connection = presence.connection(of: acceptance.subject.device)
-        let push = queue.push(
+        let push = queue.enqueue(
             note: {
                 let record = Self.record(acceptance, id: id, now: now, expiresAt: nil)
                 let ends = connection == nil
@@ -164,14 +164,14 @@ package actor MailboxService {
     }
 
     /// Queues the refusal for its timeline; the topic is cut to 255 characters.
-    nonisolated package func noteRefusal(
+    nonisolated package func recordRefusal(
         code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?
     ) -> NotificationID? {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
         refusals.refused(id, reason: code, team: team, topic: topic.prefix(255), at: now)
         scheduleNotes(
-            queue.push(
+            queue.enqueue(
                 note: {
                     .refused(
                         RefusalRecord(
@@ -181,7 +181,7 @@ package actor MailboxService {
         return id
     }
 
-    nonisolated func scheduleNotes(_ push: MailboxCommandQueue.Push) {
+    nonisolated func scheduleNotes(_ push: MailboxCommandQueue.EnqueueResult) {
         guard case .wake = push else { return }
         loop.execute { self.assumeIsolated { $0.writeNotes() } }
     }
@@ -233,7 +233,7 @@ package actor MailboxService {
             commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: MailboxCommandQueue.noteLimit) : []
         var batch = MailboxBatch()
         do {
-            try noting {
+            try withHealthTracking {
                 try ids.renew()
                 try prefetch(commands, &batch)
                 for queued in notes { batch.write(queued) }
@@ -272,7 +272,7 @@ package actor MailboxService {
                     .noteUnrecorded(
                         UnrecordedSpan(team: team, first: entry.first, last: entry.last, count: entry.count)))
             }
-            try noting {
+            try withHealthTracking {
                 try ids.renew()
                 try store.apply(batch.changes)
             }

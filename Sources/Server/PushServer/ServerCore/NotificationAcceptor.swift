@@ -15,7 +15,7 @@ package protocol NotificationAcceptor: AnyObject, Sendable {
     /// queued, it is only counted as not recorded.
     ///
     /// - Returns: `false` when too many acceptances are queued: nothing was accepted, and the sink is not called.
-    func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool
+    func accept(_ acceptance: AcceptedNotification, sink: any AcceptanceSink) -> Bool
 
     /// Requests the acceptance of many notifications, and waits while too many are queued.
     ///
@@ -24,7 +24,7 @@ package protocol NotificationAcceptor: AnyObject, Sendable {
     /// acceptances by ``accept(_:sink:)`` meanwhile have their share of every batch.
     ///
     /// - Returns: The number taken, from the first one on: all, unless the task was cancelled or the server stops.
-    func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int
+    func acceptAll(_ acceptances: [AcceptedNotification], sink: any AcceptanceSink) async -> Int
 
     /// Records a refused request of a known team, so that its timeline gives the reason.
     ///
@@ -33,15 +33,15 @@ package protocol NotificationAcceptor: AnyObject, Sendable {
     ///   - note: The fault and its place; no secret and nothing of the payload.
     ///   - topic: The topic as the provider wrote it; it may belong to no app.
     /// - Returns: The id under which it can be found; `nil` when no id can be made now.
-    func noteRefusal(code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?) -> NotificationID?
+    func recordRefusal(code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?) -> NotificationID?
 }
 
 extension NotificationAcceptor {
-    /// Records a request that was refused with a reason of APNs, as ``noteRefusal(code:note:team:topic:apnsID:)``.
-    package func noteRefusal(
+    /// Records a request that was refused with a reason of APNs, as ``recordRefusal(code:note:team:topic:apnsID:)``.
+    package func recordRefusal(
         _ refusal: APNsRejection, team: TeamID, topic: String, apnsID: APNsID?
     ) -> NotificationID? {
-        noteRefusal(
+        recordRefusal(
             code: refusal.reason.rawValue, note: refusal.note, team: team, topic: topic, apnsID: apnsID)
     }
 }

@@ -112,7 +112,7 @@ package struct AcceptedContent: Hashable, Sendable {
     }
 
     /// Whether a request under the same identity is a repetition of this one.
-    func isRepeated(by acceptance: Acceptance) -> Bool {
+    func isRepeated(by acceptance: AcceptedNotification) -> Bool {
         let notification = acceptance.notification
         return pushType == notification.pushType && priority == notification.priority
             && collapseID == notification.collapseID && (payload.map { $0 == acceptance.payload(as: id) } ?? true)

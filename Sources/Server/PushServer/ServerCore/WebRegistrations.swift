@@ -49,7 +49,7 @@ package final class WebRegistrations: WebRegistrationSource {
 
     /// Records that a device has a browser registration. A device whose last one ends stays recorded until the server
     /// ends.
-    package func note(_ device: DeviceID) {
+    package func add(_ device: DeviceID) {
         devices.withLock { _ = $0.insert(device) }
     }
 

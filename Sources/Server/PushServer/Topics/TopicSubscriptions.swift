@@ -138,7 +138,7 @@ extension TopicSubscriptions {
     ///   - name: The topic's name, with or without `/topics/`.
     ///   - token: The app's registration token.
     /// - Throws: An error when the store cannot be read or written; nothing was changed.
-    package func changeTopic(
+    package func setTopicSubscription(
         _ name: String, ofToken token: String, device: DeviceID, isLeaving: Bool
     ) async throws -> DeviceTopicOutcome {
         guard let topic = try? TopicName(name) else { return .invalidTopic }

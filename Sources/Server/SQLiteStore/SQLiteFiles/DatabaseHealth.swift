@@ -44,8 +44,8 @@ package final class DatabaseHealth: Sendable {
         if let fault { throw fault }
     }
 
-    /// Notes a fault, unless there is one already.
-    package func note(_ kind: DatabaseFault.Kind) {
+    /// Records a fault, unless there is one already.
+    package func recordFault(_ kind: DatabaseFault.Kind) {
         let fault = DatabaseFault(database, path: path, kind)
         let waiting = state.withLock { state -> [AsyncStream<Void>.Continuation]? in
             guard state.fault == nil else { return nil }
@@ -64,7 +64,7 @@ package final class DatabaseHealth: Sendable {
     /// - Returns: The error to be thrown on: the fault in the place of damage, else the error itself.
     package func judged(_ error: any Error) -> any Error {
         guard let error = error as? DatabaseError, error.isDamage else { return error }
-        note(.damaged(error.reason))
+        recordFault(.damaged(error.reason))
         return fault ?? error
     }
 

@@ -30,7 +30,7 @@ package struct DatabaseInspection: Sendable {
     /// - Throws: ``DatabaseFault``.
     package func begin(limit: Int64 = wholeLimit) throws(DatabaseFault) -> Bool {
         let isShort = size <= limit
-        try opened { queue in
+        try withOpenDatabase { queue in
             let tables = try checkSchema(queue)
             guard isShort else { return }
             try queue.read { database in
@@ -46,7 +46,7 @@ package struct DatabaseInspection: Sendable {
     /// - Parameter pause: Called after each table with how long it took; returns whether to go on.
     /// - Throws: ``DatabaseFault``.
     package func readAll(pause: (Duration) -> Bool) throws(DatabaseFault) {
-        try opened { queue in
+        try withOpenDatabase { queue in
             for table in try checkSchema(queue) {
                 let began = ContinuousClock.now
                 try queue.read { database in
@@ -144,7 +144,7 @@ package struct DatabaseInspection: Sendable {
     // MARK: Opening
 
     /// - Throws: ``DatabaseFault``.
-    private func opened(_ body: (DatabaseQueue) throws -> Void) throws(DatabaseFault) {
+    private func withOpenDatabase(_ body: (DatabaseQueue) throws -> Void) throws(DatabaseFault) {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(10)

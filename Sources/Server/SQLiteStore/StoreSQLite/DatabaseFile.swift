@@ -26,7 +26,7 @@ package struct DatabaseFile: Sendable {
     /// - Throws: ``DatabaseFault``.
     package func providerKey(_ id: KeyID) throws -> (team: TeamID, publicKeyPEM: String)? {
         var found: (TeamID, String)?
-        try opened { queue in
+        try withOpenDatabase { queue in
             found = try queue.read { database in
                 try Row.fetchOne(
                     database, sql: "SELECT team, public_key FROM provider_key WHERE key_id = ? AND revoked_at IS NULL",
@@ -46,7 +46,7 @@ package struct DatabaseFile: Sendable {
         guard FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600])
         else { throw StoreError.cannotOpen(path: target, reason: "the file cannot be made") }
         do {
-            try opened { queue in
+            try withOpenDatabase { queue in
                 do {
                     let copy = try DatabaseQueue(path: target)
                     try queue.backup(to: copy)
@@ -65,7 +65,7 @@ package struct DatabaseFile: Sendable {
         }
     }
 
-    private func opened(_ body: (DatabaseQueue) throws -> Void) throws {
+    private func withOpenDatabase(_ body: (DatabaseQueue) throws -> Void) throws {
         guard FileManager.default.fileExists(atPath: path) else {
             throw DatabaseFault(database, path: path, .unusable("there is no such file"))
         }

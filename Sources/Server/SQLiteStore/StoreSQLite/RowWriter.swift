@@ -37,7 +37,7 @@ struct RowWriter {
             hot.cursor.bind(sequence)
             try hot.cursor.run()
         case .raiseHighWater(let ceiling): try raiseHighWater(to: ceiling)
-        case .noteUnrecorded(let span): try note(span)
+        case .noteUnrecorded(let span): try insert(span)
         }
     }
 
@@ -202,7 +202,7 @@ struct RowWriter {
                 """, arguments: [ceiling])
     }
 
-    private func note(_ span: UnrecordedSpan) throws {
+    private func insert(_ span: UnrecordedSpan) throws {
         try database.execute(
             sql: """
                 INSERT INTO unrecorded(team, first, last, count) VALUES(?, ?, ?, ?)

@@ -105,7 +105,7 @@ extension SQLiteRegister {
 /// The public keys of registrations.
 extension SQLiteRegister {
     /// Stores the key in place of an earlier one, or removes that.
-    package func keepEncryptionKey(
+    package func setEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
         try await pool.write { database in

@@ -49,7 +49,7 @@ struct RunningEndpoint {
     /// An acceptance as a connection's would be, with the sink that takes its result.
     func accept(_ sink: any AcceptanceSink) -> Bool {
         mailboxes.accept(
-            Acceptance(
+            AcceptedNotification(
                 app: world.app, subject: world.subject(),
                 notification: Notification(apnsID: nil, topic: world.app.topic, content: .apns(world.body)),
                 ticket: 1),

@@ -20,7 +20,7 @@ import Testing
                     .stored(id(3), app: app, session: 1, isNew: false, awaited: false),
                 ], $1)
         }
-        #expect(effects.links == [.stored([id(1), id(3)], session: 1), .receiptsCommitted])
+        #expect(effects.links == [.acknowledge([id(1), id(3)], session: 1), .receiptsCommitted])
     }
 
     @Test func `an app hears that its command is durable before it hears what came of it`() throws {
@@ -29,7 +29,7 @@ import Testing
         let effects = world.effects { engine, context in
             engine.handleCenterCommand(
                 .removeDelivered(["milk"]), request: 4, from: EngineWorld.app, connection: connection, context: context)
-            engine.committed([.handed(NotificationID(rawValue: 9), app: EngineWorld.app)], context)
+            engine.committed([.handled(NotificationID(rawValue: 9), app: EngineWorld.app)], context)
         }
         #expect(effects.said == [.centerAnswered(request: 4, .done), .handledConfirmed(notifications: [9])])
     }
@@ -86,6 +86,6 @@ import Testing
             $0.committed([.stored(id(1), app: app, session: 1, isNew: true, awaited: true)], $1)
         }
         #expect(effects.failures >= 1)
-        #expect(effects.links == [.stored([id(1)], session: 1), .receiptsCommitted])
+        #expect(effects.links == [.acknowledge([id(1)], session: 1), .receiptsCommitted])
     }
 }

@@ -28,18 +28,18 @@ import Testing
 
     @Test func `of all instants the earliest is waited for`() {
         var watch = ExpiryWatch()
-        #expect(watch.note(at(5_000), now: at(1_000)) == 4_000)
-        #expect(watch.note(at(6_000), now: at(1_000)) == nil)
-        #expect(watch.note(at(2_000), now: at(1_000)) == 1_000)
+        #expect(watch.watch(at(5_000), now: at(1_000)) == 4_000)
+        #expect(watch.watch(at(6_000), now: at(1_000)) == nil)
+        #expect(watch.watch(at(2_000), now: at(1_000)) == 1_000)
         #expect(watch.passed(at(5_000)) == false, "an earlier look has taken its place")
         #expect(watch.passed(at(2_000)) == true)
-        #expect(watch.note(at(5_000), now: at(2_000)) == 3_000)
+        #expect(watch.watch(at(5_000), now: at(2_000)) == 3_000)
     }
 
     @Test func `what has passed is looked at now, and what is far within the hour`() {
         var watch = ExpiryWatch()
-        #expect(watch.note(at(0), now: at(9)) == 0)
+        #expect(watch.watch(at(0), now: at(9)) == 0)
         var other = ExpiryWatch()
-        #expect(other.note(at(1 << 40), now: at(0)) == ExpiryWatch.longestPause)
+        #expect(other.watch(at(1 << 40), now: at(0)) == ExpiryWatch.longestPause)
     }
 }

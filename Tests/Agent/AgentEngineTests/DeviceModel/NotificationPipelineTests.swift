@@ -26,7 +26,7 @@ struct NotificationPipelineTests {
 
     @Test func `an app in front is asked, and nothing is told before it has answered`() {
         let plan = arrived(#""alert":"Milk","badge":3"#, isInFront: true)
-        #expect(plan.disposition == .waits && plan.isAsked && !plan.tellsAlone)
+        #expect(plan.disposition == .waits && plan.isAsked && !plan.hasBadgeOrSound)
     }
 
     @Test func `an app in front that is not allowed to show anything is not asked`() {
@@ -34,7 +34,7 @@ struct NotificationPipelineTests {
         #expect(
             plan.disposition
                 == .ends(.suppressed(.settings), note: "the app is not allowed to show notifications"))
-        #expect(!plan.isAsked && !plan.tellsAlone)
+        #expect(!plan.isAsked && !plan.hasBadgeOrSound)
     }
 
     @Test func `what wakes an app appears at once and is handed over later`() {

@@ -88,7 +88,7 @@ struct AgentPowerCutTests {
             try commit([runEnded(notifications: [two])], .attempted, [two])
             try commit(
                 [
-                    .handed(two, app: Self.app, shows: .nothing, at: noon),
+                    .handled(two, app: Self.app, shows: .nothing, at: noon),
                     .presented(two, .presented(handle: "\(first)", note: nil), again: false, at: noon),
                 ], .handed, [two])
             try commit(

@@ -87,7 +87,7 @@ struct AgentStoreTests {
     }
 
     @Test func `one that was deleted here and not confirmed is still known`() throws {
-        _ = try store.commit([arrival(1), .handed(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)])
+        _ = try store.commit([arrival(1), .handled(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)])
         #expect(try prune(kept: 0) == 1)
         let effect = try store.commit([arrival(1)])
         #expect(effect == [.stored(NotificationID(rawValue: 1), app: app, session: 1, isNew: false, awaited: false)])
@@ -96,7 +96,7 @@ struct AgentStoreTests {
     @Test func `a handler that returns before the desktop answers takes nothing out of the list`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1, .waitsShown([.screen, .list, .sound])), .handed(id, app: app, shows: .nothing, at: noon),
+            arrival(1, .waitsShown([.screen, .list, .sound])), .handled(id, app: app, shows: .nothing, at: noon),
             .presented(id, .presented(handle: "1", note: nil), again: false, at: noon),
         ])
         #expect(try store.read { try $0.isListed(id) })
@@ -200,14 +200,14 @@ struct AgentStoreTests {
 
     @Test func `what the app does not want shown is handed when its handler returned`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, shows: .nothing, at: noon)])
+        _ = try store.commit([arrival(1), .handled(id, app: app, shows: .nothing, at: noon)])
         #expect(try store.outbox() == ["1 handed"])
         #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
     }
 
     @Test func `what the app wants shown is handed once it is shown`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon)])
+        _ = try store.commit([arrival(1), .handled(id, app: app, shows: [.screen, .list, .sound], at: noon)])
         #expect(try store.outbox().isEmpty)
         #expect(try store.read { try $0.wanted(limit: 10) }.map(\.id) == [id])
         _ = try store.commit([.presented(id, .presented(handle: ":1.2 3", note: nil), again: false, at: noon)])
@@ -218,7 +218,7 @@ struct AgentStoreTests {
 
     @Test func `an intent outlives a restart and is answered once`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon)])
+        _ = try store.commit([arrival(1), .handled(id, app: app, shows: [.screen, .list, .sound], at: noon)])
         let again = try AgentStore.open(path: path, now: noon).store
         #expect(try again.read { try $0.wantedIDs() } == [id])
         let answer = StoreChange.presented(id, .presented(handle: nil, note: "headless"), again: true, at: noon)
@@ -231,7 +231,7 @@ struct AgentStoreTests {
 
     @Test func `what nobody could see is told as put into the list, by the agent`() throws {
         let id = NotificationID(rawValue: 1)
-        _ = try store.commit([arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon)])
+        _ = try store.commit([arrival(1), .handled(id, app: app, shows: [.screen, .list, .sound], at: noon)])
         _ = try store.commit([.presented(id, .kept(reason: "there is no screen"), again: false, at: noon)])
         let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
         #expect(receipts.map(\.state) == [.presented, .handed])
@@ -247,7 +247,7 @@ struct AgentStoreTests {
         _ = try store.commit([
             arrival(1, .waitsShown([.screen, .list, .sound])),
             .presented(id, .failed(reason: "no server"), again: false, at: noon),
-            .handed(id, app: app, shows: [.screen, .list, .sound], at: noon),
+            .handled(id, app: app, shows: [.screen, .list, .sound], at: noon),
         ])
         let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
         #expect(receipts == [TimelineEntry(at: noon, state: .handed, source: .app, note: "not shown: no server")])
@@ -256,7 +256,7 @@ struct AgentStoreTests {
     @Test func `what could not be shown is handed with the reason`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([
-            arrival(1), .handed(id, app: app, shows: [.screen, .list, .sound], at: noon),
+            arrival(1), .handled(id, app: app, shows: [.screen, .list, .sound], at: noon),
             .presented(id, .failed(reason: "no server"), again: false, at: noon),
         ])
         let receipts = try store.read { try $0.receipts(after: 0, limit: 10) }.map(\.receipt.entry)
@@ -268,21 +268,21 @@ struct AgentStoreTests {
         _ = try store.commit([
             arrival(1, .waitsShown([.screen, .list, .sound])),
             .presented(id, .presented(handle: "h", note: nil), again: false, at: noon),
-            .handed(id, app: app, shows: [.screen, .list, .sound], at: noon),
+            .handled(id, app: app, shows: [.screen, .list, .sound], at: noon),
         ])
         #expect(try store.outbox() == ["1 presented", "1 handed"])
         #expect(try store.read { try $0.wanted(limit: 10) }.isEmpty)
     }
 
     @Test func `an answer that is repeated changes nothing`() throws {
-        let handed = StoreChange.handed(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)
-        _ = try store.commit([arrival(1), handed, handed])
+        let handled = StoreChange.handled(NotificationID(rawValue: 1), app: app, shows: .nothing, at: noon)
+        _ = try store.commit([arrival(1), handled, handled])
         #expect(try store.outbox() == ["1 handed"])
     }
 
     @Test func `an app cannot answer for another app`() throws {
         _ = try store.commit([
-            arrival(1), .handed(NotificationID(rawValue: 1), app: "com.example.other", shows: .nothing, at: noon),
+            arrival(1), .handled(NotificationID(rawValue: 1), app: "com.example.other", shows: .nothing, at: noon),
         ])
         #expect(try store.outbox().isEmpty)
     }
@@ -413,7 +413,7 @@ struct AgentStoreTests {
     @Test func `confirmed receipts leave the outbox`() throws {
         _ = try store.commit(
             (1...3).flatMap {
-                [arrival($0), .handed(NotificationID(rawValue: $0), app: app, shows: .nothing, at: noon)]
+                [arrival($0), .handled(NotificationID(rawValue: $0), app: app, shows: .nothing, at: noon)]
             })
         let places = try store.read { try $0.receipts(after: 0, limit: 2) }.map(\.sequence)
         _ = try store.commit([.receiptsConfirmed(places[0]...places[1])])
@@ -424,7 +424,7 @@ struct AgentStoreTests {
         _ = try store.commit(
             (1...5).map { arrival($0) }
                 + [2, 3, 4].map {
-                    .handed(
+                    .handled(
                         NotificationID(rawValue: $0), app: app, shows: $0 == 3 ? .screen : .nothing, at: noon)
                 })
         #expect(try prune(kept: 2) == 1)
@@ -435,7 +435,7 @@ struct AgentStoreTests {
 
     @Test func `the oldest of what an app does not take end as overflow`() throws {
         _ = try store.commit(
-            (1...5).map { arrival($0) } + [.handed(NotificationID(rawValue: 5), app: app, shows: .nothing, at: noon)])
+            (1...5).map { arrival($0) } + [.handled(NotificationID(rawValue: 5), app: app, shows: .nothing, at: noon)])
         #expect(try prune(waiting: 2) == 2)
         #expect(try prune(waiting: 2) == 0)
         #expect(try store.outbox() == ["5 handed", "1 dropped(overflow)", "2 dropped(overflow)"])

@@ -193,7 +193,7 @@ extension HTTPEnrolmentClientTests {
     func `a topic is joined and left by the registration's form`(joins: Bool, further: String) async throws {
         let token = String(repeating: "ab", count: 32)
         let request = try await request(answer: .init(status: 200, body: Array("token=\(token)\n".utf8))) { client in
-            try await client.changeTopic(known, topic: topic, token: token, name: "a%b~c", joins: joins)
+            try await client.setTopicSubscription(known, topic: topic, token: token, name: "a%b~c", joins: joins)
         }
         let path = "%2Ftopics%2Fa%25b~c"
         #expect(

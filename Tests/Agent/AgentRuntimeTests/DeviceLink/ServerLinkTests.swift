@@ -50,8 +50,8 @@ struct ServerLinkTests {
         let second = try #require(await harness.loggedIn())
         second.events(.arrived([outgoing(2)]))
         #expect(await harness.delegate.told.next { $0.hasPrefix("arrived") } == "arrived [2] in 2")
-        await harness.link.stored([id(1)], in: 1)
-        await harness.link.stored([id(2)], in: 2)
+        await harness.link.acknowledge([id(1)], in: 1)
+        await harness.link.acknowledge([id(2)], in: 2)
         #expect(await second.acknowledged.next() == [id(2)])
         await harness.stop()
     }

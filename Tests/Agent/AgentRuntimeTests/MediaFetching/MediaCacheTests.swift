@@ -15,7 +15,8 @@ struct MediaCacheTests {
     {
         MediaCache.Entry(
             key: key(name, app: app), name: file ?? name, size: size,
-            kind: try #require(FetchedMediaKind(head: Samples.png, says: [])), source: "https://example.com/\(name)",
+            kind: try #require(FetchedMediaKind(head: Samples.png, declared: [])),
+            source: "https://example.com/\(name)",
             validator: try #require(MediaValidator(entityTag: "\"1\"", lastModified: nil)))
     }
 

@@ -42,7 +42,7 @@ struct MediaFetchTests {
         #expect(fetch.handle(.resolved([Self.publicAddress])) == .request(url, address: Self.publicAddress, nil))
         #expect(fetch.handle(.responded(MediaResponse(status: 200))) == .receive)
         #expect(fetch.handle(.received(Samples.png[...])) == .receive)
-        let kind = try #require(FetchedMediaKind(head: Samples.png, says: []))
+        let kind = try #require(FetchedMediaKind(head: Samples.png, declared: []))
         #expect(fetch.handle(.ended) == .finish(kind, nil, from: url))
         #expect(kind.ending == "png")
     }

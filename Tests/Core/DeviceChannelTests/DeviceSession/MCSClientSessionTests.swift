@@ -77,7 +77,7 @@ private func loginResponse(last: Int32 = 1, interval: Int32? = nil) -> MCSPacket
         var session = live()
         #expect(session.received(data(1), at: at(1)) == [] && session.received(data(2), at: at(1)) == [])
         #expect(session.readCompleted() == [.store(notifications(1...2))])
-        let acks = packets(session.stored([id(1), id(2)]))
+        let acks = packets(session.acknowledge([id(1), id(2)]))
         #expect(acks.map(\.tag) == [.iqStanza] && acks.first?.lastStreamIDReceived == 3)
         guard case .iq(let iq)? = acks.first else { return }
         #expect(iq.acknowledgement == .stream)
@@ -86,16 +86,16 @@ private func loginResponse(last: Int32 = 1, interval: Int32? = nil) -> MCSPacket
     @Test func `only the contiguous beginning is acknowledged`() {
         var session = live()
         for value in 1...3 { _ = session.received(data(Int64(value)), at: at(1)) }
-        #expect(session.stored([id(2), id(3)]) == [])
+        #expect(session.acknowledge([id(2), id(3)]) == [])
         #expect(packets(session.received(ping(), at: at(1))).first?.lastStreamIDReceived == 1)
         // The ping was the fifth packet; nothing before it is missing once the first is stored.
-        #expect(packets(session.stored([id(1)])).first?.lastStreamIDReceived == 5)
+        #expect(packets(session.acknowledge([id(1)])).first?.lastStreamIDReceived == 5)
     }
 
     @Test func `an id is forgotten only when the packet that acknowledged it is confirmed`() {
         var session = live()
         _ = session.received(data(1), at: at(1))
-        _ = session.stored([id(1)])
+        _ = session.acknowledge([id(1)])
         #expect(session.received(ping(last: 1), at: at(2)).count == 1)
         #expect(session.received(ping(last: 2), at: at(2)).first == .confirmed([id(1)]))
     }
@@ -121,7 +121,7 @@ private func loginResponse(last: Int32 = 1, interval: Int32? = nil) -> MCSPacket
         #expect(session.wantsRead)
         _ = session.received(data(2), at: at(1))
         #expect(!session.wantsRead)
-        _ = session.stored([id(1)])
+        _ = session.acknowledge([id(1)])
         #expect(session.wantsRead)
     }
 

@@ -212,7 +212,7 @@ private struct Simulation {
         if mayCut, Int.random(in: 0..<8, using: &random) == 0 {
             cut()
         } else {
-            perform(client?.stored(notifications.map(\.id)) ?? [])
+            perform(client?.acknowledge(notifications.map(\.id)) ?? [])
         }
     }
 

@@ -23,15 +23,15 @@ import Testing
     @Test func `what is durable and confirmed is in doubt until the device acknowledges the confirmation`() {
         var (session, _) = live()
         for name in ["a", "b"] { _ = session.received(upstream(name, category: "c"), at: at(1)) }
-        #expect(session.unprovenUpstream == [], "nothing is durable yet")
+        #expect(session.unconfirmedUpstreamNames == [], "nothing is durable yet")
         _ = session.recorded(stream: 3, durable: true, at: at(2))
-        #expect(session.unprovenUpstream == ["b"])
+        #expect(session.unconfirmedUpstreamNames == ["b"])
         _ = session.recorded(stream: 2, durable: true, at: at(2))
-        #expect(session.unprovenUpstream == ["a", "b"], "in the order in which they came")
+        #expect(session.unconfirmedUpstreamNames == ["a", "b"], "in the order in which they came")
         _ = session.received(ping(last: 1), at: at(3))
-        #expect(session.unprovenUpstream == ["a", "b"], "that was before the confirmation")
+        #expect(session.unconfirmedUpstreamNames == ["a", "b"], "that was before the confirmation")
         _ = session.received(ping(last: 2), at: at(4))
-        #expect(session.unprovenUpstream == [])
+        #expect(session.unconfirmedUpstreamNames == [])
     }
 
     @Test func `what is refused, relayed or without a name is in no doubt`() {
@@ -42,7 +42,7 @@ import Testing
         _ = session.recorded(stream: 3, durable: true, at: at(2))
         _ = session.received(.relayed(MCSRelayedFrame([1])), at: at(1))
         _ = session.recorded(stream: 4, durable: true, at: at(2))
-        #expect(session.unprovenUpstream == [])
+        #expect(session.unconfirmedUpstreamNames == [])
     }
 
     @Test func `a bounded number is kept, the newest`() {
@@ -51,7 +51,7 @@ import Testing
             _ = session.received(upstream("m\(number)", category: "c"), at: at(1))
             _ = session.recorded(stream: number + 2, durable: true, at: at(2))
         }
-        #expect(session.unprovenUpstream == (168..<200).map { "m\($0)" })
+        #expect(session.unconfirmedUpstreamNames == (168..<200).map { "m\($0)" })
     }
 
     @Test func `the next login is told right after its answer`() {

@@ -211,7 +211,7 @@ import Testing
             let directives = host.due(at: Timestamp(rawValue: moment))
             #expect(!directives.contains { if case .wake = $0 { true } else { false } })
         }
-        #expect(try replies(host.opened(ticket, RelayOutcome(.success), at: 2000)).map(\.status) == [.success])
+        #expect(try replies(host.launchEnded(ticket, RelayOutcome(.success), at: 2000)).map(\.status) == [.success])
     }
 
     private func tickets(_ directives: [Host.Directive]) -> [Int64] {

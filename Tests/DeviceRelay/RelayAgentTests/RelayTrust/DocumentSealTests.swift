@@ -18,19 +18,19 @@ import Testing
     func bound() throws {
         let seals = try account("1").documents
         let sealed = try seals.sealed(document, revision: 3)
-        #expect(seals.opened(sealed) == document)
+        #expect(seals.decrypted(sealed) == document)
         var other = sealed
         other.revision = 4
-        #expect(seals.opened(other) == nil)
+        #expect(seals.decrypted(other) == nil)
         other = sealed
         other.key = seals.key(app: "aldaba.relay", name: "other")
-        #expect(seals.opened(other) == nil)
+        #expect(seals.decrypted(other) == nil)
         other = sealed
         other.isRemoved = true
-        #expect(seals.opened(other) == nil)
-        #expect(try account("2").documents.opened(sealed) == nil)
+        #expect(seals.decrypted(other) == nil)
+        #expect(try account("2").documents.decrypted(sealed) == nil)
         let removed = RelayDocument(app: "aldaba.relay", name: "place", content: nil)
-        #expect(try seals.opened(seals.sealed(removed, revision: 4)) == removed)
+        #expect(try seals.decrypted(seals.sealed(removed, revision: 4)) == removed)
     }
 
     @Test("App and name are told apart in the key, and the bytes stay what they are")

@@ -60,7 +60,7 @@ import Testing
         let again = try #require(asks(next).first)
         let (document, over) = try put(again.ask)
         #expect(over == 7 && document.revision == 8)
-        #expect(account.documents.opened(document)?.content == ["a": 1])
+        #expect(account.documents.decrypted(document)?.content == ["a": 1])
         #expect(answers(answer(again.id, .kept(revision: 8))).map(\.status) == [.success])
     }
 
@@ -184,6 +184,6 @@ import Testing
         let moved = answer(again.id, .documents([sealed], isAll: true, last: 9))
         let (kept, over) = try put(asks(moved).first?.ask)
         #expect(over == 0 && kept.revision == 3)
-        #expect(account.documents.opened(kept) == document)
+        #expect(account.documents.decrypted(kept) == document)
     }
 }

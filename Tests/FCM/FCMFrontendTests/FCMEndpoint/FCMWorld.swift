@@ -38,14 +38,14 @@ final class RecordingAcceptor: NotificationAcceptor {
 
     struct State: Sendable {
         var mode = Mode.takes
-        var accepted: [Acceptance] = []
+        var accepted: [AcceptedNotification] = []
         var refused: [Refused] = []
     }
 
     let now = Timestamp(seconds: 1_780_272_000)
     let state = Mutex(State())
 
-    func accept(_ acceptance: Acceptance, sink: any AcceptanceSink) -> Bool {
+    func accept(_ acceptance: AcceptedNotification, sink: any AcceptanceSink) -> Bool {
         let id: NotificationID?? = state.withLock { state in
             switch state.mode {
             case .takesOnly(let count) where state.accepted.count >= count: return nil
@@ -63,12 +63,12 @@ final class RecordingAcceptor: NotificationAcceptor {
     }
 
     /// Makes room where there is only too little.
-    func acceptAll(_ acceptances: [Acceptance], sink: any AcceptanceSink) async -> Int {
+    func acceptAll(_ acceptances: [AcceptedNotification], sink: any AcceptanceSink) async -> Int {
         state.withLock { if case .takesOnly = $0.mode { $0.mode = .takes } }
         return acceptances.prefix { accept($0, sink: sink) }.count
     }
 
-    func noteRefusal(code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?) -> NotificationID? {
+    func recordRefusal(code: String, note: String?, team: TeamID, topic: String, apnsID: APNsID?) -> NotificationID? {
         state.withLock { state in
             state.refused.append(Refused(code: code, note: note, team: team, topic: topic))
             return NotificationID(rawValue: 7)

@@ -66,8 +66,8 @@ final class DyingStore: HubStore {
     ) async throws {
         try await write { try await store.open(wave, audience: audience, change, parts: parts, at: now) }
     }
-    func note(_ broadcast: TakenBroadcast, of part: SendSegment) async throws {
-        try await write { try await store.note(broadcast, of: part) }
+    func setBroadcast(_ broadcast: TakenBroadcast, of part: SendSegment) async throws {
+        try await write { try await store.setBroadcast(broadcast, of: part) }
     }
     func divide(_ part: SendSegment, leaving rest: Bitmap) async throws {
         try await write { try await store.divide(part, leaving: rest) }
@@ -76,8 +76,8 @@ final class DyingStore: HubStore {
     func noteWithdrawn(_ part: SendSegment, at now: Timestamp) async throws {
         try await write { try await store.noteWithdrawn(part, at: now) }
     }
-    func note(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws {
-        try await write { try await store.note(recipients, of: part, upTo: copy) }
+    func storeRecipients(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws {
+        try await write { try await store.storeRecipients(recipients, of: part, upTo: copy) }
     }
     func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws {
         try await write { try await store.matchDeletedRecipients(count, of: part) }
@@ -85,8 +85,8 @@ final class DyingStore: HubStore {
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
         try await write { try await store.endWaves(ofSend: send, at: now) }
     }
-    func note(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
-        try await write { try await store.note(recipients, of: send, lookedUpAt: now) }
+    func updateRecipients(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws {
+        try await write { try await store.updateRecipients(recipients, of: send, lookedUpAt: now) }
     }
     func rest(_ send: Int64, until instant: Timestamp) async throws {
         try await write { try await store.rest(send, until: instant) }

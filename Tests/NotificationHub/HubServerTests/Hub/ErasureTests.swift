@@ -9,7 +9,7 @@ import Testing
 
 extension HubWorld {
     /// Erases a person of whom nothing waits.
-    func erase(_ user: String) async throws -> Erasure {
+    func erase(_ user: String) async throws -> ErasureReport {
         try await hubs.erase(user: user, of: hub, timelines: NoTimelines(), by: NoWithdrawal())
     }
 }
@@ -44,7 +44,7 @@ extension HubWorld {
     _ = try await world.runner.runAll()
     #expect(try await world.database.events(of: world.hub.number, limit: 9).count == 3)
     let erasure = try await world.erase("anna")
-    #expect(erasure == Erasure(installations: ["one"], notifications: 0, events: 1))
+    #expect(erasure == ErasureReport(installations: ["one"], notifications: 0, events: 1))
     let events = try await world.database.events(of: world.hub.number, limit: 9)
     #expect(events.compactMap { $0.data["installationId"]?.text } == ["two"])
     #expect(events.count == 2)
@@ -74,7 +74,7 @@ func `what a slice hands over that was under way when a person was erased is tak
     let devices = KnownDevices(sender)
     let record = try await world.send(nil)
     let (hubs, hub, database) = (world.hubs, world.hub, world.database)
-    let erasing = Mutex<Task<Erasure, any Error>?>(nil)
+    let erasing = Mutex<Task<ErasureReport, any Error>?>(nil)
     meanwhile.withLock {
         $0 = {
             let task = Task { try await hubs.erase(user: "anna", of: hub, timelines: devices, by: devices) }
@@ -85,7 +85,7 @@ func `what a slice hands over that was under way when a person was erased is tak
     }
     _ = try await world.runner.runAll()
     let erasure = try await erasing.withLock { $0 }?.value
-    #expect(erasure == Erasure(installations: ["one"], notifications: 1, events: 0))
+    #expect(erasure == ErasureReport(installations: ["one"], notifications: 1, events: 0))
     #expect(devices.taken == sender.pushes.map(\.id))
     let rows = try await world.database.recipients(of: record.number, after: nil, limit: 9)
     #expect(rows.map(\.name) == [""])
@@ -110,7 +110,7 @@ func `what a slice hands over that was under way when a person was erased is tak
     #expect(try await world.now(meanwhile).state == .noTargetFound)
     devices.answer(.mayHaveArrived)
     let erasure = try await world.hubs.erase(user: "anna", of: world.hub, timelines: devices, by: devices)
-    #expect(erasure == Erasure(installations: ["one"], notifications: 1, events: 0))
+    #expect(erasure == ErasureReport(installations: ["one"], notifications: 1, events: 0))
 }
 
 @Test func `what is on an erased person's screens is taken off, and a report waits for nothing more of theirs`()

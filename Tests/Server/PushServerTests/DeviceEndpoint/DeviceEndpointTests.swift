@@ -96,7 +96,7 @@ final class World {
         let first = world.logIn(forgetful)
         world.gateway.accept((1...10).map { notification($0) }, for: world.device)
         await forgetful.state.wait { $0.received.count >= 10 }
-        first.stored((1...4).map { NotificationID(rawValue: $0) })
+        first.acknowledge((1...4).map { NotificationID(rawValue: $0) })
         await world.gateway.state.wait { $0.acknowledged.count >= 4 }
         first.close()
         await world.gateway.state.wait { $0.closed.count == 1 }
@@ -121,7 +121,7 @@ final class World {
         var stored = 0
         while stored < all.count {
             let seen = await device.state.wait { [stored] in $0.received.count > stored }.received
-            connection.stored(seen[stored...].map(\.id))
+            connection.acknowledge(seen[stored...].map(\.id))
             stored = seen.count
         }
         #expect(device.state.value.received == all)

@@ -22,7 +22,7 @@ final class RecordingDevice: MCSClientDelegate {
     }
 
     func received(_ connection: MCSClientConnection, _ notifications: [OutgoingNotification]) {
-        if stores { connection.stored(notifications.map(\.id)) }
+        if stores { connection.acknowledge(notifications.map(\.id)) }
         state.change { $0.received += notifications }
     }
 

@@ -37,7 +37,7 @@ private final class CountingSink: AcceptanceSink {
 
 extension TestServer {
     /// So many acceptances, for a thousand devices in turn.
-    fileprivate func campaign(_ count: Int, expiry: Expiry = .policyDefault) -> [Acceptance] {
+    fileprivate func campaign(_ count: Int, expiry: Expiry = .policyDefault) -> [AcceptedNotification] {
         (0..<count).map { acceptance(expiry: expiry, device: UInt64($0 % 1000 + 1), ticket: Int32($0)) }
     }
 }
@@ -63,7 +63,7 @@ extension TestServer {
         try await withServer(settings: small) { server in
             try await whileFull(server) { sink in
                 #expect(server.service.queue.counts.commands == 256)
-                #expect(server.service.queue.push(bulk: server.campaign(1)[...], sink: sink).count == 0)
+                #expect(server.service.queue.enqueue(bulk: server.campaign(1)[...], sink: sink).count == 0)
                 #expect(server.service.accept(server.acceptance(), sink: CountingSink(expecting: 1)))
                 #expect(sink.results == 0)
             }
@@ -81,7 +81,7 @@ extension TestServer {
         await held.reached.wait()
         let sink = CountingSink(expecting: 256)
         var rest = server.campaign(256)[...]
-        while !rest.isEmpty { rest = rest.dropFirst(server.service.queue.push(bulk: rest, sink: sink).count) }
+        while !rest.isEmpty { rest = rest.dropFirst(server.service.queue.enqueue(bulk: rest, sink: sink).count) }
         try await body(sink)
         held.release()
         await sink.isComplete.wait()
@@ -92,9 +92,9 @@ extension TestServer {
         try await withServer { server in
             let queue = MailboxCommandQueue(bulkLimit: 4096)
             let sink = CountingSink(expecting: 1)
-            for _ in 0..<600 { _ = queue.push(.accept(QueuedAcceptance(server.acceptance(ticket: -1), sink))) }
+            for _ in 0..<600 { _ = queue.enqueue(.accept(QueuedAcceptance(server.acceptance(ticket: -1), sink))) }
             var rest = server.campaign(1000)[...]
-            while !rest.isEmpty { rest = rest.dropFirst(queue.push(bulk: rest, sink: sink).count) }
+            while !rest.isEmpty { rest = rest.dropFirst(queue.enqueue(bulk: rest, sink: sink).count) }
             func tickets(_ batch: [MailboxCommand]) -> (single: Int, bulk: [Int32]) {
                 let all: [Int32] = batch.compactMap {
                     if case .accept(let queued) = $0 { queued.acceptance.ticket } else { nil }

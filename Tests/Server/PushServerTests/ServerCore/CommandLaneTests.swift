@@ -26,9 +26,9 @@ import Testing
     @Test func `acceptances have their share of each batch, however much devices report`() async throws {
         try await withServer { server in
             let queue = MailboxCommandQueue()
-            for _ in 0..<1000 { _ = queue.push(.record(receipts(512), session: session) { _ in }) }
+            for _ in 0..<1000 { _ = queue.enqueue(.record(receipts(512), session: session) { _ in }) }
             let sink = DiscardingSink()
-            for _ in 0..<600 { _ = queue.push(.accept(QueuedAcceptance(server.acceptance(), sink))) }
+            for _ in 0..<600 { _ = queue.enqueue(.accept(QueuedAcceptance(server.acceptance(), sink))) }
             let first = queue.takeBatch(limit: 512)
             #expect(acceptances(in: first) == 512)
             #expect(first.count == 513)
@@ -41,9 +41,9 @@ import Testing
             let queue = MailboxCommandQueue()
             let sink = DiscardingSink()
             for _ in 0..<MailboxCommandQueue.acceptanceLimit {
-                _ = queue.push(.accept(QueuedAcceptance(server.acceptance(), sink)))
+                _ = queue.enqueue(.accept(QueuedAcceptance(server.acceptance(), sink)))
             }
-            for _ in 0..<1024 { _ = queue.push(.close(session)) }
+            for _ in 0..<1024 { _ = queue.enqueue(.close(session)) }
             let batch = queue.takeBatch(limit: 512)
             #expect(acceptances(in: batch) == 512)
             #expect(batch.count == 1024)
@@ -52,18 +52,18 @@ import Testing
 
     @Test func `an empty batch puts the writer to sleep, and the next command wakes it`() {
         let queue = MailboxCommandQueue()
-        guard case .wake = queue.push(.close(session)), case .queued = queue.push(.close(session)) else {
+        guard case .wake = queue.enqueue(.close(session)), case .queued = queue.enqueue(.close(session)) else {
             Issue.record("the first command wakes the writer, and only that")
             return
         }
         #expect(queue.takeBatch(limit: 512).count == 2)
         #expect(queue.takeBatch(limit: 512).isEmpty)
-        guard case .wake = queue.push(.close(session)) else {
+        guard case .wake = queue.enqueue(.close(session)) else {
             Issue.record("the writer sleeps and was not woken")
             return
         }
         #expect(queue.takeEverything().count == 1)
-        guard case .wake = queue.push(.close(session)) else {
+        guard case .wake = queue.enqueue(.close(session)) else {
             Issue.record("the writer was not woken after everything was taken")
             return
         }

@@ -105,7 +105,7 @@ final class CountingRegister: RegisterStore {
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration { throw Failure() }
 
-    func keepEncryptionKey(
+    func setEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws { throw Failure() }
 

@@ -267,7 +267,7 @@ import Testing
     @Test func `a refused request is found under its apns-id with what was wrong`() async throws {
         try await withServer { server in
             let refusal = APNsRejection(.payloadEmpty, note: "byte 5: expected ':'")
-            _ = server.service.noteRefusal(
+            _ = server.service.recordRefusal(
                 refusal, team: server.app.team, topic: "com.example.todo",
                 apnsID: "C0FFEE00-0000-4000-8000-000000000002")
             await server.service.stop()

@@ -53,8 +53,8 @@ struct TestServer {
     func acceptance(
         apnsID: APNsID? = nil, expiry: Expiry = .policyDefault, collapseID: String? = nil, device: UInt64? = nil,
         ticket: Int32 = 1, content: PushContent = .apns(Array(#"{"aps":{}}"#.utf8))
-    ) -> Acceptance {
-        Acceptance(
+    ) -> AcceptedNotification {
+        AcceptedNotification(
             app: app,
             subject: TokenSubject(
                 cell: 0, device: device.flatMap(DeviceID.init) ?? credentials.device, app: app.id,
@@ -64,7 +64,7 @@ struct TestServer {
             ticket: ticket)
     }
 
-    func accept(_ acceptance: Acceptance) async throws -> AcceptanceResult {
+    func accept(_ acceptance: AcceptedNotification) async throws -> AcceptanceResult {
         await withCheckedContinuation { continuation in
             #expect(service.accept(acceptance, sink: OneVerdict(continuation)))
         }

@@ -54,8 +54,8 @@ import Testing
 
     @Test func `a database that was never opened throws its fault, and keeps nothing`() async throws {
         let health = DatabaseHealth(.hub, path: "/nowhere/hub.sqlite")
-        health.note(.missing)
-        health.note(.damaged("later"))
+        health.recordFault(.missing)
+        health.recordFault(.damaged("later"))
         let hub = HubDatabase(unopened: health)
         await #expect(throws: DatabaseFault(.hub, path: "/nowhere/hub.sqlite", .missing)) { try await hub.hubs() }
         await #expect(throws: DatabaseFault.self) { try await hub.removeKey("a", of: 1) }
@@ -64,7 +64,7 @@ import Testing
         try hub.close()
 
         let relayHealth = DatabaseHealth(.relay, path: "/nowhere/relay.sqlite")
-        relayHealth.note(.empty)
+        relayHealth.recordFault(.empty)
         let relay = RelayDatabase(unopened: relayHealth, logger: Logger(label: "test"))
         #expect(throws: DatabaseFault.self) { try relay.devices(of: [7]) }
         relay.forget("1")

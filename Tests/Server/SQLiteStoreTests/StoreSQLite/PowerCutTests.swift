@@ -218,7 +218,7 @@ private struct WorkloadRun {
         for number in 0..<count {
             let app = apps[number < count / 2 ? 0 : 1]
             let expiry: Expiry = number == 3 ? .until(clock.now.adding(milliseconds: 30_000)) : .policyDefault
-            let acceptance = Acceptance(
+            let acceptance = AcceptedNotification(
                 app: app,
                 subject: TokenSubject(cell: 0, device: device, app: app.id, environment: .sandbox, generation: 0),
                 notification: Notification(

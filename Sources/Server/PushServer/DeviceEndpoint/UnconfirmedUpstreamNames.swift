@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It is bounded and in memory: a message that was removed is sent again by the device, and recognized by its
 /// persistent id.
-final class UpstreamDoubts: Sendable {
+final class UnconfirmedUpstreamNames: Sendable {
     private struct State {
         var current: [DeviceID: [String]] = [:]
         var older: [DeviceID: [String]] = [:]
@@ -20,7 +20,7 @@ final class UpstreamDoubts: Sendable {
     init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
     /// Records the unconfirmed messages of a session that ended.
-    func note(_ names: [String], of device: DeviceID) {
+    func record(_ names: [String], of device: DeviceID) {
         guard !names.isEmpty else { return }
         state.withLock { state in
             if state.current.count >= capacity {

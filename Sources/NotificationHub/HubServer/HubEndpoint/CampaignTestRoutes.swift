@@ -6,7 +6,7 @@ import PushServer
 
 extension OwnRoutes {
     /// Adds the routes that preview campaigns, or try them on test devices, before they are sent.
-    func addTrials(to router: Router<ControlContext>) {
+    func addCampaignTestRoutes(to router: Router<ControlContext>) {
         router.post("v1/hubs/:hub/campaigns/preview", use: handler(.send, previewCampaign))
         router.post("v1/hubs/:hub/campaigns/test", use: handler(.send, tryCampaign))
     }

@@ -2,7 +2,7 @@ import NIOCore
 import PushCore
 
 /// A notification that passed every check and is to be stored for a device.
-package struct Acceptance: Sendable {
+package struct AcceptedNotification: Sendable {
     /// The app of the device token, from the register.
     package var app: RegisteredApp
     /// The decoded device token: device, app, environment and generation.
@@ -54,9 +54,9 @@ package struct Acceptance: Sendable {
     }
 }
 
-/// The result of an ``Acceptance``.
+/// The result of an ``AcceptedNotification``.
 package struct AcceptanceResult: Hashable, Sendable {
-    /// The ``Acceptance/ticket`` of the request, unchanged.
+    /// The ``AcceptedNotification/ticket`` of the request, unchanged.
     package var ticket: Int32
     /// The id under which it is durable, or was already. `nil` when it could not be made durable: nothing was accepted,
     /// and the provider should send it again later.
@@ -80,11 +80,11 @@ package protocol AcceptanceSink: AnyObject, Sendable {
 
 /// An acceptance in the writer's queue. It is one reference, so that queues and batches that hold it are cheap to copy.
 final class QueuedAcceptance: Sendable {
-    let acceptance: Acceptance
+    let acceptance: AcceptedNotification
     let sink: any AcceptanceSink
     let queuedAt = NIODeadline.now()
 
-    init(_ acceptance: Acceptance, _ sink: any AcceptanceSink) {
+    init(_ acceptance: AcceptedNotification, _ sink: any AcceptanceSink) {
         self.acceptance = acceptance
         self.sink = sink
     }
