@@ -1,4 +1,5 @@
 import Foundation
+import UserNotifications
 
 // The life-cycle notifications of `NotificationCenter`: each is posted right after the delegate's method of the same
 // name, on the main actor, with the application as its object.
@@ -26,4 +27,20 @@ extension UIApplication {
     func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]? = nil) {
         NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     }
+}
+
+// Calls from before there were background tasks, and before there was UserNotifications.
+extension UIApplication {
+    /// The shortest interval that the system supports, in seconds.
+    public nonisolated static let backgroundFetchIntervalMinimum: TimeInterval = 0
+    /// Never, in seconds.
+    public nonisolated static let backgroundFetchIntervalNever: TimeInterval = .greatestFiniteMagnitude
+
+    /// Does nothing: nothing fetches by itself here.
+    @available(*, deprecated, message: "use a background notification (content-available)")
+    public func setMinimumBackgroundFetchInterval(_ minimumBackgroundFetchInterval: TimeInterval) {}
+
+    /// Takes back all requests that have not fired yet.
+    @available(*, deprecated, message: "use UNUserNotificationCenter.removeAllPendingNotificationRequests()")
+    public func cancelAllLocalNotifications() { center.removeAllPendingNotificationRequests() }
 }
