@@ -252,14 +252,14 @@ let fuzzing: [Target] = [
 
 let testSupport: [Target] = [
     support("StoreMemory", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", exclude: ["README.md"]),
-    support("AldabaTestSupport", "CLinux", "PushCore"),
+    support("AldabaTestSupport", "CLinux", "Platform", "PushCore"),
     support("AgentDouble", "AgentProtocol"),
     support("MailboxHistories", "AldabaTestSupport", "PushCore", "PushServer"),
     support("CertificateTestSupport", "APNsProtocol", "PushCore", x509, asn1, crypto),
     support(
         "StoreContract", "APNsProtocol", "AldabaTestSupport", "CertificateTestSupport", "FCMProtocol", "PushCore",
         "PushServer"),
-    support("DeviceTestSupport", "AgentEngine", "AgentRuntime", "AldabaTestSupport", "Platform", "PushCore"),
+    support("DeviceTestSupport", "AgentEngine", "AgentRuntime", "AldabaTestSupport", "PushCore"),
     support("StatementLog", grdb, grdbSQLite),
     support("PowerCut", "AldabaTestSupport", grdbSQLite),
 ]

@@ -1,8 +1,6 @@
 import AgentEngine
 import AldabaTestSupport
-import Platform
 import PushCore
-import Testing
 
 /// When the tests' notifications were accepted.
 package let noon = Timestamp(seconds: 1_800_000_000)
@@ -45,14 +43,4 @@ package func waiting(
         app: "com.example.todo",
         apnsID: "apns-\(sequence)", identifier: "apns-\(sequence)", payload: payload, acceptedAt: noon,
         pushType: pushType)
-}
-
-/// Makes a program of a shell script. Another process writes it: while this one has a file open for writing, what other
-/// tests start may hold it too for a moment, and a program that is held so cannot be run (ETXTBSY).
-package func installScript(_ script: String, at path: String) throws {
-    let writer = ChildProgram(
-        path: "/bin/sh",
-        arguments: ["-c", #"printf '#!/bin/sh\n%s\n' "$1" > "$2" && chmod 700 "$2""#, "sh", script, path],
-        environment: ["PATH": "/usr/bin:/bin"])
-    try #require(try writer.run(timeout: .seconds(60)) != nil)
 }

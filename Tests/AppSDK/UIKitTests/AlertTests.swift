@@ -6,7 +6,7 @@ import Testing
 @testable import UIKit
 
 /// Alerts share a window, so these run one after the other.
-@Suite(.serialized) @MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) @MainActor
 struct AlertTests {
     private let folder: TemporaryFolder
 
@@ -14,9 +14,7 @@ struct AlertTests {
 
     /// Makes a script the only helper program.
     private func install(_ name: String, _ script: String, isAlone: Bool = false) throws -> AlertWindow {
-        let path = folder.path(name)
-        try "#!/bin/sh\n\(script)\n".write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        try installScript(script, at: folder.path(name))
         return AlertWindow(environment: ["DISPLAY": ":0", "PATH": folder.url.path + (isAlone ? "" : ":/usr/bin:/bin")])
     }
 

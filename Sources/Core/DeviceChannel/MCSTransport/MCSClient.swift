@@ -128,13 +128,6 @@ extension MCSClientTarget {
 
     fileprivate func connect(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
         guard let address else { return bootstrap.connect(host: host, port: port) }
-        return bootstrap.connect(to: address).flatMapErrorThrowing { throw UnreachableAddress(address, $0) }
+        return bootstrap.connect(to: address)
     }
-}
-
-/// An address without a reachable server.
-private struct UnreachableAddress: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ address: SocketAddress, _ error: any Error) { description = "\(address): \(error)" }
 }
