@@ -88,7 +88,7 @@ def test_the_log_and_background_work_are_modules_of_apple_s_names(compiler):
 
 def test_the_command_of_the_page_takes_objective_c_s_attributes_out(tmp_path):
     page = (REPOSITORY / "Docs/ios-edits.md").read_text()
-    command = re.search(r"^    (find Sources .*)$", page, re.M).group(1)
+    command = re.search(r"^(find Sources .*)$", page, re.M).group(1)
     file = tmp_path / "Sources/App/A.swift"
     file.parent.mkdir(parents=True)
     file.write_text("@objc(App) @objcMembers class A {\n    @IBOutlet weak var a: B!\n    @objc  func f() {}\n    @objection var c = 1\n}\n")
