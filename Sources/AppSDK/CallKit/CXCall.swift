@@ -1,6 +1,8 @@
 import Foundation
 
 /// The means to reach a caller.
+///
+/// Sendable is unchecked, since the class is open; it has constants only.
 open class CXHandle: NSObject, @unchecked Sendable {
     /// The kind of a handle.
     public enum HandleType: Int, Sendable {
@@ -16,8 +18,6 @@ open class CXHandle: NSObject, @unchecked Sendable {
     public let type: HandleType
     /// The number, the address or the name.
     public let value: String
-
-    // Sendable is unchecked, since the class is open; it has constants only.
 
     /// Creates a handle.
     public init(type: HandleType, value: String) {

@@ -2,8 +2,9 @@ import AppHost
 import Foundation
 
 /// Asks for actions on calls that the app's own buttons stand for: ``CXAnswerCallAction`` and ``CXEndCallAction``.
+///
+/// Sendable is unchecked, since the class is open; it has a constant only.
 open class CXCallController: NSObject, @unchecked Sendable {
-    // Sendable is unchecked, since the class is open; it has a constant only.
     private let host: AppHost
 
     /// Creates a controller.
@@ -48,9 +49,9 @@ open class CXCallController: NSObject, @unchecked Sendable {
 }
 
 /// Actions that are performed together.
+///
+/// Sendable is unchecked: a transaction is passed on once, when it has its actions.
 open class CXTransaction: NSObject, @unchecked Sendable {
-    // Sendable is unchecked: a transaction is passed on once, when it has its actions.
-
     /// The actions, in their order.
     open private(set) var actions: [CXAction]
 

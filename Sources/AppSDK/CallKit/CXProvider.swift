@@ -6,9 +6,10 @@ import AppHost
 ///
 /// The app must be allowed to show notifications. The delegate is called on the main actor, whatever the queue. An app
 /// has one provider; of several the newest gets the person's answers.
+///
+/// Sendable is unchecked for the delegate and the configuration, which are read and written under `lock` only.
 open class CXProvider: NSObject, @unchecked Sendable {
     private let host: AppHost
-    // Sendable is unchecked for these two, which are read and written under `lock` only.
     private let lock = NSLock()
     private weak var storedDelegate: (any CXProviderDelegate)?
     private var storedConfiguration: CXProviderConfiguration

@@ -67,7 +67,7 @@ final class AlertWindow: Sendable {
         guard let command = command(for: question) else {
             return complete(.unavailable("none of zenity, yad and kdialog is installed"))
         }
-        let isBegun = threads.begin({ [self] in run(command, question, wish) }, then: complete)
+        let isBegun = threads.begin({ [self] in run(command, for: question, unlessEnded: wish) }, then: complete)
         if !isBegun { complete(.unavailable("\(Self.windowLimit) alerts are open already")) }
     }
 
@@ -106,7 +106,7 @@ final class AlertWindow: Sendable {
         text.replacingOccurrences(of: "_", with: "__")
     }
 
-    private func run(_ command: Command, _ question: AlertQuestion, _ wish: WakeUp) -> AlertAnswer {
+    private func run(_ command: Command, for question: AlertQuestion, unlessEnded wish: WakeUp) -> AlertAnswer {
         let window = ChildProgram(path: command.program, arguments: command.arguments, environment: environment)
         do throws(MachineError) {
             let run = try window.runToEnd(

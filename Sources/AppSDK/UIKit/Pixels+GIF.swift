@@ -26,7 +26,7 @@ private struct GIFReader {
                 guard let label = byte(), let content = blocks() else { return nil }
                 // A graphic control: whether a colour is transparent, and which.
                 if label == 0xF9, content.count == 4 { transparent = content[0] & 1 == 1 ? Int(content[3]) : nil }
-            case 0x2C: return frame(width, height, common, transparent)
+            case 0x2C: return frame(width: width, height: height, common: common, transparent: transparent)
             default: return nil
             }
         }
@@ -34,7 +34,7 @@ private struct GIFReader {
     }
 
     /// An image: where it lies, its colours, and the numbers of its pixels' colours.
-    private mutating func frame(_ width: Int, _ height: Int, _ common: [[UInt8]], _ transparent: Int?) -> Pixels? {
+    private mutating func frame(width: Int, height: Int, common: [[UInt8]], transparent: Int?) -> Pixels? {
         guard let left = word(), let top = word(), let columns = word(), let rows = word(), let flags = byte(),
             let own = colours(flags), let size = byte(), (2...8).contains(size), let content = blocks(),
             Pixels.isDecodable(width: columns, height: rows),

@@ -138,7 +138,7 @@ final class ReceivedMessageLogFile: Sendable {
 
     // MARK: Lines
 
-    /// The word of an attempt, in the place of a status.
+    /// The mark of a line that records an attempt, where other lines have a status.
     private static let attemptWord = "attempt"
 
     static func line(_ record: Record) -> String {

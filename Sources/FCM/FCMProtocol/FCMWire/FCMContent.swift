@@ -39,7 +39,7 @@ package struct FCMContent: Hashable, Sendable {
     }
 
     /// The number of bytes that count towards the provider's limit: its names and values, those of `apns.payload` with all its names.
-    /// What the mapping adds counts nothing.
+    /// Members that the mapping adds do not count.
     package var countedBytes: Int {
         let payload = message.apns?.payload ?? []
         let aps = JSONValue.object(payload)["aps"]?.members ?? []
