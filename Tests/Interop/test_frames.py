@@ -93,10 +93,6 @@ MALFORMED_REQUESTS = {
     "connection: close": plus(("connection", "close")),
     "transfer-encoding: chunked": plus(("transfer-encoding", "chunked")),
     "te: gzip": plus(("te", "gzip")),
-    "content-length larger than the body": plus(("content-length", str(len(BODY) + 1))),
-    "content-length smaller than the body": plus(("content-length", str(len(BODY) - 1))),
-    "content-length that is no number": plus(("content-length", "many")),
-    "two content-lengths": plus(("content-length", str(len(BODY))), ("content-length", "7")),
     "trailers with a pseudo header": lambda good: (
         frame(HEADERS, END_HEADERS, 1, block(good.headers)) + frame(DATA, 0, 1, BODY)
         + frame(HEADERS, END_HEADERS | END_STREAM, 1, block([(":path", "/")]))),
@@ -122,11 +118,20 @@ ANSWERED = {
     "an apns-collapse-id with a line feed": (lambda good: good.headers + [("apns-collapse-id", "a\nb")], "400"),
     "a provider token with a line feed": (lambda good: good.changed("authorization", "bearer a\nb"), "403"),
     "an unknown field with a blank around it": (lambda good: good.headers + [("user-agent", " x ")], "200"),
+    "content-length larger than the body": (lambda good: good.headers + [("content-length", str(len(BODY) + 1))], "400"),
+    "content-length smaller than the body": (lambda good: good.headers + [("content-length", str(len(BODY) - 1))], "400"),
+    "content-length that is no number": (lambda good: good.headers + [("content-length", "many")], "400"),
+    "two content-lengths": (
+        lambda good: good.headers + [("content-length", str(len(BODY))), ("content-length", "7")], "400"),
+    "a field of 9,000 bytes": (lambda good: good.headers + [("x-note", "x" * 9000)], "400"),
+    "a provider token of 9,000 bytes": (lambda good: good.changed("authorization", "bearer " + "x" * 9000), "400"),
+    "a token of 9,000 bytes": (lambda good: good.changed(":path", "/3/device/" + "a" * 9000), "400"),
+    "80 fields": (lambda good: good.headers + [(f"x-{number}", "") for number in range(80)], "400"),
 }
 
 
 @pytest.mark.parametrize("name", ANSWERED)
-def test_bytes_that_http_forbids_get_a_reason_where_apns_has_one(name, good, path, lives):
+def test_what_a_library_may_send_by_mistake_gets_a_reason(name, good, path, lives):
     change, expected = ANSWERED[name]
     with RawConnection(path["apns"], path["ca"]) as connection:
         connection.write(good.request(headers=change(good)))

@@ -1,4 +1,5 @@
 import APNsProtocol
+import Networking
 import PushCore
 import PushServer
 
@@ -44,13 +45,6 @@ struct DevicePushGate: Sendable {
         case token(TokenDirectory.Resolution)
     }
 
-    /// The reason why there is no body to check.
-    enum MissingBodyReason {
-        case tooLarge
-        /// The body did not end in time.
-        case late
-    }
-
     /// The cache of a connection between its requests.
     struct Memory {
         var credential = CredentialDirectory.Memory()
@@ -61,9 +55,10 @@ struct DevicePushGate: Sendable {
 
     /// Decides on a request. Takes ownership of the body only when it accepts.
     func decide(
-        _ head: APNsRequestHead, body: [UInt8], fault: MissingBodyReason?, found: Found?, memory: inout Memory,
+        _ head: APNsRequestHead, body: [UInt8], fault: HTTP2Request.Fault?, found: Found?, memory: inout Memory,
         ticket: Int32
     ) -> Decision {
+        guard fault != .headersTooLarge else { return refuseHeaders(head, found: found, memory: &memory) }
         guard head.isPost else { return .refuse(APNsRejection(.methodNotAllowed), of: nil) }
         let path = head.path
         if case .other = path { return .refuse(APNsRejection(.badPath), of: nil) }
@@ -78,12 +73,20 @@ struct DevicePushGate: Sendable {
                 head, path: path, sender: sender, body: body, fault: fault, found: found, memory: &memory,
                 ticket: ticket)
         } catch {
-            let topic = try? sender.topic(of: head)
-            return .refuse(
-                error,
-                of: Requester(
-                    team: sender.team, topic: topic.map { String(decoding: $0, as: UTF8.self) } ?? "",
-                    apnsID: head.validAPNsID))
+            return .refuse(error, of: sender.requester(head))
+        }
+    }
+
+    /// Refuses a head with fields beyond the limits, which are not in it. The credential may be one of them.
+    private func refuseHeaders(_ head: APNsRequestHead, found: Found?, memory: inout Memory) -> Decision {
+        let limits = HTTP2Limits()
+        let refusal = APNsRejection(
+            .badRequestParams,
+            note: "the header has more than \(limits.headerBytes) bytes or \(limits.headerFields) fields")
+        switch sender(head, found: found, memory: &memory) {
+        case .known(let sender): return .refuse(refusal, of: sender.requester(head))
+        case .refused: return .refuse(refusal, of: nil)
+        case .lookUp(let lookUp): return .lookUp(lookUp)
         }
     }
 
@@ -100,6 +103,13 @@ struct DevicePushGate: Sendable {
             let topic = try head.topic()
             _ = try certificate.topic(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
             return topic
+        }
+
+        /// The requester of a refused request, whose topic may be what is wrong.
+        func requester(_ head: APNsRequestHead) -> Requester {
+            let topic = try? topic(of: head)
+            return Requester(
+                team: team, topic: topic.map { String(decoding: $0, as: UTF8.self) } ?? "", apnsID: head.validAPNsID)
         }
 
         func check(_ type: PushType?) throws(APNsRejection) {
@@ -143,7 +153,7 @@ struct DevicePushGate: Sendable {
     /// The checks after the credential.
     private func decide(
         _ head: APNsRequestHead, path: APNsRequestHead.Path, sender: Sender, body: [UInt8],
-        fault: MissingBodyReason?,
+        fault: HTTP2Request.Fault?,
         found: Found?, memory: inout Memory, ticket: Int32
     ) throws(APNsRejection) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
@@ -219,16 +229,18 @@ struct DevicePushGate: Sendable {
 
     /// - Returns: The timeline's note on the payload; `nil` for most.
     private func checkPayload(
-        _ body: [UInt8], fault: MissingBodyReason?, type: PushType?
+        _ body: [UInt8], fault: HTTP2Request.Fault?, type: PushType?
     ) throws(APNsRejection) -> String? {
         let limit = APNsPayloadLimit.bytes(for: type)
         func tooLarge(_ count: String) -> APNsRejection {
             APNsRejection(.payloadTooLarge, note: "the payload has \(count) bytes, at most \(limit) are allowed")
         }
         switch fault {
-        case .late: throw APNsRejection(.idleTimeout, note: "the payload did not end in time")
-        case .tooLarge: throw tooLarge("far more")
-        case nil: break
+        case .bodyLate: throw APNsRejection(.idleTimeout, note: "the payload did not end in time")
+        case .bodyTooLarge: throw tooLarge("far more")
+        case .wrongLength:
+            throw APNsRejection(.badRequestPayload, note: "the payload is not as long as content-length says")
+        case .headersTooLarge, nil: break
         }
         guard body.count <= limit else { throw tooLarge(String(body.count)) }
         let survey = JSONScanner.survey(ofObject: body)

@@ -39,14 +39,13 @@ final class ProviderConnection: HTTP2RequestHandler {
         }
         handle(
             request.headers, body: request.body,
-            fault: request.bodyIsTooLarge ? .tooLarge : request.bodyIsLate ? .late : nil, stream: request.stream,
-            found: nil, round: 0, on: connection)
+            fault: request.fault, stream: request.stream, found: nil, round: 0, on: connection)
     }
 
     func connectionClosed(_ connection: HTTP2ServerConnection) { sink.detach() }
 
     private func handle(
-        _ headers: HeaderBlock, body: [UInt8], fault: DevicePushGate.MissingBodyReason?, stream: Int32,
+        _ headers: HeaderBlock, body: [UInt8], fault: HTTP2Request.Fault?, stream: Int32,
         found: DevicePushGate.Found?, round: Int, on connection: HTTP2ServerConnection
     ) {
         if !isIdentified {

@@ -36,7 +36,8 @@ enum HTTP2Callbacks {
             return 0
         }
         let bytes = nameLength + valueLength
-        guard stream.countField(bytes: bytes, limits: session.limits) else { return session.refuseHeaders(of: stream) }
+        stream.countField(bytes: bytes)
+        guard stream.blockFits(session.limits) else { return blockExceeded(stream, session) }
         let name = UnsafeBufferPointer(start: name, count: nameLength)
         let value = UnsafeBufferPointer(start: value, count: valueLength)
         if session.role == .server,
@@ -54,6 +55,16 @@ enum HTTP2Callbacks {
         return 0
     }
 
+    /// Handles a field beyond the limits of a header block. The head of a request gets an answer, since some libraries wait
+    /// forever for the response to a stream that is reset; a block that is far larger comes from no library's mistake.
+    private static func blockExceeded(_ stream: HTTP2Stream, _ session: HTTP2Session) -> Int32 {
+        guard session.role == .server, !stream.headIsComplete, !stream.wasDelivered,
+            stream.blockFits(session.limits, times: HTTP2Limits.answeredExcess)
+        else { return session.refuseHeaders(of: stream) }
+        stream.fault = .headersTooLarge
+        return 0
+    }
+
     /// Resets the stream of a response with a field that HTTP/2 forbids (RFC 9113, section 8.2.1): without this
     /// callback nghttp2 drops the field in silence. A server checks with ``RequestRules``.
     private static let invalidHeaderReceived: nghttp2_on_invalid_header_callback = { _, _, _, _, _, _, _, _ in
@@ -62,11 +73,11 @@ enum HTTP2Callbacks {
 
     private static let dataReceived: nghttp2_on_data_chunk_recv_callback = { _, _, id, bytes, count, data in
         guard let session = session(data), let stream = session.stream(id), !stream.wasDelivered else { return 0 }
-        guard stream.rules.count(bodyBytes: count) else {
-            session.refuseMalformed(stream)
-            return 0
-        }
-        guard !stream.bodyIsTooLarge, stream.body.count + count <= session.limits.bodyBytes else {
+        let fault: HTTP2Request.Fault? =
+            stream.rules.count(bodyBytes: count)
+            ? stream.body.count + count <= session.limits.bodyBytes ? nil : .bodyTooLarge : .wrongLength
+        guard stream.fault == nil, fault == nil else {
+            stream.fault = stream.fault ?? fault
             dropRest(of: stream, session)
             return 0
         }
@@ -81,10 +92,9 @@ enum HTTP2Callbacks {
         return 0
     }
 
-    /// Drops a body that is too large. Clients that read no response before they have sent their whole body get it after the body's
-    /// end, up to a limit; beyond it the response comes at once, and the stream is reset after it.
+    /// Drops the body of a request with a fault. Clients that read no response before they have sent their whole body get it
+    /// after the body's end, up to a limit; beyond it the response comes at once, and the stream is reset after it.
     private static func dropRest(of stream: HTTP2Stream, _ session: HTTP2Session) {
-        stream.bodyIsTooLarge = true
         session.dropBody(of: stream)
         guard stream.rules.bodyBytes > session.limits.droppedBodyBytes else { return }
         session.refuseBody(of: stream)
@@ -104,11 +114,18 @@ enum HTTP2Callbacks {
                 if stream.headIsComplete, !hasEnded { session.refuseMalformed(stream) }
                 headEnded(stream, session.role)
             }
-            guard session.role == .client || stream.wasDelivered || stream.isWellFormed(hasEnded: hasEnded) else {
+            guard
+                session.role == .client || stream.wasDelivered || stream.rules.headIsWhole
+                    || stream.fault == .headersTooLarge
+            else {
                 session.refuseMalformed(stream)
                 return 0
             }
             guard hasEnded else { return 0 }
+            if session.role == .server, !stream.rules.bodyIsWhole {
+                stream.fault = stream.fault ?? .wrongLength
+                session.dropBody(of: stream)
+            }
             session.requestEnded(on: stream)
             deliver(stream, session)
         case NGHTTP2_GOAWAY.rawValue:

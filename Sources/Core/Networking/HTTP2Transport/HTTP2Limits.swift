@@ -4,6 +4,8 @@ package struct HTTP2Limits: Sendable, Hashable {
     package var concurrentStreams: UInt32 = 1000
     /// Bytes of one message's header names and values; announced in SETTINGS.
     package var headerBytes: Int = 8000
+    /// How many times the limits of a header block a request may reach and still get an answer; beyond it its stream is reset.
+    static let answeredExcess = 4
     /// Fields of one header block, trailers too. One byte on the wire can name a field of the dynamic table
     /// (RFC 7541, section 6.1), so bytes alone do not bound the work of a block.
     package var headerFields: Int = 64

@@ -20,12 +20,22 @@ package struct HTTP2Request {
     package let headers: HeaderBlock
     /// The whole body; empty where there is none, or where it was discarded.
     package let body: [UInt8]
-    /// Whether the body exceeded the limit and was discarded.
-    package let bodyIsTooLarge: Bool
-    /// Whether the body did not end in time and was discarded.
-    package let bodyIsLate: Bool
+    /// The fault of the message, whose body was discarded; `nil` for most.
+    package let fault: Fault?
     /// Whether a field's value has bytes that HTTP forbids, such as a line feed.
     package let hasIllegalValue: Bool
+
+    /// A fault of a message that gets an answer nevertheless.
+    package enum Fault: Sendable, Hashable {
+        /// The header block exceeded the limits; fields beyond them were discarded.
+        case headersTooLarge
+        /// The body exceeded the limit.
+        case bodyTooLarge
+        /// The body did not end in time.
+        case bodyLate
+        /// The body is not as long as its `content-length`.
+        case wrongLength
+    }
 }
 
 /// The server's end of one HTTP/2 connection. Confined to its event loop.
@@ -270,8 +280,8 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func messageReceived(_ stream: HTTP2Stream) {
         guard let connection, let requestHandler else { return }
         let request = HTTP2Request(
-            stream: stream.id, headers: stream.headers, body: stream.body, bodyIsTooLarge: stream.bodyIsTooLarge,
-            bodyIsLate: stream.bodyIsLate, hasIllegalValue: stream.rules.hasIllegalValue)
+            stream: stream.id, headers: stream.headers, body: stream.body, fault: stream.fault,
+            hasIllegalValue: stream.rules.hasIllegalValue)
         connection.session.dropBody(of: stream)
         requestHandler.requestReceived(request, on: connection)
     }

@@ -4,8 +4,7 @@ import PushCore
 
 /// The owner of an HTTP/2 session, called with its events while bytes are received, on the connection's event loop.
 protocol HTTP2SessionOwner: AnyObject {
-    /// Handles a message that is complete (its body too), or whose body has exceeded the limit
-    /// (`stream.bodyIsTooLarge`) or its time (`stream.bodyIsLate`).
+    /// Handles a message that is complete (its body too), or that has a fault (`stream.fault`).
     func messageReceived(_ stream: HTTP2Stream)
     /// Handles the end of a stream; `code` is the HTTP/2 error code, 0 for success.
     func streamClosed(_ stream: HTTP2Stream, code: UInt32)
@@ -22,8 +21,8 @@ final class HTTP2Stream {
     var body: [UInt8] = []
     /// Whether the header fields have ended; any following fields are trailers. An interim response's do not count.
     var headIsComplete = false
-    var bodyIsTooLarge = false
-    var bodyIsLate = false
+    /// The first fault of a request that is answered nevertheless.
+    var fault: HTTP2Request.Fault?
     /// Whether the response comes before the end of the request.
     var endsEarly = false
     /// The rules for the request, with what a server has seen of its fields and body.
@@ -47,8 +46,7 @@ final class HTTP2Stream {
         headers.removeAll()
         body = []
         headIsComplete = false
-        bodyIsTooLarge = false
-        bodyIsLate = false
+        fault = nil
         endsEarly = false
         rules = RequestRules()
         wasDelivered = false
@@ -60,20 +58,21 @@ final class HTTP2Stream {
         beginHeaderBlock()
     }
 
-    /// Whether a request is well-formed as far as it was received.
-    func isWellFormed(hasEnded: Bool) -> Bool { rules.headIsWhole && (!hasEnded || rules.bodyIsWhole) }
-
     /// Begins a header block: the head, an interim one, or trailers.
     func beginHeaderBlock() {
         blockFields = 0
         blockBytes = 0
     }
 
-    /// Counts a field of the block that is being read; `false` when the block is beyond the limits.
-    func countField(bytes: Int, limits: HTTP2Limits) -> Bool {
+    /// Counts a field of the block that is being read.
+    func countField(bytes: Int) {
         blockFields += 1
         blockBytes += bytes
-        return blockFields <= limits.headerFields && blockBytes <= limits.headerBytes
+    }
+
+    /// Whether the block that is being read is within some times the limits.
+    func blockFits(_ limits: HTTP2Limits, times factor: Int = 1) -> Bool {
+        blockFields <= limits.headerFields * factor && blockBytes <= limits.headerBytes * factor
     }
 }
 
@@ -335,7 +334,7 @@ final class HTTP2Session {
             let isAnswerable = stream.headIsComplete && !stream.wasDelivered
             stream.wasDelivered = true
             if isAnswerable {
-                stream.bodyIsLate = true
+                stream.fault = stream.fault ?? .bodyLate
                 stream.endsEarly = true
                 owner?.messageReceived(stream)
             } else {

@@ -4,7 +4,8 @@ import CNghttp2
 ///
 /// nghttp2 resets the stream of a request whose path or field value has bytes that HTTP forbids, before anybody sees it. Libraries
 /// of providers send such bytes, such as a device token that was printed with spaces, and some wait forever for the response to a
-/// stream that is reset. So those bytes are let through, marked, and a handler answers with a reason. Any other fault is malformed.
+/// stream that is reset. So those bytes are let through, marked, and a handler answers with a reason, as it does for a body of another
+/// length than announced. Any other fault is malformed.
 struct RequestRules: Sendable {
     private struct Seen: OptionSet {
         let rawValue: UInt8
@@ -17,6 +18,7 @@ struct RequestRules: Sendable {
     }
 
     private var seen: Seen = []
+    /// The announced length; -1 for one that no body has.
     private var contentLength: Int?
     /// The bytes of the body so far.
     private(set) var bodyBytes = 0
@@ -67,10 +69,8 @@ struct RequestRules: Sendable {
         case 7 where Self.equal(name, "upgrade"): return false
         case 10 where Self.equal(name, "connection") || Self.equal(name, "keep-alive"): return false
         case 14 where Self.equal(name, "content-length"):
-            guard contentLength == nil, !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }),
-                let length = Int(String(decoding: value, as: UTF8.self))
-            else { return false }
-            contentLength = length
+            let isLength = contentLength == nil && value.allSatisfy { (0x30...0x39).contains($0) }
+            contentLength = isLength ? Int(String(decoding: value, as: UTF8.self)) ?? -1 : -1
         case 16 where Self.equal(name, "proxy-connection"): return false
         case 17 where Self.equal(name, "transfer-encoding"): return false
         default: break

@@ -209,7 +209,7 @@ import Testing
 
     @Test func `a body that did not end in time is refused for that, behind what needs no body`() async throws {
         var world = try await ProviderWorld()
-        world.fault = .late
+        world.fault = .bodyLate
         world.body = []
         #expect(try await reason(world) == .idleTimeout)
         world.set("apns-topic", "com.unknown")

@@ -1,6 +1,7 @@
 import APNsProtocol
 import AldabaTestSupport
 import Crypto
+import Networking
 import PushCore
 import PushServer
 import StoreMemory
@@ -21,7 +22,7 @@ struct ProviderWorld {
     /// The header fields of a right request.
     var fields: [(String, String)]
     var body = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
-    var fault: DevicePushGate.MissingBodyReason?
+    var fault: HTTP2Request.Fault?
 
     init() async throws {
         store = MemoryStore()
@@ -102,6 +103,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
     /// All of them, in the order in which they are looked for.
     static let all: [Fault] = [
+        Fault("head", .badRequestParams) { $0.fault = .headersTooLarge },
         Fault(":method", "GET", .methodNotAllowed),
         Fault(":path", "/3/devices", .badPath),
         Fault("authorization", nil, .missingProviderToken),
@@ -118,7 +120,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("apns-topic", "com.unknown", .topicDisallowed),
         Fault("apns-topic", "com.example.todo.voip-pt", .topicDisallowed),
         Fault("apns-topic", "com.foreign.app", .topicDisallowed),
-        Fault("body", .payloadTooLarge) { $0.fault = .tooLarge },
+        Fault("body", .payloadTooLarge) { $0.fault = .bodyTooLarge },
+        Fault("body", .badRequestPayload) { $0.fault = .wrongLength },
         Fault("body", .payloadTooLarge) { $0.body = ProviderWorld.payload(bytes: 4097) },
         Fault("body", .payloadEmpty) { $0.body = [UInt8(ascii: "{")] },
         Fault("body", .payloadEmpty) { $0.body = Array(#"{"aps":{"alert":"x"},"g":1e400}"#.utf8) },

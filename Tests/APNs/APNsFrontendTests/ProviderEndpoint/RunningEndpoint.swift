@@ -28,7 +28,12 @@ struct RunningEndpoint {
         for (name, value) in [(":scheme", "http"), (":authority", "localhost")] + request.fields {
             head.append(name, value)
         }
-        let body = request.fault == .tooLarge ? ProviderWorld.payload(bytes: 20_000) : request.body
+        switch request.fault {
+        case .headersTooLarge: head.append("x-large", String(repeating: "x", count: 9000))
+        case .wrongLength: head.append("content-length", "1")
+        case .bodyTooLarge, .bodyLate, nil: break
+        }
+        let body = request.fault == .bodyTooLarge ? ProviderWorld.payload(bytes: 20_000) : request.body
         return try await (client ?? self.client).request(headers: head, body: body)
     }
 

@@ -11,13 +11,20 @@ private final class EchoHandler: HTTP2RequestHandler {
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
         var headers = HeaderBlock()
         let path = request.headers.first(":path").map { request.headers.text($0) }
-        headers.append(":status", request.bodyIsTooLarge ? "413" : "200")
+        let status =
+            switch request.fault {
+            case nil: "200"
+            case .bodyTooLarge: "413"
+            case .headersTooLarge: "431"
+            case .bodyLate, .wrongLength: "400"
+            }
+        headers.append(":status", status)
         headers.append("x-path", path ?? "")
         switch path {
         case "/silent": return
         case "/empty": connection.respond(request.stream, headers: headers)
         default:
-            let body = request.bodyIsTooLarge ? Array("too large".utf8) : request.body
+            let body = request.fault == .bodyTooLarge ? Array("too large".utf8) : request.body
             connection.respond(request.stream, headers: headers, body: body)
         }
     }
@@ -88,9 +95,41 @@ private final class EchoHandler: HTTP2RequestHandler {
         }
     }
 
-    @Test func `header fields beyond the limit end the stream, and the connection lives`() async throws {
+    @Test(arguments: [[9000], [30_000], [Int](repeating: 1, count: 200)])
+    func `header fields beyond the limit are answered, and the connection lives`(sizes: [Int]) async throws {
         try await withPair { _, client in
-            let large = head("/a", [("x-large", String(repeating: "x", count: 9000))])
+            let large = head("/a", sizes.map { ("x-large", String(repeating: "x", count: $0)) })
+            for _ in 0..<5 {
+                let response = try await client.request(headers: large, body: [1])
+                #expect(response.status == 431 && response.header("x-path") == "/a")
+            }
+            let next = try await client.request(headers: head("/b"), body: [1])
+            #expect(next.status == 200)
+        }
+    }
+
+    @Test func `a path beyond the limit is answered`() async throws {
+        try await withPair { _, client in
+            let response = try await client.request(
+                headers: head("/" + String(repeating: "x", count: 9000)), body: [1])
+            #expect(response.status == 431)
+        }
+    }
+
+    @Test(arguments: ["0", "4", "6", "99"])
+    func `a body of another length than announced is answered, and the connection lives`(length: String) async throws {
+        try await withPair { _, client in
+            let response = try await client.request(
+                headers: head("/a", [("content-length", length)]), body: Array("hello".utf8))
+            #expect(response.status == 400)
+            let next = try await client.request(headers: head("/b", [("content-length", "1")]), body: [1])
+            #expect(next.status == 200)
+        }
+    }
+
+    @Test func `header fields far beyond the limit end the stream, and the connection lives`() async throws {
+        try await withPair { _, client in
+            let large = head("/a", [("x-large", String(repeating: "x", count: 33_000))])
             await #expect(throws: HTTP2RequestError.streamReset(code: 11)) {
                 _ = try await client.request(headers: large, body: [1])
             }

@@ -8,14 +8,16 @@ import Testing
 /// Counts requests and answers those whose body is not `silent`, unless it is silent itself.
 final class CountingHandler: HTTP2RequestHandler {
     private(set) var requests: [Int32] = []
-    /// Those whose body did not end in time.
+    /// The faults of the requests that had one, and those whose body did not end in time.
+    private(set) var faults: [HTTP2Request.Fault] = []
     private(set) var late: [Int32] = []
     /// Whether no request is answered.
     var isSilent = false
 
     func requestReceived(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
         requests.append(request.stream)
-        if request.bodyIsLate { late.append(request.stream) }
+        if let fault = request.fault { faults.append(fault) }
+        if request.fault == .bodyLate { late.append(request.stream) }
         guard !isSilent, request.body != Array("silent".utf8) else { return }
         var headers = HeaderBlock()
         headers.append(":status", "200")
