@@ -68,8 +68,6 @@ package final class HubDatabase: HubStore {
     package func close() throws {
         guard health.fault == nil else { return }
         try listReader.sound().close()
-        let pool = try pool.sound()
-        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try pool.close()
     }
 

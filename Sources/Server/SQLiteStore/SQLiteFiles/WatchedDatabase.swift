@@ -89,3 +89,17 @@ package struct WatchedDatabase<Base: DatabaseWriter>: Sendable {
         try watching { try $0.unsafeReentrantWrite(body) }
     }
 }
+
+extension WatchedDatabase<DatabasePool> {
+    /// Moves the log into the database's file, and closes the database.
+    package func close() throws {
+        let pool = try sound()
+        try pool.writeWithoutTransaction { database in
+            do { _ = try database.checkpoint(.truncate) } catch DatabaseError.SQLITE_INTERRUPT {
+                // A task that was cancelled may interrupt its statement too late, and SQLite then interrupts this. It does so once.
+                _ = try database.checkpoint(.truncate)
+            }
+        }
+        try pool.close()
+    }
+}

@@ -70,11 +70,7 @@ package final class SQLiteStore: Sendable {
     /// Copies what the log holds into the database file and closes everything. A file that was found damaged stays as it is.
     package func close() throws {
         guard pool.health.fault == nil else { return }
-        let pool = try pool.sound()
-        try pool.writeWithoutTransaction { database in
-            hot.forget()
-            _ = try database.checkpoint(.truncate)
-        }
+        try pool.writeWithoutTransaction { _ in hot.forget() }
         try pool.close()
     }
 

@@ -131,6 +131,13 @@ import Testing
         try store.close()
     }
 
+    @Test func `a cancelled access that interrupts too late does not keep the store from being closed`() throws {
+        let store = try SQLiteStore(path: folder.path("server.sqlite"))
+        try store.pool.sound().interrupt()
+        try store.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("server.sqlite-wal"))).isEmpty)
+    }
+
     // A wake that is lost would hang the run.
     @Test(.timeLimit(.minutes(5)))
     func `a change of the register wakes who waits for one, through another mapping`() async throws {
