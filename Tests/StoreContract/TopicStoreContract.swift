@@ -196,7 +196,9 @@ package struct TopicStoreContract<Store: TopicStore & NotificationStore> {
         #expect(try await store.unsubscribe([member(subject)], from: sports) == [true])
         let left = try #require(try audience().0.memberships.first)
         #expect(left.joined < broadcast.sequence && (left.left ?? 0) > broadcast.sequence)
-        #expect(try await store.endBroadcasts(at: now.adding(milliseconds: 60_000), keptSince: now, limit: 10) == false)
+        #expect(
+            try await store.endBroadcasts(
+                at: now.adding(milliseconds: 60_000), keptSince: now, countedSince: now, limit: 10) == false)
         _ = try await send(11, "!('sports' in topics)")
         #expect(try audience().0.memberships.isEmpty)
     }
@@ -206,7 +208,9 @@ package struct TopicStoreContract<Store: TopicStore & NotificationStore> {
         _ = try await send(10, expiresIn: 1000)
         _ = try await send(11)
         let eleven = NotificationID(rawValue: 11)
-        #expect(try await store.endBroadcasts(at: now.adding(milliseconds: 1000), keptSince: now, limit: 10) == false)
+        #expect(
+            try await store.endBroadcasts(
+                at: now.adding(milliseconds: 1000), keptSince: now, countedSince: now, limit: 10) == false)
         #expect(try broadcasts() == [11])
         #expect(try await store.withdrawBroadcast(eleven, at: now))
         #expect(try await store.withdrawBroadcast(eleven, at: now) == false)
@@ -219,6 +223,41 @@ package struct TopicStoreContract<Store: TopicStore & NotificationStore> {
         #expect(timeline.entries.map(\.state) == [.accepted, .withdrawn])
         #expect(
             try await store.timelines(id: eleven, apnsID: nil, team: TeamID(rawValue: "OTHER12345")).isEmpty)
+    }
+
+    func `a device that was away is told what expired since it was last seen`() async throws {
+        func expired(since seen: Timestamp?, known: DeviceAudience? = nil) throws -> [Int64] {
+            var request = PrefetchRequest(acceptedSince: now)
+            request.audiences = [device]
+            request.away[device] = seen
+            let found = try store.prefetch(request)
+            let audience = try #require(found.audiences[device])
+            #expect(audience.expired.isEmpty || (!audience.registrations.isEmpty && found.apps[app.id] == app))
+            return audience.expired.map(\.broadcast.id.rawValue)
+        }
+        func end(_ milliseconds: Int64, countedSince: Int64) async throws {
+            _ = try await store.endBroadcasts(
+                at: now.adding(milliseconds: milliseconds), keptSince: now,
+                countedSince: now.adding(milliseconds: countedSince), limit: 10)
+        }
+        try await join(subject, news)
+        _ = try await send(10, expiresIn: 3000)
+        _ = try await send(11, "'news' in topics || 'sports' in topics", expiresIn: 2000)
+        _ = try await send(12, "!('sports' in topics)", expiresIn: 2500)
+        _ = try await send(13, "'sports' in topics", expiresIn: 2500)
+        _ = try await send(14, expiresIn: 9000)
+        let withdrawn = try await send(15, expiresIn: 2000)
+        #expect(try await store.withdrawBroadcast(withdrawn.id, at: now))
+        #expect(try expired(since: now).isEmpty)
+        try await end(5000, countedSince: 0)
+        #expect(try expired(since: now) == [11, 12, 10])
+        #expect(try expired(since: nil).isEmpty)
+        #expect(try expired(since: now.adding(milliseconds: 2500)) == [10])
+        try await end(5000, countedSince: 2500)
+        #expect(try expired(since: now) == [12, 10])
+        let last = try #require(try audience().1.broadcasts[NotificationID(rawValue: 14)]).broadcast.sequence
+        try store.apply([.moveCursor(device, to: last)])
+        #expect(try expired(since: now).isEmpty, "they were delivered")
     }
 
     func `a broadcast for a list is there once under its name, and every device is told of it`() async throws {
@@ -281,10 +320,12 @@ package struct TopicStoreContract<Store: TopicStore & NotificationStore> {
         let ten = NotificationID(rawValue: 10)
         #expect(try await store.timelines(id: ten, apnsID: nil, team: nil).first?.broadcast?.targeted == 1)
         let end = now.adding(milliseconds: 3_600_000)
-        _ = try await store.endBroadcasts(at: end, keptSince: end.adding(milliseconds: 1), limit: 10)
+        _ = try await store.endBroadcasts(
+            at: end, keptSince: end.adding(milliseconds: 1), countedSince: end.adding(milliseconds: 1), limit: 10)
         #expect(try await store.timelines(id: ten, apnsID: nil, team: nil).count == 1, "its copy is there")
         while try store.prune(timelinesBefore: end, payloadsBefore: end, now: end, limit: 10) {}
-        _ = try await store.endBroadcasts(at: end, keptSince: end.adding(milliseconds: 1), limit: 10)
+        _ = try await store.endBroadcasts(
+            at: end, keptSince: end.adding(milliseconds: 1), countedSince: end.adding(milliseconds: 1), limit: 10)
         #expect(try await store.timelines(id: ten, apnsID: nil, team: nil).isEmpty)
     }
 }
@@ -308,6 +349,9 @@ extension TopicStoreContract {
             ContractRule("slice") { try await $0.`at most so many broadcasts are read at once, the first ones`() },
             ContractRule("leaving") { try await $0.`what was left is known while a broadcast has to know it`() },
             ContractRule("end of a broadcast") { try await $0.`what has expired or was withdrawn is found no more`() },
+            ContractRule("expired") {
+                try await $0.`a device that was away is told what expired since it was last seen`()
+            },
             ContractRule("list") {
                 try await $0.`a broadcast for a list is there once under its name, and every device is told of it`()
             },

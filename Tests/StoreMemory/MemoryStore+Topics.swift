@@ -88,10 +88,17 @@ extension MemoryStore: TopicStore {
     }
 
     /// Ends expired broadcasts, all at once.
-    package func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
+    package func endBroadcasts(
+        at now: Timestamp, keptSince: Timestamp, countedSince: Timestamp, limit: Int
+    ) async throws -> Bool {
         state.withLock { state in
             for (id, stored) in state.topics.broadcasts
-            where stored.isOpen && stored.broadcast.expiresAt <= now { state.topics.end(id, at: now) }
+            where stored.isOpen && stored.broadcast.expiresAt <= now {
+                state.topics.end(id, at: now)
+                guard !stored.broadcast.isAttempt else { continue }
+                state.topics.expired.append(ExpiredBroadcast(stored.broadcast, lane: stored.draft.content.lane))
+            }
+            state.topics.expired.removeAll { $0.broadcast.expiresAt < countedSince }
             let old = state.topics.broadcasts.filter { id, stored in
                 stored.endedAt != nil && stored.draft.acceptedAt < keptSince && stored.draft.expiresAt < keptSince
                     && state.rows.copies(of: PayloadID(rawValue: id.rawValue)).isEmpty
@@ -107,7 +114,8 @@ extension MemoryStore.State {
     /// Reads the broadcasts for a device.
     ///
     /// - Parameter known: The device's cursor, subscriptions and registrations, if the caller has them.
-    func read(_ device: DeviceID, known: DeviceAudience?, into found: inout Prefetched) {
+    /// - Parameter seen: The time at which a device that was away was last seen.
+    func read(_ device: DeviceID, known: DeviceAudience?, since seen: Timestamp?, into found: inout Prefetched) {
         let subscriptions = topics.subscriptions[device, default: []].filter { register.isActive($0.subject) }
         let present = known?.memberships ?? subscriptions.map(\.membership).filter { $0.left == nil }
         let memberships = present + subscriptions.map(\.membership).filter { $0.left != nil }
@@ -124,7 +132,14 @@ extension MemoryStore.State {
             broadcasts: candidates.map(\.draft.id))
         defer { found.audiences[device] = audience }
         if let known { audience.registrations = known.registrations }
-        guard !candidates.isEmpty else { return }
+        if let seen, known == nil {
+            let topics = Set(present.map(\.topic)).union([.everyone])
+            audience.expired = self.topics.expired.filter { expired in
+                expired.broadcast.expiresAt > seen && expired.broadcast.sequence > cursor
+                    && !topics.isDisjoint(with: expired.broadcast.audience.entries)
+            }.sorted { $0.broadcast.expiresAt < $1.broadcast.expiresAt }
+        }
+        guard !candidates.isEmpty || !audience.expired.isEmpty else { return }
         for stored in candidates {
             let draft = stored.draft
             found.broadcasts[draft.id] = BroadcastRecord(

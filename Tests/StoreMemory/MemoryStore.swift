@@ -34,7 +34,9 @@ extension MemoryStore: NotificationStore {
                 found.lastSeen[device] = state.register.lastSeen(device)
                 found.missed[device] = state.rows.missed[device]
             }
-            for device in request.audiences { state.read(device, known: request.known[device], into: &found) }
+            for device in request.audiences {
+                state.read(device, known: request.known[device], since: request.away[device], into: &found)
+            }
             return found
         }
     }

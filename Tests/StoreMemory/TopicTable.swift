@@ -27,6 +27,8 @@ struct TopicTable: Sendable {
     private(set) var topics: [Topic] = []
     private(set) var subscriptions: [DeviceID: [Subscription]] = [:]
     private(set) var broadcasts: [NotificationID: StoredBroadcast] = [:]
+    /// The broadcasts that expired, for devices that were away.
+    var expired: [ExpiredBroadcast] = []
     private var sequence: Int64 = 0
 
     /// The payloads of broadcasts that have not ended.

@@ -106,6 +106,20 @@ package struct Broadcast: Hashable, Sendable {
     }
 }
 
+/// A broadcast that expired, of which devices that were away are told.
+package struct ExpiredBroadcast: Hashable, Sendable {
+    /// The broadcast.
+    package var broadcast: Broadcast
+    /// The lane of its content.
+    package var lane: Lane
+
+    /// Creates an instance from its properties.
+    package init(_ broadcast: Broadcast, lane: Lane) {
+        self.broadcast = broadcast
+        self.lane = lane
+    }
+}
+
 /// An app on one device, in one environment.
 package struct AppPlace: Hashable, Sendable {
     /// The app.
@@ -169,12 +183,15 @@ package struct DeviceAudience: Hashable, Sendable {
     package var cursor: Int64
     /// The device's subscriptions; those that ended only where ``broadcasts`` are there.
     package var memberships: [Membership]
-    /// The device's active registrations, where ``broadcasts`` are there.
+    /// The device's active registrations, where ``broadcasts`` or ``expired`` are there.
     package var registrations: [FanoutRegistration]
     /// The broadcasts beyond the cursor that may concern the device, in their order; only the first ones.
     package var broadcasts: [NotificationID]
     /// The lists of the ``broadcasts`` that contain the device's registration; `nil` where that is not known.
     package var lists: Set<Int64>? = []
+
+    /// The broadcasts for the device's topics that expired while it was away, by their end; only the first ones.
+    package var expired: [ExpiredBroadcast] = []
 
     /// Makes what is known of a device.
     package init(
@@ -192,4 +209,6 @@ package struct DeviceAudience: Hashable, Sendable {
 
     /// How many broadcasts a store reads for a device at once.
     package static let broadcastLimit = 64
+    /// How many expired broadcasts of a topic a store reads for a device that was away.
+    package static let expiredLimit = 1000
 }

@@ -42,6 +42,22 @@ package enum Fanout {
             .sorted { $0.sequence < $1.sequence }.prefix(while: isKnown).map(turn)
     }
 
+    /// The counts of expired broadcasts that a device would have received.
+    package static func missed(_ broadcasts: [ExpiredBroadcast], by device: DeviceAudience) -> [MissedNotifications] {
+        var counts: [MissedNotifications] = []
+        for expired in broadcasts {
+            let broadcast = expired.broadcast
+            for registration in device.registrations
+            where isIn(broadcast, registration: registration, device: device) {
+                counts.add(
+                    MissedNotifications(
+                        app: registration.place.app, environment: registration.place.environment, lane: expired.lane,
+                        count: 1, since: broadcast.expiresAt))
+            }
+        }
+        return counts
+    }
+
     /// Whether a registration was in the audience when the broadcast was accepted, and still is after its later
     /// leavings.
     ///

@@ -40,11 +40,14 @@ struct MailboxBatch {
 
     /// Calls a closure for each list of a broadcast and each registration that may be in it.
     func forEachListed(_ body: (Int64, DeviceID, FanoutRegistration) -> Void) {
-        guard fanout.values.contains(where: { $0.list != nil }) else { return }
+        guard
+            fanout.values.contains(where: { $0.list != nil })
+                || audiences.values.contains(where: { !$0.expired.isEmpty })
+        else { return }
         for (device, audience) in audiences {
             var told: Set<Int64> = []
-            for id in audience.broadcasts {
-                guard let broadcast = fanout[id], let list = broadcast.list, told.insert(list.number).inserted,
+            for broadcast in audience.broadcasts.map({ fanout[$0] }) + audience.expired.map(\.broadcast) {
+                guard let broadcast, let list = broadcast.list, told.insert(list.number).inserted,
                     let registration = audience.registrations.first(where: { $0.place == list.place })
                 else { continue }
                 body(list.number, device, registration)
@@ -72,6 +75,14 @@ struct MailboxBatch {
 
     /// Returns the audience that was read of a device, and removes it, since its user moves the cursor.
     mutating func takeAudience(_ device: DeviceID) -> DeviceAudience? { audiences.removeValue(forKey: device) }
+
+    /// The expired broadcasts for a device, those among them that have not been ended yet.
+    func expired(of audience: DeviceAudience, at now: Timestamp) -> [ExpiredBroadcast] {
+        audience.expired
+            + audience.broadcasts.compactMap { broadcasts[$0] }
+            .filter { !$0.broadcast.isAttempt && $0.broadcast.expiresAt <= now }
+            .map { ExpiredBroadcast($0.broadcast, lane: $0.content.lane) }
+    }
 
     func app(_ id: AppID) -> RegisteredApp? { apps[id] }
 
@@ -121,9 +132,9 @@ struct MailboxBatch {
         changes.append(.forgetMissed(of: place.device, only: place))
     }
 
-    /// Whether a device that logs in was away for longer than this, as far as was recorded.
-    func wasAway(_ device: DeviceID, longerThan absence: Duration, at now: Timestamp) -> Bool {
-        lastSeen[device].map { now.duration(since: $0) >= absence + Self.seenInterval } ?? false
+    /// The time at which a device that logs in was last seen, if it was away for longer than this, as far as was recorded.
+    func returned(_ device: DeviceID, after absence: Duration, at now: Timestamp) -> Timestamp? {
+        lastSeen[device].flatMap { now.duration(since: $0) >= absence + Self.seenInterval ? $0 : nil }
     }
 
     /// Records that a device is present, unless that was recorded within a day.

@@ -277,9 +277,14 @@ extension MailboxService {
     // MARK: Sessions
 
     /// Leaves tombstones for what expired while the device was away, where that was longer than a month.
-    private func tellMissed(_ device: DeviceID, at now: Timestamp, _ batch: inout MailboxBatch) {
-        let missed = batch.takeMissed(of: device)
-        guard batch.wasAway(device, longerThan: settings.longestAbsence, at: now) else { return }
+    private func tellMissed(
+        _ device: DeviceID, _ audience: DeviceAudience?, at now: Timestamp, _ batch: inout MailboxBatch
+    ) {
+        var missed = batch.takeMissed(of: device)
+        guard batch.returned(device, after: settings.longestAbsence, at: now) != nil else { return }
+        if let audience {
+            for count in Fanout.missed(batch.expired(of: audience, at: now), by: audience) { missed.add(count) }
+        }
         for count in missed {
             guard let id = ids.next(now: now) else { return }
             change(device, &batch) { $0.change { $0.deviceReturned(count, tombstoneID: id) } }
@@ -301,8 +306,8 @@ extension MailboxService {
         let now = clock()
         acknowledge(login.device, ids: login.received, batch: &batch)
         change(login.device, &batch) { $0.sessionOpened(now: now) }
-        tellMissed(login.device, at: now, &batch)
         let audience = batch.takeAudience(login.device)
+        tellMissed(login.device, audience, at: now, &batch)
         if let audience { replay(audience, of: login.device, to: nil, &batch) }
         connections.lastEpoch = max(connections.lastEpoch + 1, UInt64(max(0, now.rawValue)))
         let id = DeviceSessionID(device: login.device, epoch: connections.lastEpoch)

@@ -14,6 +14,9 @@ package struct PrefetchRequest: Hashable, Sendable {
     package var secretHashes: Set<DeviceID> = []
     /// The devices whose subscriptions and next broadcasts are read.
     package var audiences: Set<DeviceID> = []
+    /// The devices of ``audiences`` that were away, with the time at which they were last seen: the broadcasts that expired
+    /// after it are read.
+    package var away: [DeviceID: Timestamp] = [:]
     /// The audiences of ``audiences`` whose cursor, subscriptions and registrations are known: only their broadcasts
     /// are read.
     package var known: [DeviceID: DeviceAudience] = [:]

@@ -109,6 +109,9 @@ package struct Broadcasts: Sendable {
 
     /// The longest time in which a broadcast is delivered to devices that connect later: FCM's four weeks.
     static let longestWait = Duration.seconds(28 * 86_400)
+    /// The time for which an expired broadcast is counted for devices that were away. FCM's tokens expire on devices that are
+    /// away for longer.
+    static let countingTime = Duration.seconds(270 * 86_400)
     /// The time for delivery to connected devices, for a message that is delivered once or never.
     static let attemptTime = Duration.seconds(60)
     /// The number of copies withdrawn at a time.
@@ -226,6 +229,8 @@ package struct Broadcasts: Sendable {
     package func sweep(keeping retention: Duration = .seconds(30 * 86_400)) async throws {
         try await resume()
         let now = clock()
-        while try await store.endBroadcasts(at: now, keptSince: now + (.zero - retention), limit: 1000) {}
+        while try await store.endBroadcasts(
+            at: now, keptSince: now - retention, countedSince: now - Self.countingTime, limit: 1000)
+        {}
     }
 }

@@ -41,8 +41,11 @@ package protocol TopicStore: Sendable {
     ///
     /// - Parameter keptSince: The time before which broadcasts must have been accepted and expired to be deleted, once
     ///   they have no copy.
+    /// - Parameter countedSince: The time before which broadcasts must have expired to be counted no more for devices that
+    ///   were away.
     /// - Returns: Whether more is left to do.
-    func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool
+    func endBroadcasts(at now: Timestamp, keptSince: Timestamp, countedSince: Timestamp, limit: Int) async throws
+        -> Bool
 }
 
 /// A registration that is subscribed or unsubscribed, with the team of the topics.

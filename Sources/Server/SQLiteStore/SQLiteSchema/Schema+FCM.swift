@@ -274,4 +274,21 @@ extension Schema {
             PRIMARY KEY(device, app, environment, lane)
         ) WITHOUT ROWID;
         """
+
+    /// The broadcasts that expired, one row for each of their topics, for devices that come back after a long time.
+    static let twentyFirst = """
+        CREATE TABLE expired_broadcast(
+            topic INTEGER NOT NULL,
+            expires_at INTEGER NOT NULL,
+            id INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            team TEXT NOT NULL,
+            audience TEXT NOT NULL,
+            accepted_at INTEGER NOT NULL,
+            is_attempt INTEGER NOT NULL,
+            lane INTEGER NOT NULL,
+            PRIMARY KEY(topic, expires_at, id)
+        ) WITHOUT ROWID;
+        CREATE INDEX expired_broadcast_end ON expired_broadcast(expires_at);
+        """
 }

@@ -69,6 +69,9 @@ package enum Schema {
         migrator.registerMigration("20 what devices missed") { database in
             try database.execute(sql: twentieth)
         }
+        migrator.registerMigration("21 expired broadcasts") { database in
+            try database.execute(sql: twentyFirst)
+        }
         return migrator
     }
 }

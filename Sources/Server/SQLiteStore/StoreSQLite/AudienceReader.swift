@@ -22,15 +22,19 @@ struct AudienceReader {
     /// The number of devices that one statement reads.
     private static let slice = 64
 
-    /// Reads the broadcasts for the devices; for those in `known` only their broadcasts.
-    func read(_ devices: Set<DeviceID>, known: [DeviceID: DeviceAudience], into found: inout Prefetched) throws {
+    /// Reads the broadcasts for the devices; for those in `known` only their broadcasts, and for those in `away` also what
+    /// has expired since.
+    func read(
+        _ devices: Set<DeviceID>, known: [DeviceID: DeviceAudience], away: [DeviceID: Timestamp],
+        into found: inout Prefetched
+    ) throws {
         guard !devices.isEmpty else { return }
         var looks: [Beginning: Found] = [:]
         var concerned = try read(known: known, &looks, into: &found)
         let others = known.isEmpty ? Array(devices) : devices.filter { known[$0] == nil }
         for start in stride(from: 0, to: others.count, by: Self.slice) {
             let some = others[start..<min(start + Self.slice, others.count)]
-            concerned += try read(some, &looks, into: &found)
+            concerned += try read(some, away: away, &looks, into: &found)
         }
         try readBroadcasts(of: concerned, into: &found)
     }
@@ -59,7 +63,8 @@ struct AudienceReader {
 
     /// Returns the devices for which there are broadcasts.
     private func read(
-        _ devices: ArraySlice<DeviceID>, _ looks: inout [Beginning: Found], into found: inout Prefetched
+        _ devices: ArraySlice<DeviceID>, away: [DeviceID: Timestamp], _ looks: inout [Beginning: Found],
+        into found: inout Prefetched
     ) throws -> [DeviceID] {
         let cursors = try cursors(of: devices)
         let memberships = try memberships(of: devices)
@@ -68,7 +73,8 @@ struct AudienceReader {
             var audience = DeviceAudience(cursor: cursors[device] ?? 0)
             audience.memberships = memberships[device] ?? []
             audience.broadcasts = try broadcasts(for: audience, &looks)
-            if !audience.broadcasts.isEmpty { concerned.append(device) }
+            if let seen = away[device] { audience.expired = try expired(for: audience, since: seen) }
+            if !audience.broadcasts.isEmpty || !audience.expired.isEmpty { concerned.append(device) }
             found.audiences[device] = audience
         }
         guard !concerned.isEmpty else { return [] }
@@ -185,6 +191,23 @@ struct AudienceReader {
         var found: Found = []
         while let row = try rows.next() { found.append((row[0], NotificationID(rawValue: row[1]))) }
         return found
+    }
+
+    /// The broadcasts beyond a device's cursor that expired since it was last seen.
+    private func expired(for audience: DeviceAudience, since seen: Timestamp) throws -> [ExpiredBroadcast] {
+        var found: [NotificationID: ExpiredBroadcast] = [:]
+        for topic in Set(audience.memberships.map(\.topic)).union([.everyone]) {
+            let rows = try Row.fetchCursor(
+                database.cachedStatement(
+                    sql: """
+                        SELECT * FROM expired_broadcast WHERE topic = ? AND expires_at > ? ORDER BY expires_at LIMIT ?
+                        """), arguments: [topic.rawValue, seen.rawValue, DeviceAudience.expiredLimit])
+            while let row = try rows.next() {
+                guard let broadcast = Self.broadcast(row), broadcast.sequence > audience.cursor else { continue }
+                found[broadcast.id] = ExpiredBroadcast(broadcast, lane: Lane(rawValue: row["lane"]) ?? .fcm)
+            }
+        }
+        return found.values.sorted { $0.broadcast.expiresAt < $1.broadcast.expiresAt }
     }
 
     static let broadcastSQL = """

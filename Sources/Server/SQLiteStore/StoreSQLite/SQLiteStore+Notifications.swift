@@ -198,7 +198,7 @@ extension SQLiteStore {
                 try Self.readDevices(request.secretHashes, into: &found, database)
                 try Self.readMissed(into: &found, database)
                 try AudienceReader(database: database).read(
-                    request.audiences, known: request.known, into: &found)
+                    request.audiences, known: request.known, away: request.away, into: &found)
                 return .commit
             }
             return found

@@ -187,7 +187,9 @@ extension SQLiteStore: TopicStore {
     }
 
     /// Ends expired broadcasts, in one transaction of bounded length.
-    package func endBroadcasts(at now: Timestamp, keptSince: Timestamp, limit: Int) async throws -> Bool {
+    package func endBroadcasts(
+        at now: Timestamp, keptSince: Timestamp, countedSince: Timestamp, limit: Int
+    ) async throws -> Bool {
         try await pool.write { database in
             let expired = try Int64.fetchAll(
                 database,
@@ -198,10 +200,20 @@ extension SQLiteStore: TopicStore {
             for id in expired {
                 try database.execute(
                     sql: """
+                        INSERT INTO expired_broadcast SELECT broadcast_topic.topic, expires_at, id, broadcast.sequence, team,
+                            audience, accepted_at, is_attempt, payload.lane
+                        FROM broadcast JOIN broadcast_topic ON broadcast = broadcast.id JOIN payload USING (id)
+                        WHERE id = ? AND NOT is_attempt;
                         UPDATE broadcast SET ended_at = ? WHERE id = ?;
                         DELETE FROM broadcast_topic WHERE broadcast = ?
-                        """, arguments: [now.rawValue, id, id])
+                        """, arguments: [id, now.rawValue, id, id])
             }
+            try database.execute(
+                sql: """
+                    DELETE FROM expired_broadcast WHERE (topic, expires_at, id) IN (
+                        SELECT topic, expires_at, id FROM expired_broadcast WHERE expires_at < ? LIMIT ?)
+                    """, arguments: [countedSince.rawValue, limit])
+            let uncounted = database.changesCount == limit
             let old = try Int64.fetchAll(
                 database,
                 sql: """
@@ -214,7 +226,7 @@ extension SQLiteStore: TopicStore {
                 ])
             for id in old { try database.execute(sql: "DELETE FROM broadcast WHERE id = ?", arguments: [id]) }
             let past = try Self.forgetPast(limit, database)
-            return expired.count == limit || old.count == limit || past
+            return expired.count == limit || uncounted || old.count == limit || past
         }
     }
 

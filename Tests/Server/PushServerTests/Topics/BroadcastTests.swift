@@ -156,6 +156,57 @@ private func withWorld(_ body: (TopicWorld) async throws -> Void) async throws {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a device that comes back after a month gets the count of the broadcasts that expired`(isSwept: Bool)
+        async throws
+    {
+        try await withWorld { world in
+            let day: Int64 = 24 * 3_600_000
+            func leave(_ member: TopicWorld.Member, days: Int64) async throws {
+                world.service.close(try await world.login(member))
+                try await world.service.flushNotes()
+                world.clock.advance(milliseconds: days * day)
+            }
+            func send(_ text: String, to target: TopicTarget? = nil) async throws {
+                _ = try await world.send(
+                    text, to: target, expiry: .until(world.clock.now.adding(milliseconds: day)))
+            }
+            let (away, other) = (try await world.member(1), try await world.member(2))
+            try await send("before the subscription")
+            try await world.join([away, other])
+            let start = world.clock.now.adding(milliseconds: day)
+            try await send("before the absence")
+            world.clock.advance(milliseconds: 2 * day)
+            try await world.broadcasts.sweep()
+            try await leave(away, days: 3)
+            let first = world.clock.now.adding(milliseconds: day)
+            try await send("one")
+            try await send("two", to: .condition(parsing: "'news' in topics || 'sport' in topics"))
+            try await send("nobody's", to: .condition(parsing: "'sport' in topics"))
+            _ = try await world.send("an attempt", expiry: .once)
+            world.clock.advance(milliseconds: 35 * day)
+            if isSwept { try await world.broadcasts.sweep() }
+            _ = try await world.send("three")
+            try await leave(away, days: 1)
+            let page = try await world.waiting(away)
+            #expect(page.compactMap(\.notice) == [.deleted(count: 2, since: first)])
+            #expect(page.allSatisfy { $0.lane == .fcm })
+            #expect(try await world.texts(away) == ["three"])
+            let back = try await world.login(away)
+            await withCheckedContinuation { continuation in
+                world.service.acknowledged(back, page.map(\.id)) { _ in continuation.resume() }
+            }
+            world.service.close(back)
+            try await world.service.flushNotes()
+            world.clock.advance(milliseconds: 40 * day)
+            try await world.broadcasts.sweep()
+            try await world.login(away)
+            #expect(try await world.waiting(away).isEmpty, "each is counted once")
+            try await world.login(other)
+            #expect(try await world.waiting(other).compactMap(\.notice) == [.deleted(count: 4, since: start)])
+        }
+    }
+
     @Test(arguments: ["'news' in topics", "'news' in topics || 'sport' in topics", "!('sport' in topics)"])
     func `what is for one app reaches no other app of the team`(condition: String) async throws {
         try await withWorld { world in
