@@ -43,6 +43,10 @@ def test_what_commands_change_is_in_the_log(server):
     secret = server.aldaba("enrolment-key", "create", "spring").stdout.split()[0]
     wait_for("enrolment key spring was added")
     device = server.control().enrol()
+    server.aldaba("device", "block", device[0])
+    wait_for(f"block of device {device[0]} was added", "since")
+    server.aldaba("device", "unblock", device[0])
+    wait_for(f"block of device {device[0]} was removed")
     server.aldaba("device", "revoke", device[0])
     wait_for("a device was revoked or blocked", str(device[0]))
     team = json.loads(server.aldaba("team", "create", "Harbour", "--json").stdout)["teamId"]

@@ -57,6 +57,9 @@ final class RegisterEntries: Sendable {
             entries["service account key \(account.keyID)"] =
                 account.revokedAt == nil ? "\(account.email), team \(account.team)" : "revoked"
         }
+        for (device, since) in try await register.blockedDevices() {
+            entries["block of device \(device)"] = "since \(since)"
+        }
         return entries
     }
 }

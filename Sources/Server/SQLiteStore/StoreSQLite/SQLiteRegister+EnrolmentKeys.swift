@@ -86,6 +86,17 @@ extension SQLiteRegister: EnrolmentKeyRegister {
         }
     }
 
+    /// The blocked devices that were not revoked, each with the time since which it is blocked.
+    package func blockedDevices() async throws -> [DeviceID: Timestamp] {
+        try await pool.read { database in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT id, blocked_at FROM device WHERE blocked_at IS NOT NULL AND revoked_at IS NULL")
+            return rows.reduce(into: [:]) { found, row in
+                if let device = DeviceID(column: row[0]) { found[device] = Timestamp(rawValue: row[1]) }
+            }
+        }
+    }
+
     /// A page of the devices.
     package func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice] {
         try await pool.read { database in
