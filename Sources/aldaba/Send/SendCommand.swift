@@ -69,7 +69,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let payload = try await payloadBytes()
         try check(payload)
-        warnOfExtension()
+        warnOfPicture(in: payload)
         let body = encrypt ? try await encrypted(payload, for: deviceToken()) : payload
         if dryRun { return try showUnsent(body) }
         let (host, port) = try address()
@@ -163,17 +163,6 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    /// Warns of a picture for an app of this machine that has nothing to show it with.
-    private func warnOfExtension() {
-        guard image != nil, server == nil else { return }
-        let name = topic ?? app ?? DemoApp.topic.rawValue
-        let installed = AppFolder(path: location.folder.manifests).load().apps[BundleID(rawValue: name)]
-        guard let installed, installed.serviceExtension == nil else { return }
-        Terminal.complain(
-            "warning: the notification appears without the picture, for \(name) has no service extension on this machine; "
-                + "the guide show-a-picture says how to add one")
-    }
-
     /// The answer to `--dry-run`.
     private func showUnsent(_ body: [UInt8]) throws {
         if json {
@@ -185,23 +174,6 @@ struct SendCommand: AsyncParsableCommand {
         }
         print(TerminalText.lines(String(decoding: body, as: UTF8.self)))
         Terminal.complain("\(body.count) bytes for \(sentTopic), not sent")
-    }
-
-    /// The address of the picture, which is uploaded where it is a file.
-    private func attachment() async throws -> String? {
-        guard let image else { return nil }
-        if image.hasPrefix("https://") { return image }
-        guard !image.hasPrefix("http://") else {
-            throw CommandError(.invalidInput, "--image: devices load https addresses only")
-        }
-        guard !dryRun else { return "https://media.invalid/the-upload-of-\(image)" }
-        guard server == nil || control != nil else {
-            throw CommandError(.usage, "--image of a file with --server needs --control, where the file is uploaded")
-        }
-        let media = MediaClient(
-            control: try control ?? location.addresses().control, authority: ca ?? location.authority,
-            token: try signing.token(location))
-        return try await media.upload(image).url
     }
 
     /// The app's topic with the suffix that its push type asks for.

@@ -180,6 +180,7 @@ extension AgentEngine {
                 case .record(let id, let shows, let setsBadge):
                     let allowed = try shown(shows, setsBadge: setsBadge, of: id, app: app, context)
                     enqueue(.handled(id, app: app, shows: allowed, at: context.now))
+                case .recordUntakenCall(let id): enqueue(.callNotTaken(id, app: app, at: context.now))
                 case .appear(let notification, let isForApp):
                     let shows = plan(notification.effectiveContent, app: app, context)?.showing ?? .nothing
                     enqueue(.appeared(notification.id, shows, isForApp: isForApp, at: context.now))

@@ -60,6 +60,9 @@ extension AgentEngine {
         // A sealed payload asks for an extension on devices that cannot decrypt it themselves.
         arrival.lacksExtension =
             decryption == nil && delivery.isMutable && delivery.content.showsText && lacksExtension(notification)
+        arrival.hasUnaskedPicture =
+            decryption == nil && !(delivery.isMutable && delivery.content.showsText) && delivery.kind != .background
+            && PayloadPicture.isNamed(in: notification.payload)
         return arrival
     }
 

@@ -19,6 +19,8 @@ package struct Arrival: Sendable {
     package var content: NotificationContent?
     /// Whether the payload asks for a service extension, and the app has none.
     package var lacksExtension = false
+    /// Whether the payload names a picture and asks for no extension that would fetch it.
+    package var hasUnaskedPicture = false
 
     /// An arrival with its plan. Each parameter is the property of its name.
     package init(

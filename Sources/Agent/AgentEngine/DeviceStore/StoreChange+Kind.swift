@@ -13,6 +13,8 @@ extension StoreChange {
         case receiptsConfirmed(ClosedRange<OutboxPlace>)
         /// The app's handler returned; `shows` is how the notification appears.
         case handled(NotificationID, app: BundleID, shows: PresentationOptions, at: Timestamp)
+        /// The app did not take a call in time.
+        case callNotTaken(NotificationID, app: BundleID, at: Timestamp)
         /// The app has not come back: the notifications that wait for it appear as if it did not run.
         case leftUnhandled(app: BundleID, PresentationConditions, at: Timestamp)
         /// A run of the app ended before it had answered these hand-overs.

@@ -67,6 +67,11 @@ extension StoreChange {
         StoreChange(.storeHandled, .handled(id, app: app, shows: shows, at: at))
     }
 
+    /// The app did not take a call in time.
+    package static func callNotTaken(_ id: NotificationID, app: BundleID, at: Timestamp) -> StoreChange {
+        StoreChange(.storeHandled, .callNotTaken(id, app: app, at: at))
+    }
+
     /// The app has not come back: the notifications that wait for it appear as if it did not run.
     package static func leftUnhandled(
         app: BundleID, _ conditions: PresentationConditions, at: Timestamp

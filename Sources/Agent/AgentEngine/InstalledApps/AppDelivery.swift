@@ -51,6 +51,8 @@ package struct AppDelivery: Sendable {
         case respond(WaitingResponse)
         /// Store that it was handled, then confirm it to the app.
         case record(NotificationID, shows: PresentationOptions, setsBadge: Bool)
+        /// Store that the app did not take a call, then confirm it to the app.
+        case recordUntakenCall(NotificationID)
         /// The app is not in front: it appears without its being asked; `isForApp` when the app gets it all the same.
         case appear(WaitingNotification, isForApp: Bool)
         /// Store that the response of this sequence was handled, then confirm it to the app.
@@ -122,8 +124,9 @@ package struct AppDelivery: Sendable {
         case .responsePage(let page, let limit): return respond(page, limit: limit)
         case .handled(let id, let outcome):
             let kind = inHand.removeValue(forKey: id)?.kind
-            let isShown = mayShow && kind != .call
             aloneSince = nil
+            if kind == .call, outcome == .background(.failed) { return [.recordUntakenCall(id)] + more() }
+            let isShown = mayShow && kind != .call
             return [
                 .record(
                     id, shows: isShown ? Self.showing(outcome) : .nothing, setsBadge: isShown && Self.setsBadge(outcome)

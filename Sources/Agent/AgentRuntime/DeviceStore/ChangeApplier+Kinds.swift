@@ -15,6 +15,9 @@ extension ChangeApplier {
         case .handled(let id, let app, let shows, let at):
             try hand(id, app: app, shows: shows, at: at)
             return .handled(id, app: app)
+        case .callNotTaken(let id, let app, let at):
+            try endUntakenCall(id, app: app, at: at)
+            return .handled(id, app: app)
         case .leftUnhandled(let app, let conditions, let at): try wantPresentation(app: app, conditions, at: at)
         case .runEnded(let app, let unanswered, let conditions, let at):
             return try end(unanswered, of: app, conditions, at: at)

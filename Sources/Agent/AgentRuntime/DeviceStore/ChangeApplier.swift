@@ -41,6 +41,10 @@ package struct ChangeApplier {
                 id, .extended("noExtension"), at: arrival.receivedAt, source: .agent,
                 note: "the payload asks for a service extension, and its app has none here: nothing of it was fetched")
         }
+        if arrival.hasUnaskedPicture {
+            try report(
+                id, .extended("notAsked"), at: arrival.receivedAt, source: .agent, note: PayloadPicture.unasked)
+        }
         if case .ends(let state, let note) = arrival.disposition {
             try report(id, state, at: arrival.receivedAt, source: .agent, note: note)
             return .stored(id, app: app, session: arrival.session, isNew: true, awaited: false)
@@ -127,6 +131,18 @@ package struct ChangeApplier {
         let (presentation, note): (Int64, String?) = (row[0], row[1])
         guard presentation != PresentationState.wanted.rawValue else { return }
         try report(id, .handed, at: at, source: .app, note: note)
+    }
+
+    /// Ends a call that its app did not take: nothing of it is shown, and the app does not get it again.
+    func endUntakenCall(_ id: NotificationID, app: BundleID, at: Timestamp) throws {
+        try execute(
+            "UPDATE notification SET handed_at = ? WHERE id = ? AND app = ? AND handed_at IS NULL",
+            [at.rawValue, id.rawValue, app])
+        guard database.changesCount == 1 else { return }
+        try report(
+            id, .failed(PushType.noReceiver), at: at, source: .app,
+            note: "the app did not take the call within 30 seconds: it has no PKPushRegistry, or its delegate did not "
+                + "call the completion")
     }
 
     func wantPresentation(app: BundleID, _ conditions: PresentationConditions, at: Timestamp) throws {
