@@ -113,10 +113,11 @@ struct AppQueue: Sendable {
     }
 
     /// The ids whose time has passed.
-    mutating func expired(at now: Timestamp) -> [NotificationID] {
-        guard earliestExpiry <= now else { return [] }
+    mutating func expired(at now: Timestamp) -> (ids: [NotificationID], since: Timestamp) {
+        let since = earliestExpiry
+        guard since <= now else { return ([], since) }
         let living = slots[head...].filter { !$0.isGone }
         earliestExpiry = living.lazy.map(\.expiresAt).filter { $0 > now }.min() ?? .distantFuture
-        return living.filter { $0.expiresAt <= now }.map(\.id)
+        return (living.filter { $0.expiresAt <= now }.map(\.id), since)
     }
 }

@@ -289,13 +289,13 @@ package struct Mailbox: Sendable {
     }
 
     private mutating func expire(_ place: Int, now: Timestamp, _ directives: inout [Directive]) {
-        let ids = queues[place].expired(at: now)
+        let (ids, since) = queues[place].expired(at: now)
         guard !ids.isEmpty else { return }
         for id in ids { remove(id, from: place, state: .expired, directives: &directives) }
         let name = queues[place].name
         missed.add(
             MissedNotifications(
-                app: name.app, environment: name.environment, lane: name.lane, count: ids.count, since: now))
+                app: name.app, environment: name.environment, lane: name.lane, count: ids.count, since: since))
     }
 
     mutating func remove(

@@ -31,9 +31,10 @@ package struct MissedNotifications: Hashable, Sendable {
 }
 
 extension [MissedNotifications] {
-    /// Adds a count to that of the same app, environment and lane, which keeps its ``MissedNotifications/since``.
+    /// Adds a count to that of the same app, environment and lane. The earlier time counts.
     package mutating func add(_ missed: MissedNotifications) {
         guard let index = firstIndex(where: missed.isBeside) else { return append(missed) }
         self[index].count += missed.count
+        self[index].since = Swift.min(self[index].since, missed.since)
     }
 }
