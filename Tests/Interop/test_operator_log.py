@@ -1,8 +1,10 @@
 """What an operator reads without looking further: changes and refusals in the log, and why an agent is not connected."""
 
 import json
+from contextlib import closing
 
 import pytest
+import requests
 
 from aldaba_process import REPOSITORY, run_aldaba
 from log_lines import Log
@@ -82,6 +84,26 @@ def test_every_refused_send_is_in_the_log(server):
     for _ in range(3):
         assert provider.post("00" * 32, {"aps": {"alert": "Milk"}}, apns_topic=TOPIC).reason == "BadDeviceToken"
     wait_until(lambda: len(said(log, "a send was refused: BadDeviceToken", TOPIC)) == 3, "each has its line")
+
+
+def test_requests_that_are_refused_for_their_credential_are_in_the_log(server):
+    log = Log(server.log)
+
+    def wait_for(*words):
+        wait_until(lambda: said(log, "a request was refused for its credential", *words), f"the log has {words}")
+
+    with closing(server.provider()) as provider:
+        assert provider.post("00" * 32, {}, authorization="bearer a.b.c").reason == "InvalidProviderToken"
+    wait_for("InvalidProviderToken", "127.0.0.1")
+    answer = requests.post(
+        f"{server.ready['control']}/v1/projects/x/messages:send", headers={"authorization": "Bearer nothing"}, json={},
+        verify=server.ready["ca"], timeout=20)
+    assert answer.status_code == 401
+    wait_for("FCM", "the access token was not made here")
+    server.aldaba("hub", "create", "pier", "--app", TOPIC)
+    answer = requests.post(f"{server.ready['control']}/pier/messages", verify=server.ready["ca"], timeout=20)
+    assert answer.status_code == 401
+    wait_for("hub", "MissingToken")
 
 
 def test_status_and_doctor_say_why_an_agent_is_not_connected(up):

@@ -69,6 +69,7 @@ final class ProviderConnection: HTTP2RequestHandler {
                 on: connection)
         case .refuseCredential(let refusal, let key):
             var requester: DevicePushGate.Requester?
+            if key == nil { refusedTokens.reportUnknown(refusal, from: connection.remoteAddress) }
             if let key, refusedTokens.report(refusal, of: key, from: connection.remoteAddress) {
                 requester = DevicePushGate.Requester(
                     team: key.team, topic: head.topicText,

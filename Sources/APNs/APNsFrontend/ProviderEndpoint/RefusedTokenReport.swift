@@ -33,6 +33,13 @@ final class RefusedTokenReport: Sendable {
         self.clock = clock
     }
 
+    /// Reports a request without a credential that the register knows: by a log line alone.
+    func reportUnknown(_ refusal: APNsRejection, from address: SocketAddress?) {
+        CredentialRefusals.log(
+            "\(refusal.reason.rawValue), \(refusal.note ?? refusal.reason.sentence), from "
+                + (address.map { "\($0)" } ?? "an unknown address"), to: logger)
+    }
+
     /// Reports a refused token or certificate.
     ///
     /// - Returns: Whether the refusal is to be recorded in a timeline of the key's team.

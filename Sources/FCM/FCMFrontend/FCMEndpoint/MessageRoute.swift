@@ -19,6 +19,9 @@ struct MessageRoute: Sendable {
         do { team = try await access.account(request).team } catch {
             let refusal = FCMRejection.of(error, logger: logger)
             metrics.refused(refusal)
+            if refusal.status == .unauthenticated {
+                CredentialRefusals.log("FCM, \(refusal.message)", to: logger)
+            }
             return .fcm(refusal)
         }
         do {

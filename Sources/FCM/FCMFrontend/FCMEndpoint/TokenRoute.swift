@@ -41,6 +41,7 @@ struct TokenRoute: Sendable {
                     .init("token_type", .string("Bearer")),
                 ]).bytes)
         } catch let refused as Refused {
+            if refused.code == "invalid_grant" { CredentialRefusals.log("FCM, \(refused.description)", to: logger) }
             return Self.answer(refused, status: 400)
         } catch let error as ControlError {
             return Self.answer(Refused(code: "invalid_request", description: error.message), status: 400)

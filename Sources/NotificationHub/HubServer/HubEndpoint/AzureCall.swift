@@ -117,6 +117,9 @@ struct AzureRoutes: Sendable {
             } catch {
                 writes.rates.countRefusal(error)
                 guard let refusal = AzureRejection(error) else { throw error }
+                if case HubAccess.Refusal.unauthorized(let why) = error {
+                    CredentialRefusals.log("hub, \(why)", to: context.logger)
+                }
                 response = refusal.response(tracking: tracking.uuidString.lowercased(), now: hubs.now)
             }
             for name in ["TrackingId", "x-ms-correlation-request-id"] {

@@ -104,6 +104,9 @@ struct OwnRoutes: Sendable {
             } catch {
                 writes.rates.countRefusal(error)
                 guard let problem = HubProblem(error) else { throw error }
+                if case HubAccess.Refusal.unauthorized(let why) = error {
+                    CredentialRefusals.log("hub, \(why)", to: context.logger)
+                }
                 return problem.response
             }
         }
