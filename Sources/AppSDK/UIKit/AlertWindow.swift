@@ -77,12 +77,12 @@ final class AlertWindow: Sendable {
         let input = String(decoding: question.text.utf8.prefix(Self.textLimit), as: UTF8.self)
         let window = ["--width=420", "--height=180", "--title=\(ProcessInfo.processInfo.processName)"]
         if let zenity = find("zenity") {
-            let labels = question.actions.map(Self.withoutMnemonics)
+            let labels = question.actions
             let cancel = question.cancel == question.main ? nil : question.cancel
             let chosen = question.main.map { ["--ok-label=\(labels[$0])"] } ?? []
             let cancelled = ["--cancel-label=\(cancel.map { labels[$0] } ?? "Close")"]
             let further = question.actions.indices.filter { $0 != question.main && $0 != cancel }.map {
-                "--extra-button=\(labels[$0])"
+                "--extra-button=\(Self.withoutMnemonics(labels[$0]))"
             }
             return Command(
                 program: zenity, arguments: ["--text-info"] + window + chosen + cancelled + further, input: input)
@@ -101,7 +101,7 @@ final class AlertWindow: Sendable {
         }
     }
 
-    /// zenity reads an underscore as the mark of a shortcut.
+    /// zenity reads an underscore as the mark of a shortcut, in further buttons alone.
     private static func withoutMnemonics(_ text: String) -> String {
         text.replacingOccurrences(of: "_", with: "__")
     }

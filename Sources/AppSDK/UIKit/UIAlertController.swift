@@ -67,7 +67,7 @@ open class UIAlertController: UIViewController {
         }
 
         @MainActor func settle(_ answer: AlertAnswer) {
-            if case .unavailable(let reason) = answer { return UIAlertController.report(reason) }
+            if case .unavailable(let reason) = answer { UIAlertController.report(reason) }
             ended()
             if case .chosen(let index) = answer { actions[index].handler?(actions[index]) }
         }

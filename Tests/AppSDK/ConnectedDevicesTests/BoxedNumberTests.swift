@@ -28,6 +28,25 @@ import Testing
         #expect(map["a"] == expected)
         #expect(map["in"] == .dictionary(["b": expected]))
         #expect(map["list"] == .array([expected, expected]))
+        let back = ValueSetCoding.values(map)
+        let nested = try #require(back["in"] as? ValueSet)
+        let list = try #require(back["list"] as? [any Sendable])
+        #expect(list.count == 2)
+        for received in [try #require(back["a"]), try #require(nested["b"])] + list {
+            #expect(try ValueSetCoding.relay(["a": received], limit: 65_536)["a"] == expected)
+            #expect(Self.boxed(received) == number)
+        }
+    }
+
+    /// A received number, boxed as `NSNumber` has it.
+    private static func boxed(_ value: Any) -> NSNumber? {
+        switch value {
+        case let value as Bool: NSNumber(value: value)
+        case let value as Int64: NSNumber(value: value)
+        case let value as Int: NSNumber(value: value)
+        case let value as Double: NSNumber(value: value)
+        default: nil
+        }
     }
 
     @Test func `a boxed number above 64 bits with a sign is refused with its place`() throws {

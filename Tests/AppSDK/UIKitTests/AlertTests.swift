@@ -63,7 +63,7 @@ struct AlertTests {
         title: "Delete?", message: "It is lost.", actions: ["Keep", "De_lete: now!", "Later"], cancel: 0)
 
     @Test(arguments: [
-        ("zenity", ["--text-info", "--ok-label=De__lete: now!", "--cancel-label=Keep", "--extra-button=Later"]),
+        ("zenity", ["--text-info", "--ok-label=De_lete: now!", "--cancel-label=Keep", "--extra-button=Later"]),
         ("yad", ["--text-info", "--button=Keep:100", "--button=De_lete now:101", "--button=Later:102"]),
         ("kdialog", ["--menu", "Delete?\n\nIt is lost.", "0", "Keep", "1", "De_lete: now!", "2", "Later"]),
     ])

@@ -52,7 +52,7 @@ package final class ProgramReplyWindow: ReplyWindow {
                 zenity,
                 [
                     "--entry", "--width=\(Self.width)", "--title=\(title)", "--text=\(Self.withoutMnemonics(text))",
-                    "--ok-label=\(Self.withoutMnemonics(submit))",
+                    "--ok-label=\(submit)",
                 ]
             )
         }
