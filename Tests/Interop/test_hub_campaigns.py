@@ -191,7 +191,7 @@ def test_a_scheduled_campaign_is_controlled_by_the_command(own, path):
     (("create", "--title", "x", "--image", "/nowhere.png"), 3, "/nowhere.png cannot be read"),
     (("create", "--document", "/nowhere.json"), 3, "--document: there is no file /nowhere.json"),
     (("create", "--title", "x", "--audience", "a b"), 3, 'character 3: "b" cannot stand here'),
-    (("show", "../x"), 1, "not found: the notification ../x does not exist"),
+    (("show", "../x"), 1, "not found: the send ../x does not exist"),
 ], ids=lambda value: " ".join(value) if isinstance(value, tuple) else "")
 def test_a_wrong_campaign_is_refused_with_the_place(own, path, words, code, told):
     done = campaign(path, own, *words, check=False)

@@ -135,6 +135,15 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         package var sentence: String
     }
 
+    /// The default under `up`, where it is another.
+    package var defaultOfUp: String? {
+        switch self {
+        case .environment: "sandbox"
+        case .development: "true"
+        default: nil
+        }
+    }
+
     /// The name of the key's environment variable.
     package var environmentName: String {
         "ALDABA_" + rawValue.uppercased().replacing("-", with: "_")

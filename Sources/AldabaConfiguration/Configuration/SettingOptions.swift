@@ -21,7 +21,8 @@ extension Option where Value == String? {
     /// The option of a setting; that of a Boolean one needs no value, and then means yes.
     init(_ key: ConfigurationKey) {
         let row = key.row
-        let ending = row.defaultText.map { " (default: \($0))" } ?? ""
+        let up = key.defaultOfUp.map { "; of `up`: \($0)" } ?? ""
+        let ending = row.defaultText.map { " (default: \($0)\(up))" } ?? ""
         let help = ArgumentHelp(
             "\(row.sentence)\(ending)", valueName: row.type == .flag ? "yes|no" : row.type.placeholder)
         let name = NameSpecification.customLong(key.rawValue)

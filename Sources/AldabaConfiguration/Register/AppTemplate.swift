@@ -107,10 +107,12 @@ package struct AppTemplate: Sendable {
 
     /// The modules that a program's own would hide, or be taken for.
     private static let modules: Set<String> = [
-        "AgentProtocol", "AldabaFlutterPush", "AldabaRichPush", "AppHost", "BackgroundTasks", "ConnectedDevices",
-        "CoreLocation", "CoreValues", "Dispatch", "Firebase", "FirebaseCore", "FirebaseInstanceID",
+        "AgentProtocol", "AldabaFlutterPush", "AldabaRichPush", "AppHost", "BackgroundTasks", "CallKit",
+        "ConnectedDevices",
+        "CoreLocation", "CoreValues", "DeviceChannel", "Dispatch", "Firebase", "FirebaseCore", "FirebaseInstanceID",
         "FirebaseMessaging", "Flutter", "FlutterMacOS", "Foundation", "Glibc", "MobileCoreServices", "OSLog",
-        "Platform", "RelayProtocol", "Scheduling", "Swift", "UIKit", "UserNotifications", "UserNotificationsUI",
-        "XCTest", "Testing",
+        "Networking", "Platform", "PushCore", "PushKit", "RelayProtocol", "Scheduling", "Swift", "UIKit",
+        "UserNotifications", "UserNotificationsUI",
+        "XCTest", "Testing", "aldaba",
     ]
 }

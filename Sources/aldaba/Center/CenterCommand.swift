@@ -16,6 +16,10 @@ struct CenterCommand: AsyncParsableCommand {
             It prints the address of the pages, opens it in the browser, and serves the pages until it is ended by Ctrl-C. \
             They list, open, answer and dismiss the notifications of all apps, and change what each app may do. The address \
             works on this machine only and contains a token of this run: whoever has it can do all that.
+
+            EXAMPLES:
+              aldaba center                  in the browser
+              aldaba center --no-browser     prints the address only
             """)
     @Flag(help: "Only print the address.") var noBrowser = false
     @OptionGroup var agent: AgentOption

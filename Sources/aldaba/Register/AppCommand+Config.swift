@@ -55,17 +55,16 @@ struct FirebaseAppOptions {
         ]
     }
 
+    private var members: [String: Any] { (texts as [String: Any]).merging(["IS_GCM_ENABLED": true]) { $1 } }
+
     /// The options as XML, as Firebase's console gives them.
     func propertyList() throws -> Data {
-        var members: [String: Any] = texts
-        members["IS_GCM_ENABLED"] = true
-        return try PropertyListSerialization.data(fromPropertyList: members, format: .xml, options: 0)
+        try PropertyListSerialization.data(fromPropertyList: members, format: .xml, options: 0)
     }
 
     /// The options as a JSON object.
     func json() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(texts)
+        try JSONSerialization.data(
+            withJSONObject: members, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + Data("\n".utf8)
     }
 }

@@ -22,7 +22,7 @@ extension AppCommand {
         @Flag(exclusivity: .exclusive) var kind: AppTemplate.Kind?
         @Option(help: "The bundle id (default: com.example. and the name in lower case).") var id: String?
         @Option(help: "The team that owns it: ten characters A-Z0-9.") var team = DemoApp.team.rawValue
-        @Option(help: "The folder of Aldaba's source (default: the one that this program was built in).")
+        @Option(help: "The folder of Aldaba's source (default: the one above this program, where it is the source's).")
         var source: String?
 
         func run() async throws {

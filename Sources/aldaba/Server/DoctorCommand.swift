@@ -11,7 +11,14 @@ import NIOCore
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check the requirements of `up`, and print how to meet them.",
-        usage: "aldaba doctor [<options>]", discussion: SettingsHelp.places)
+        usage: "aldaba doctor [<options>]",
+        discussion: """
+            \(SettingsHelp.places)
+
+            EXAMPLES:
+              aldaba doctor                              what is missing on this machine
+              aldaba doctor --data /var/lib/aldaba       for a server's data folder
+            """)
     @Flag(help: "Print one JSON array.") var json = false
     @OptionGroup var settings: UpSettings
 

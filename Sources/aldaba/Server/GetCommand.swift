@@ -6,7 +6,12 @@ import Foundation
 package struct GetCommand: AsyncParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Show the notifications with an apns-id or an internal id.")
+        commandName: "get", abstract: "Show the notifications with an apns-id or an internal id.",
+        discussion: """
+            EXAMPLES:
+              aldaba get APNS-ID --timeline      how far it came, or why it did not
+              aldaba get APNS-ID --json          for a program
+            """)
     @Argument(help: "An apns-id, the server's own id of the notification, or FCM's name of a message.") var id: String
     @Flag(help: "Show every state with its time and source.") var timeline = false
     @Flag(help: "Print the server's JSON array.") var json = false

@@ -8,7 +8,13 @@ package struct ListCommand: AsyncParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the notifications that a server has, the newest first.",
-        discussion: "`aldaba get` shows one of them with its timeline. Notifications stay for 30 days.")
+        discussion: """
+            `aldaba get` shows one of them with its timeline. Notifications stay for 30 days.
+
+            EXAMPLES:
+              aldaba list                            the newest ones
+              aldaba list --json                     for a program
+            """)
     @Option(help: "Only this app's: its topic.") var app: String?
     @Option(help: "Only this device's: its id, a decimal number.") var device: String?
     @Option(help: "Only those in this state: waiting, ended or refused.") var state: String?

@@ -172,7 +172,7 @@ struct UpSummary: Sendable {
             And what became of the second one:
 
             \(addresses.http ?? addresses.control)/v1/notifications/\(id)
-            \(showsNotifications ? "\nWhat the device gets, a line each (--quiet shows none):\n" : "")
+            \(showsNotifications ? "\nWhat the device gets from the server, a line each (--quiet shows none):\n" : "")
             """
     }
 

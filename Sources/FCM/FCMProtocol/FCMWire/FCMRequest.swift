@@ -55,7 +55,8 @@ extension FCMMessage {
             let isReserved =
                 ["from", "message_type", "aps", "fcm_options"].contains(key) || key.hasPrefix("google.")
                 || key.hasPrefix("gcm.")
-            if isReserved || key.isEmpty {
+            guard !key.isEmpty else { throw .invalid("\(fields.place("data"))[]", "a key has a character at least") }
+            if isReserved {
                 throw .invalid(
                     "\(fields.place("data"))[\(key.prefix(64))]",
                     "the key is reserved: from, message_type, aps, fcm_options, and what begins with google. or gcm., "

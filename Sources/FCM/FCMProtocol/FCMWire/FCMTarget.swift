@@ -33,7 +33,8 @@ package enum FCMTarget: Hashable, Sendable {
                 guard !text.hasPrefix("/topics/"), let topic = Self.topicName(text) else {
                     throw .invalid(
                         fields.place(name),
-                        "a topic's name has the characters a-z A-Z 0-9 - _ . ~ % alone, and no /topics/ before it")
+                        "a topic's name has at most 900 characters, of a-z A-Z 0-9 - _ . ~ % alone, and no /topics/ before it"
+                    )
                 }
                 found.append(.topic(topic))
             }

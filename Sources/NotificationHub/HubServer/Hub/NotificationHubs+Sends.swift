@@ -104,7 +104,7 @@ extension NotificationHubs {
     /// - Throws: ``HubError`` where there is no such send.
     package func send(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         guard let found = try await store.send(id, hub: hub.number) else {
-            throw HubError.missing("the notification \(id)")
+            throw HubError.missing("the send \(id)")
         }
         return found
     }

@@ -67,16 +67,16 @@ enum OpenAPIServer {
             body: "Object", answer: "Object"),
         Operation(
             "post", "/v1/projects/{project}/registrations/{token}/topicSubscriptions", "subscribe",
-            "Subscribe a registration to a topic.", account, body: "Object", answer: "Object"),
+            "Subscribe a registration to a topic.", account, query: ["topic_name"], answer: "Object"),
         Operation(
             "get", "/v1/projects/{project}/registrations/{token}/topicSubscriptions", "listSubscriptions",
-            "List the topics of a registration.", account, answer: "Object"),
+            "List the topics of a registration.", account, query: ["page_size", "page_token"], answer: "Object"),
         Operation(
             "get", "/v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", "getSubscription",
             "A subscription to a topic.", account, answer: "Object"),
         Operation(
             "patch", "/v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", "changeSubscription",
-            "Subscribe a registration to a topic, unless it is subscribed.", account, body: "Object",
+            "Subscribe a registration to a topic, unless it is subscribed.", account, query: ["allow_missing"],
             answer: "Object"),
         Operation(
             "delete", "/v1/projects/{project}/registrations/{token}/topicSubscriptions/{topic}", "unsubscribe",
