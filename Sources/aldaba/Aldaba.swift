@@ -30,7 +30,8 @@ struct Aldaba: AsyncParsableCommand {
             """,
         version: "aldaba \(AldabaVersion.number)",
         subcommands: [
-            UpCommand.self, ServeCommand.self, AgentCommand.self, NotificationsCommand.self, NotifyCommand.self,
+            UpCommand.self, RunCommand.self, ServeCommand.self, AgentCommand.self, NotificationsCommand.self,
+            NotifyCommand.self,
             CenterCommand.self, SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self,
             WithdrawCommand.self, ReportCommand.self,
             ExportCommand.self, MediaCommand.self,

@@ -34,6 +34,13 @@ private func read(_ path: String) throws -> Certificate {
     #expect(try authority.extensions.basicConstraints == .isCertificateAuthority(maxPathLength: 0))
 }
 
+@Test func `a server certificate that is made names further hosts`() throws {
+    let folder = try TemporaryFolder()
+    let paths = try DevelopmentCertificates.ensure(folder: folder.path, names: ["api.push.apple.com"], now: now).paths
+    let names = try CertificateFiles(certificate: paths.server, key: paths.serverKey).names
+    #expect(names.contains("api.push.apple.com") && names.contains("localhost"))
+}
+
 @Test func `a server certificate near its end is made anew by the same authority`() throws {
     let folder = try TemporaryFolder()
     let paths = try DevelopmentCertificates.ensure(folder: folder.path, now: now).paths

@@ -24,7 +24,7 @@ package final class ForeignProgram {
         var settings = environment.map { strdup($0) } + [nil]
         defer { for text in words + settings { free(text) } }
         var process: pid_t = 0
-        let result = aldaba_spawn_detached(&process, path, -1, ends[1], -1, &words, &settings)
+        let result = aldaba_spawn(&process, path, -1, ends[1], -1, -1, 1, &words, &settings)
         guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: result) ?? .EIO) }
         id = process
     }

@@ -182,7 +182,7 @@ def test_a_picture_that_nothing_shows_is_said(path, aldaba, control, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["up", "send", "notify", "serve", "agent", "hub", "relay", "app", "key", "get",
-                                     "list", "doctor", "center", None])
+                                     "list", "doctor", "center", "run", None])
 def test_help_of_what_people_start_from_has_examples(command):
     told = run_aldaba(*([command] if command else []), "--help").stdout
     examples = told.split("EXAMPLES:\n")[1].split("USAGE:")[0]

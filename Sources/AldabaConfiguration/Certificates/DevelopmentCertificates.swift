@@ -38,14 +38,19 @@ package struct DevelopmentCertificates: Sendable {
     ///
     /// - Parameters:
     ///   - folder: An existing folder.
+    ///   - names: Further hosts that a server's certificate that is made now names.
     ///   - now: The present.
     /// - Returns: The paths of the files, and what was made, in words (empty when nothing was).
-    package static func ensure(folder: String, now: Date) throws -> (paths: Paths, made: [String]) {
+    package static func ensure(
+        folder: String, names: [String] = [], now: Date
+    ) throws -> (paths: Paths, made: [String]) {
         let (paths, authority, told) = try madeAuthority(folder, now)
         var made = told
         let server = try readPair(paths.server, paths.serverKey)
         if remaining(server, now) < renewalDays || !(server.map { authority.signed($0) } ?? false) {
-            try write(makeServer(authority: authority, now: now), certificate: paths.server, key: paths.serverKey)
+            try write(
+                makeServer(authority: authority, names: names, now: now), certificate: paths.server,
+                key: paths.serverKey)
             made.append("server certificate \(paths.server)")
         }
         return (paths, made)
@@ -80,7 +85,7 @@ package struct DevelopmentCertificates: Sendable {
         return (try? Certificate(pemEncoded: text))?.notValidAfter
     }
 
-    /// Whether the authority of the folder, whose key is there, signed the server's certificate; ``ensure(folder:now:)`` replaces another
+    /// Whether the authority of the folder, whose key is there, signed the server's certificate; ``ensure(folder:names:now:)`` replaces another
     /// one.
     package static func hasSignedServer(_ paths: Paths) -> Bool {
         guard let authority = try? readPair(paths.authority, paths.authorityKey),
@@ -139,7 +144,7 @@ package struct DevelopmentCertificates: Sendable {
         return Pair(certificate: certificate, key: key)
     }
 
-    private static func makeServer(authority: Pair, now: Date) throws -> Pair {
+    private static func makeServer(authority: Pair, names: [String], now: Date) throws -> Pair {
         let key = P256.Signing.PrivateKey()
         let loopback6 = ArraySlice([UInt8](repeating: 0, count: 15) + [1])
         let certificate = try Certificate(
@@ -156,10 +161,11 @@ package struct DevelopmentCertificates: Sendable {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
                 try ExtendedKeyUsage([.serverAuth])
-                SubjectAlternativeNames([
-                    .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
-                    .ipAddress(ASN1OctetString(contentBytes: loopback6)),
-                ])
+                SubjectAlternativeNames(
+                    [
+                        .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
+                        .ipAddress(ASN1OctetString(contentBytes: loopback6)),
+                    ] + names.map { .dnsName($0) })
                 SubjectKeyIdentifier(keyIdentifier: identifier(key.publicKey))
                 AuthorityKeyIdentifier(keyIdentifier: identifier(authority.key.publicKey))
             },

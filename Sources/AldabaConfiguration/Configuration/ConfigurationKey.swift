@@ -81,6 +81,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case metricsHost = "metrics-host"
     case legacyPort = "legacy-port"
     case legacyFeedbackPort = "legacy-feedback-port"
+    case sharedPort = "shared-port"
     case connectionsPerAddress = "connections-per-address"
     case deviceLogins = "device-logins"
     case proxies
@@ -88,6 +89,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case certificateKey = "certificate-key"
     case environment
     case development
+    case acceptAnyCredential = "accept-any-credential"
+    case acceptAnyToken = "accept-any-token"
     case enrolmentOpen = "enrolment-open"
     case enrolmentKey = "enrolment-key"
     case enrolmentKeyFile = "enrolment-key-file"
@@ -158,10 +161,11 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
         case .host, .serverNames, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .metricsHost,
             .legacyPort,
-            .legacyFeedbackPort, .connectionsPerAddress, .deviceLogins, .proxies:
+            .legacyFeedbackPort, .sharedPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
-        case .certificate, .certificateKey, .environment, .development, .enrolmentOpen, .enrolmentKey,
-            .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .legacyFCM, .topicQuota, .webhookNetworks, .relayWakeHub,
+        case .certificate, .certificateKey, .environment, .development, .acceptAnyCredential, .acceptAnyToken,
+            .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .legacyFCM, .topicQuota,
+            .webhookNetworks, .relayWakeHub,
             .hubBroadcastMinimum:
             serverRow
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
@@ -211,6 +215,12 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .port, programs: [.serve],
                 sentence: "Its feedback service; Apple's port was 2196. Without it nothing listens.")
+        case .sharedPort:
+            Row(
+                type: .port, programs: [.serve],
+                sentence:
+                    "One port for TLS clients that find the server under Apple's and Google's names: a connection for "
+                    + "a name of Apple's goes to apns-port, any other to control-port. Without it nothing listens.")
         case .connectionsPerAddress:
             Row(
                 type: .number(1...1_000_000), defaultText: "4096", programs: [.serve],
@@ -247,12 +257,23 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .environment:
             Row(
                 type: .choice(["sandbox", "production"]), defaultText: "production", programs: [.serve, .agent],
-                sentence: "Which device tokens the APNs listener takes, and which the agent asks for; `up` takes the "
-                    + "sandbox where none is named.")
+                sentence: "Which device tokens the APNs listener takes, and which the agent asks for.")
         case .development:
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],
                 sentence: "Loopback development: plain http on loopback without tokens, and open enrolment.")
+        case .acceptAnyCredential:
+            Row(
+                type: .flag, defaultText: "false", programs: [.serve],
+                sentence:
+                    "Whether unknown provider keys, service accounts, projects and apps are accepted as they come, "
+                    + "with their signatures unchecked; for tests, only with development.")
+        case .acceptAnyToken:
+            Row(
+                type: .flag, defaultText: "false", programs: [.serve],
+                sentence:
+                    "Whether an unknown device token is that of a new device, which acknowledges what it gets; for "
+                    + "tests, only with development.")
         case .enrolmentOpen:
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],

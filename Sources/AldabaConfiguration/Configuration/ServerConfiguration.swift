@@ -31,8 +31,16 @@ package struct ServerConfiguration: Sendable {
                     origin: values.origin(.development), what: "development with host \(host)",
                     right: "development needs no credentials, so it goes with host 127.0.0.1 or ::1 only"))
         }
+        for key in [ConfigurationKey.acceptAnyCredential, .acceptAnyToken]
+        where values.flag(key) && !Self.isLoopback(host) {
+            faults.append(
+                ConfigurationFault(
+                    origin: values.origin(key), what: "\(key.rawValue) with host \(host)",
+                    right: "whoever connects is accepted, so it goes with host 127.0.0.1 or ::1 only"))
+        }
         let ports: [ConfigurationKey] = [
             .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .legacyPort, .legacyFeedbackPort,
+            .sharedPort,
         ]
         for (index, key) in ports.enumerated() where values.number(key) != 0 {
             if key == .httpPort, !values.flag(.development) { continue }

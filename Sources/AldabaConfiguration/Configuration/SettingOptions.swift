@@ -98,6 +98,10 @@ package struct ServerSettings: SettingOptions {
     @OptionGroup var listeners: ListenerSettings
     @Option(.development) var development: String?
     @Flag(no: .development) var noDevelopment: Bool
+    @Option(.acceptAnyCredential) var acceptAnyCredential: String?
+    @Flag(no: .acceptAnyCredential) var noAcceptAnyCredential: Bool
+    @Option(.acceptAnyToken) var acceptAnyToken: String?
+    @Flag(no: .acceptAnyToken) var noAcceptAnyToken: Bool
     @Option(.enrolmentOpen) var enrolmentOpen: String?
     @Flag(no: .enrolmentOpen) var noEnrolmentOpen: Bool
     @Option(.mediaURL) var mediaURL: String?
@@ -120,6 +124,8 @@ package struct ServerSettings: SettingOptions {
     package var given: [ConfigurationKey: String?] {
         let own: [ConfigurationKey: String?] = [
             .development: noDevelopment ? "false" : development,
+            .acceptAnyCredential: noAcceptAnyCredential ? "false" : acceptAnyCredential,
+            .acceptAnyToken: noAcceptAnyToken ? "false" : acceptAnyToken,
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
             .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota,
             .fcmDeviceQuota: fcmDeviceQuota, .legacyFCM: noLegacyFCM ? "false" : legacyFCM, .topicQuota: topicQuota,
@@ -142,6 +148,7 @@ package struct ListenerSettings: SettingOptions {
     @Option(.metricsHost) var metricsHost: String?
     @Option(.legacyPort) var legacyPort: String?
     @Option(.legacyFeedbackPort) var legacyFeedbackPort: String?
+    @Option(.sharedPort) var sharedPort: String?
     @Option(.connectionsPerAddress) var connectionsPerAddress: String?
     @Option(.deviceLogins) var deviceLogins: String?
     @Option(.proxies) var proxies: String?
@@ -157,6 +164,7 @@ package struct ListenerSettings: SettingOptions {
             .host: host, .serverNames: serverNames, .apnsPort: apnsPort, .devicePort: devicePort,
             .controlPort: controlPort, .httpPort: httpPort, .metricsPort: metricsPort, .metricsHost: metricsHost,
             .legacyPort: legacyPort, .legacyFeedbackPort: legacyFeedbackPort,
+            .sharedPort: sharedPort,
             .connectionsPerAddress: connectionsPerAddress, .deviceLogins: deviceLogins, .proxies: proxies,
             .certificate: certificate, .certificateKey: certificateKey,
         ]

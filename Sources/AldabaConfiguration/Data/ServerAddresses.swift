@@ -22,13 +22,16 @@ package struct ServerAddresses: Codable, Sendable, Equatable {
     package var legacyPort: Int?
     /// The port of its feedback service; `nil` where it is not served.
     package var legacyFeedbackPort: Int?
+    /// The port for clients that find the server under Apple's and Google's names; `nil` where it is not served.
+    package var sharedPort: Int?
     /// `sandbox` or `production`.
     package var environment: String
 
     /// Makes the addresses of one server from its bound ports.
     package init(
         process: Int32, host: String, apnsPort: Int, devicePort: Int, controlPort: Int, httpPort: Int?,
-        metricsPort: Int, legacyPort: Int? = nil, legacyFeedbackPort: Int? = nil, environment: String
+        metricsPort: Int, legacyPort: Int? = nil, legacyFeedbackPort: Int? = nil, sharedPort: Int? = nil,
+        environment: String
     ) {
         self.process = process
         self.host = host
@@ -39,6 +42,7 @@ package struct ServerAddresses: Codable, Sendable, Equatable {
         self.metricsPort = metricsPort
         self.legacyPort = legacyPort
         self.legacyFeedbackPort = legacyFeedbackPort
+        self.sharedPort = sharedPort
         self.environment = environment
     }
 

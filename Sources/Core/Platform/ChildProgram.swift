@@ -25,10 +25,25 @@ package struct ChildProgram: Sendable {
     ///
     /// - Returns: The process id, for which the caller must call ``reap(_:)``.
     package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(MachineError) -> pid_t {
+        try spawn(input, output, errors, further: -1, isDetached: true)
+    }
+
+    /// Starts it in this process's session, with the same standard input, output and errors.
+    ///
+    /// - Parameter further: A descriptor that it gets as descriptor 3; a negative one means none.
+    /// - Returns: The process id, for which the caller must call ``reap(_:)``.
+    package func startBeside(further: Int32 = -1) throws(MachineError) -> pid_t {
+        try spawn(STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, further: further, isDetached: false)
+    }
+
+    private func spawn(
+        _ input: Int32, _ output: Int32, _ errors: Int32, further: Int32, isDetached: Bool
+    ) throws(MachineError) -> pid_t {
         var pid: pid_t = 0
         let failure = withCStrings([path] + arguments) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                aldaba_spawn_detached(&pid, path, input, output, errors, arguments, environment)
+                aldaba_spawn(
+                    &pid, path, input, output, errors, further, isDetached ? 1 : 0, arguments, environment)
             }
         }
         guard failure == 0 else { throw MachineError(what: path, code: failure) }

@@ -7,6 +7,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
+#include <net/if.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -14,6 +15,8 @@
 #include <stdio_ext.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -145,10 +148,12 @@ static inline int aldaba_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 /// glibc 2.34; its header shows it only with _GNU_SOURCE.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-/// Starts a program in a session of its own: standard input, output and errors are these descriptors, or empty where one
-/// is negative; no other descriptor inherited, no signal blocked or ignored. Returns 0 or an errno value.
-static inline int aldaba_spawn_detached(
-    pid_t *pid, const char *path, int input, int output, int errors, char *const arguments[], char *const environment[]
+/// Starts a program, in a session of its own if so wished: standard input, output and errors are these descriptors, or empty
+/// where one is negative, and descriptor 3 is `further`, unless negative; no other descriptor inherited, no signal blocked or
+/// ignored. Returns 0 or an errno value.
+static inline int aldaba_spawn(
+    pid_t *pid, const char *path, int input, int output, int errors, int further, int is_detached,
+    char *const arguments[], char *const environment[]
 ) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -164,15 +169,16 @@ static inline int aldaba_spawn_detached(
     sigfillset(&all);
     sigdelset(&all, SIGKILL);
     sigdelset(&all, SIGSTOP);
-    const short new_session = 0x80; /* POSIX_SPAWN_SETSID, hidden without _GNU_SOURCE */
+    const short new_session = is_detached ? 0x80 : 0; /* POSIX_SPAWN_SETSID, hidden without _GNU_SOURCE */
     const int standard[3] = { input, output, errors };
     for (int each = 0; each < 3 && result == 0; each++) {
         result = standard[each] < 0
             ? posix_spawn_file_actions_addopen(&actions, each, "/dev/null", each == 0 ? O_RDONLY : O_WRONLY, 0)
             : posix_spawn_file_actions_adddup2(&actions, standard[each], each);
     }
+    if (result == 0 && further >= 0) result = posix_spawn_file_actions_adddup2(&actions, further, 3);
     if (result == 0
-        && (result = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0
+        && (result = posix_spawn_file_actions_addclosefrom_np(&actions, further < 0 ? 3 : 4)) == 0
         && (result = posix_spawnattr_setsigmask(&attributes, &none)) == 0
         && (result = posix_spawnattr_setsigdefault(&attributes, &all)) == 0
         && (result = posix_spawnattr_setflags(
@@ -183,4 +189,30 @@ static inline int aldaba_spawn_detached(
     posix_spawn_file_actions_destroy(&actions);
     return result;
 }
+
+/// Puts an empty folder in memory over a folder, or a file over a file: mount(2). 0, or -1 with errno.
+static inline int aldaba_mount_memory(const char *folder) {
+    return mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700");
+}
+static inline int aldaba_mount_file(const char *file, const char *over) {
+    return mount(file, over, NULL, MS_BIND, NULL);
+}
+
+/// Starts the loopback interface of a network namespace: netdevice(7). 0, or -1 with errno.
+static inline int aldaba_start_loopback(void) {
+    struct ifreq request = { .ifr_name = "lo" };
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (any < 0) return -1;
+    int result = ioctl(any, SIOCGIFFLAGS, &request);
+    request.ifr_flags |= IFF_UP | IFF_RUNNING;
+    if (result == 0) result = ioctl(any, SIOCSIFFLAGS, &request);
+    int reason = errno;
+    close(any);
+    errno = reason;
+    return result;
+}
+
+/// What the calling thread starts from now on has no capabilities by it: PR_CAP_AMBIENT_CLEAR_ALL of prctl(2), which belongs to a
+/// thread. 0, or -1 with errno.
+static inline int aldaba_drop_capabilities(void) { return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); }
 #endif

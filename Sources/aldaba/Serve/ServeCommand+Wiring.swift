@@ -27,6 +27,7 @@ extension ServeCommand {
     static func serve(
         _ configuration: ServerConfiguration, ready: @escaping @Sendable (ServerAddresses) throws -> Void
     ) async throws {
+        try configuration.requireDevelopment(of: [.acceptAnyCredential, .acceptAnyToken])
         let registry = PrometheusRegistry.ofProgram()
         registry.collect(database: configuration.folder.database)
         MetricsSystem.bootstrap(registry)
@@ -82,6 +83,10 @@ extension ServeCommand {
                     logger: logger,
                     bound: ports.http.known))
         }
+        if configuration.serves(.sharedPort) {
+            services.append(
+                SharedPortService(configuration: configuration, budget: budget, ports: ports, logger: logger))
+        }
         if configuration.servesLegacy {
             services.append(
                 LegacyService(parts: core, configuration: configuration, budget: budget, tls: tls, ports: ports))
@@ -124,6 +129,8 @@ struct ServerParts: Sendable {
     let broadcasts: Broadcasts
     let hubLists: HubLists
     let topics: TopicSubscriptions
+    /// Adds what a provider names and the register does not have; `nil` on a server that refuses it.
+    let onDemand: OnDemandRegister?
     let logger: Logger
     /// The cell that device tokens name.
     static let cell: UInt16 = 0
@@ -141,9 +148,12 @@ struct ServerParts: Sendable {
             throw CommandError(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
         }
         apps = AppDirectory(store: store.register, clock: presentTime)
-        credentials = CredentialDirectory(store: store.register, clock: presentTime)
+        let acceptsAny = configuration.values.flag(.acceptAnyCredential)
+        credentials = CredentialDirectory(
+            store: store.register, acceptsUnknownKeys: acceptsAny, clock: presentTime)
         certificates = CertificateDirectory(store: store.register, clock: presentTime)
-        serviceAccounts = ServiceAccountDirectory(store: store.register, clock: presentTime)
+        serviceAccounts = ServiceAccountDirectory(
+            store: store.register, acceptsUnknown: acceptsAny, clock: presentTime)
         self.accessTokens = accessTokens
         deviceSecrets = DeviceSecrets(keys: sealingKeys)
         serverKeys = ServerKeySealer(secrets: sealingKeys)
@@ -168,6 +178,24 @@ struct ServerParts: Sendable {
         broadcasts = Broadcasts(store: store, mailboxes: mailboxes, clock: presentTime)
         topics = TopicSubscriptions(
             store: store, apps: apps, tokens: tokens, delivery: mailboxes, clock: presentTime)
+        var kinds: OnDemandRegister.Kinds = acceptsAny ? .apps : []
+        if configuration.values.flag(.acceptAnyToken) { kinds.insert(.tokens) }
+        onDemand =
+            kinds.isEmpty
+            ? nil
+            : OnDemandRegister(
+                kinds, store: store.register, apps: apps, tokens: tokens,
+                enrolment: Enrolment(
+                    store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell,
+                    secrets: deviceSecrets, logger: logger, clock: presentTime), mailboxes: mailboxes,
+                environment: environment, arrived: ArrivalReport.write)
+        if !kinds.isEmpty {
+            logger.warning(
+                """
+                anybody on this machine can send: unknown credentials or tokens are accepted (accept-any-credential, \
+                accept-any-token)
+                """)
+        }
     }
 }
 
@@ -290,7 +318,8 @@ private struct ProviderService: Service, CustomStringConvertible {
                         logger: parts.logger)),
                 environment: configuration.environment, credentials: parts.credentials,
                 certificates: parts.certificates, apps: parts.apps,
-                tokens: parts.tokens, acceptor: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton)
+                tokens: parts.tokens, acceptor: parts.mailboxes, onDemand: parts.onDemand,
+                on: MultiThreadedEventLoopGroup.singleton)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }
         bound(endpoint.port)
         try? await gracefulShutdown()
@@ -315,7 +344,9 @@ private struct ReadyService: Service, CustomStringConvertible {
             metricsPort: try await ports.metrics.value(),
             legacyPort: configuration.serves(.legacyPort) ? try await ports.legacy.value() : nil,
             legacyFeedbackPort: configuration.serves(.legacyFeedbackPort)
-                ? try await ports.legacyFeedback.value() : nil, environment: configuration.environment.rawValue)
+                ? try await ports.legacyFeedback.value() : nil,
+            sharedPort: configuration.serves(.sharedPort) ? try await ports.shared.value() : nil,
+            environment: configuration.environment.rawValue)
         // A listener on every address is reached on loopback too.
         let metricsHost = configuration.metricsHost
         if !["127.0.0.1", "0.0.0.0", "::"].contains(metricsHost) { addresses.metricsHost = metricsHost }
@@ -337,6 +368,7 @@ struct BoundPorts: Sendable {
     let metrics = Readiness<Int>()
     let legacy = Readiness<Int>()
     let legacyFeedback = Readiness<Int>()
+    let shared = Readiness<Int>()
 }
 
 extension Readiness<Int> {

@@ -55,6 +55,7 @@ extension ServerParts {
             acceptor: mailboxes, names: names, audiences: TopicAudience(broadcasts, clock: presentTime),
             messagesPerMinute: values.number(.fcmQuota))
         services.serverKeys = values.flag(.legacyFCM) ? serverKeys : nil
+        services.onDemand = onDemand
         services.messagesPerDevice = values.number(.fcmDeviceQuota)
         services.web = WebPushServices(register: store.register, withdrawal: mailboxes)
         let access = TopicAccess(

@@ -11,6 +11,8 @@ struct DevicePushGate: Sendable {
     let tokens: TokenDirectory
     /// The environment that this endpoint serves.
     let environment: PushEnvironment
+    /// Adds unknown apps and devices; `nil` where they are refused.
+    var onDemand: OnDemandRegister?
 
     /// The decision on a request.
     enum Decision {
@@ -33,8 +35,10 @@ struct DevicePushGate: Sendable {
     enum LookUp: Sendable {
         case credential([UInt8])
         case certificate([UInt8])
-        case topic(Topic)
-        case token(DeviceToken)
+        /// The topic, for a sender of this team.
+        case topic(Topic, for: TeamID)
+        /// The token, for this app.
+        case token(DeviceToken, for: RegisteredApp)
     }
 
     /// The result of a look-up, which replaces the directories' cached result where they could not cache it.
@@ -162,7 +166,7 @@ struct DevicePushGate: Sendable {
         let pushType: PushType?
         switch try addressee(try sender.topic(of: head), fields.pushType, found: found, memory: &memory) {
         case .app(let known, let type): (app, pushType) = (known, type)
-        case .lookUp(let topic): return .lookUp(.topic(topic))
+        case .lookUp(let topic): return .lookUp(.topic(topic, for: sender.team))
         }
         guard app.team == sender.team else {
             throw APNsRejection(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(sender.team)")
@@ -182,7 +186,7 @@ struct DevicePushGate: Sendable {
         var resolution = tokens.known(token)
         if case .needsLookUp = resolution, case .token(let found)? = found { resolution = found }
         switch resolution {
-        case .needsLookUp: return .lookUp(.token(token))
+        case .needsLookUp: return .lookUp(.token(token, for: app))
         case .bad: throw APNsRejection(.badDeviceToken, note: "the device token was not made here")
         case .ended(let instant):
             throw APNsRejection(
@@ -224,6 +228,7 @@ struct DevicePushGate: Sendable {
             case .unknownTopic: break
             }
         }
+        if onDemand?.kinds.contains(.apps) == true { return .lookUp(named(addressed.topic)) }
         throw APNsRejection(.topicDisallowed, note: "no app has the topic \(named(addressed.topic))")
     }
 

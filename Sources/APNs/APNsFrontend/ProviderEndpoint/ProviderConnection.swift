@@ -190,10 +190,15 @@ extension DevicePushGate {
             return .credential(try await credentials.find(bytes[...]))
         case .certificate(let der):
             return .certificate(try await certificates.find(der, in: environment))
-        case .topic(let topic):
+        case .topic(let topic, let team):
+            if let onDemand, onDemand.kinds.contains(.apps) {
+                return .topic(.app(try await onDemand.app(topic, of: team)))
+            }
             return .topic(try await apps.find(topic).map { .app($0) } ?? .unknownTopic)
-        case .token(let token):
-            return .token(try await tokens.find(token))
+        case .token(let token, let app):
+            let resolution = try await tokens.find(token)
+            guard resolution == .bad, let onDemand, onDemand.kinds.contains(.tokens) else { return .token(resolution) }
+            return .token(.active(try await onDemand.subject(of: token, text: token.description, app: app)))
         }
     }
 }

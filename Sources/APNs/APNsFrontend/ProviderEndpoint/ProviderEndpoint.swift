@@ -15,15 +15,18 @@ package final class ProviderEndpoint: Sendable {
 
     /// Binds and begins to accept.
     ///
-    /// - Parameter environment: The environment that this listener serves; tokens of the other are `BadDeviceToken`.
+    /// - Parameters:
+    ///   - environment: The environment that this listener serves; tokens of the other are `BadDeviceToken`.
+    ///   - onDemand: Adds unknown apps and devices; `nil` where they are refused.
     /// - Throws: The socket's error, such as `EADDRINUSE`.
     package static func bind(
         _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
         certificates: CertificateDirectory, apps: AppDirectory, tokens: TokenDirectory,
-        acceptor: any NotificationAcceptor, on group: any EventLoopGroup
+        acceptor: any NotificationAcceptor, onDemand: OnDemandRegister? = nil, on group: any EventLoopGroup
     ) async throws -> ProviderEndpoint {
         let gate = DevicePushGate(
-            credentials: credentials, certificates: certificates, apps: apps, tokens: tokens, environment: environment)
+            credentials: credentials, certificates: certificates, apps: apps, tokens: tokens, environment: environment,
+            onDemand: onDemand)
         let metrics = ProviderMetrics()
         var configuration = configuration
         configuration.leavesCertificatesToHandler = true

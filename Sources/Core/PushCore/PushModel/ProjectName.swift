@@ -38,9 +38,4 @@ package enum ProjectName {
     package static func names(_ text: String, _ team: TeamID) -> Bool {
         text.uppercased() == team.rawValue || ProjectNumber(team)?.description == text
     }
-
-    /// The name of a message, by which its provider identifies it.
-    package static func message(_ id: NotificationID, of team: TeamID) -> String {
-        "projects/\(self.id(of: team))/messages/\(id)"
-    }
 }

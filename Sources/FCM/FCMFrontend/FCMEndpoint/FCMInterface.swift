@@ -20,7 +20,8 @@ package struct FCMInterface: ControlInterface {
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access = services.access
         let gate = MessageTargetValidator(
-            apps: services.apps, tokens: services.tokens, groups: services.groups, register: services.web?.register)
+            apps: services.apps, tokens: services.tokens, groups: services.groups, register: services.web?.register,
+            onDemand: services.onDemand.map { ($0, services.accounts) })
         let tokens = TokenRoute(access: access, names: services.names)
         let messages = MessageRoute(
             access: access, gate: gate, quotas: quotas, throttles: throttles, acceptor: services.acceptor,

@@ -26,6 +26,8 @@ package struct FCMServices: Sendable {
     package var messagesPerDevice = 0
     /// Opens the server keys of the legacy HTTP API; `nil` for a server without that API.
     package var serverKeys: ServerKeySealer?
+    /// Adds unknown devices; `nil` where they are refused.
+    package var onDemand: OnDemandRegister?
     /// The services for browsers' subscriptions and installations; `nil` for a server without them.
     package var web: WebPushServices?
 

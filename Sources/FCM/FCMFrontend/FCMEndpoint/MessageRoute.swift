@@ -48,7 +48,8 @@ struct MessageRoute: Sendable {
 
     /// - Returns: The message's name.
     private func send(_ request: Request, project: String, team: TeamID) async throws -> String {
-        guard ProjectName.names(project, team) else {
+        let isUnknownProject = access.accounts.unknownProject(of: team) == project
+        guard ProjectName.names(project, team) || isUnknownProject else {
             throw FCMRejection(
                 .permissionDenied,
                 "the service account sends for project \(ProjectName.id(of: team)), not for \(project.prefix(64))",
@@ -57,7 +58,8 @@ struct MessageRoute: Sendable {
         try checkQuota(team)
         let body = try await request.wholeBody()
         let asked = try FCMRequest(body: Array(buffer: body))
-        return name(of: try await send(asked.message, team: team, isDryRun: asked.isDryRun).id, team)
+        let id = try await send(asked.message, team: team, isDryRun: asked.isDryRun).id
+        return isUnknownProject ? name(of: id, project: project) : name(of: id, project: ProjectName.id(of: team))
     }
 
     /// The outcome of a message that was accepted.
@@ -176,13 +178,13 @@ struct MessageRoute: Sendable {
     /// Counts an accepted message, and returns its name.
     ///
     /// - Parameter id: `nil` for one that was only checked, which gets FCM's name for such messages.
-    private func name(of id: NotificationID?, _ team: TeamID) -> String {
+    private func name(of id: NotificationID?, project: String) -> String {
         guard let id else {
             metrics.checked.increment()
-            return "projects/\(ProjectName.id(of: team))/messages/fake_message_id"
+            return "projects/\(project)/messages/fake_message_id"
         }
         metrics.accepted.increment()
-        return ProjectName.message(id, of: team)
+        return "projects/\(project)/messages/\(id)"
     }
 
     private func acceptance(

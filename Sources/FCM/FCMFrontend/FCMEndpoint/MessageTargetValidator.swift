@@ -10,6 +10,8 @@ struct MessageTargetValidator: Sendable {
     let groups: any DeviceGroupRegister
     /// The register of installations and their registrations; `nil` for a server without them.
     var register: (any RegisterStore & FCMRegister)?
+    /// Adds unknown devices, with the accounts that know the projects of their apps; `nil` where they are refused.
+    var onDemand: (register: OnDemandRegister, accounts: ServiceAccountDirectory)?
 
     /// A device to which a message is sent.
     struct Addressee: Sendable {
@@ -106,6 +108,7 @@ struct MessageTargetValidator: Sendable {
 
     /// Checks one registration token.
     func addressee(_ text: String, _ team: TeamID) async throws -> Addressee {
+        if let addressee = try await addresseeOnDemand(text, team) { return addressee }
         guard let token = DeviceToken(text: text) else {
             throw Refused(
                 refusal: .invalid("message.token", "a registration token has 64 hexadecimal digits"))
@@ -129,6 +132,18 @@ struct MessageTargetValidator: Sendable {
             }
             return Addressee(app: app, subject: subject)
         }
+    }
+
+    /// The device on demand of a token that was not made here; `nil` where there are none, and for another token.
+    private func addresseeOnDemand(_ text: String, _ team: TeamID) async throws -> Addressee? {
+        guard let (onDemand, accounts) = onDemand, onDemand.kinds.contains(.tokens),
+            let token = OnDemandRegister.token(of: text), case .bad = try await resolution(of: token)
+        else { return nil }
+        let project = accounts.unknownProject(of: team) ?? ProjectName.id(of: team)
+        let app = try await onDemand.app(Topic(rawValue: project), of: team)
+        let subject = try await onDemand.subject(of: token, text: text, app: app)
+        guard subject.app == app.id else { throw Refused(refusal: Self.foreign("registration token")) }
+        return Addressee(app: app, subject: subject)
     }
 
     private func resolution(of token: DeviceToken) async throws -> TokenDirectory.Resolution {

@@ -1,3 +1,4 @@
+import Crypto
 import FCMProtocol
 import PushCore
 import Synchronization
@@ -18,15 +19,28 @@ package final class ServiceAccountDirectory: Sendable {
         var version: UInt64?
     }
 
+    /// The accounts that were accepted without being in the register, by their keys' ids, and their teams' projects.
+    private struct Unknown {
+        var accounts: [String: ServiceAccount] = [:]
+        var projects: [TeamID: String] = [:]
+    }
+
     private let store: any ServiceAccountRegister
     private let state = Mutex(State())
+    private let acceptsUnknown: Bool
+    private let unknown = Mutex(Unknown())
     private let reading: CoalescedLoad
 
     /// Creates a directory that has read nothing yet.
     ///
-    /// - Parameter clock: The clock by which failed readings are spaced.
-    package init(store: any ServiceAccountRegister, clock: @escaping @Sendable () -> Timestamp) {
+    /// - Parameters:
+    ///   - acceptsUnknown: Whether an unknown account is accepted, its signature unchecked: for tests.
+    ///   - clock: The clock by which failed readings are spaced.
+    package init(
+        store: any ServiceAccountRegister, acceptsUnknown: Bool = false, clock: @escaping @Sendable () -> Timestamp
+    ) {
         self.store = store
+        self.acceptsUnknown = acceptsUnknown
         reading = CoalescedLoad(clock: clock)
     }
 
@@ -62,7 +76,7 @@ package final class ServiceAccountDirectory: Sendable {
     /// - Throws: An error when the store cannot be read.
     package func account(keyID: String) async throws -> ServiceAccount? {
         try await readPresentVersion()
-        return state.withLock { $0.byKeyID[keyID]?.account }
+        return state.withLock { $0.byKeyID[keyID]?.account } ?? unknown.withLock { $0.accounts[keyID] }
     }
 
     /// The account that an assertion specifies, and whether the account signed it.
@@ -74,7 +88,43 @@ package final class ServiceAccountDirectory: Sendable {
         let entry = state.withLock { state in
             (assertion.keyID ?? state.keyIDs[assertion.issuer]).flatMap { state.byKeyID[$0] }
         }
-        guard let entry, entry.account.email == assertion.issuer else { return nil }
+        guard let entry, entry.account.email == assertion.issuer else { return accept(assertion) }
         return (entry.account, assertion.isSigned(by: entry.key))
     }
+
+    // MARK: Accounts that the register does not have
+
+    /// Accepts an unknown account, where that is allowed. Its project is the one in its address.
+    private func accept(_ assertion: ServiceAssertion) -> (account: ServiceAccount, isGenuine: Bool)? {
+        guard acceptsUnknown else { return nil }
+        let project = Self.project(ofAddress: assertion.issuer)
+        let account = ServiceAccount(
+            keyID: assertion.keyID ?? Self.digest(assertion.issuer), team: Self.team(ofProject: project),
+            email: assertion.issuer, publicKeyPEM: "", createdAt: Timestamp(rawValue: 0))
+        unknown.withLock { unknown in
+            unknown.accounts[account.keyID] = account
+            unknown.projects[account.team] = project
+        }
+        return (account, true)
+    }
+
+    /// The project of a service account's address, `NAME@PROJECT.iam.gserviceaccount.com`.
+    static func project(ofAddress address: String) -> String {
+        let host = address.split(separator: "@").last ?? ""
+        return String(host.split(separator: ".").first ?? "project")
+    }
+
+    /// The team of a project that the register does not have: the project's id where it is a team's, else a number of it.
+    static func team(ofProject project: String) -> TeamID {
+        ProjectName.team(project) ?? TeamID(rawValue: String(digest(project).uppercased().prefix(10)))
+    }
+
+    private static func digest(_ text: String) -> String {
+        SHA256.hash(data: Array(text.utf8)).prefix(20).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+
+    /// The project that an accepted account of the team was made for; `nil` where there is none.
+    package func unknownProject(of team: TeamID) -> String? { unknown.withLock { $0.projects[team] } }
 }

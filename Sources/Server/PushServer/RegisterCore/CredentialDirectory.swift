@@ -60,6 +60,8 @@ package final class CredentialDirectory: Sendable {
 
     private let store: any RegisterStore
     private let clock: @Sendable () -> Timestamp
+    /// Whether a token of an unknown key is accepted, its signature unchecked: for tests.
+    private let acceptsUnknownKeys: Bool
     private let state = Mutex(State())
     /// The number of readings that changed the keys: a connection's cache is valid for one such number.
     private let edition = Atomic<UInt64>(0)
@@ -67,9 +69,14 @@ package final class CredentialDirectory: Sendable {
 
     /// Creates a directory that has read no key yet.
     ///
-    /// - Parameter clock: The clock by which tokens age.
-    package init(store: any RegisterStore, clock: @escaping @Sendable () -> Timestamp) {
+    /// - Parameters:
+    ///   - acceptsUnknownKeys: Whether a token of an unknown key is accepted, its signature unchecked: for tests.
+    ///   - clock: The clock by which tokens age.
+    package init(
+        store: any RegisterStore, acceptsUnknownKeys: Bool = false, clock: @escaping @Sendable () -> Timestamp
+    ) {
         self.store = store
+        self.acceptsUnknownKeys = acceptsUnknownKeys
         self.clock = clock
         reading = CoalescedLoad(clock: clock)
     }
@@ -166,6 +173,10 @@ package final class CredentialDirectory: Sendable {
             let token = try ProviderToken(authorization: authorization)
             guard isCurrent else { return .needsLookUp }
             guard let entry = state.withLock({ $0.keys[token.keyID] }) else {
+                if acceptsUnknownKeys {
+                    if let refusal = token.refusal(at: now) { throw refusal }
+                    return .credential(Credential(team: token.team, keyID: token.keyID, issuedAt: token.issuedAt))
+                }
                 return .refused(APNsRejection(.invalidProviderToken, note: "there is no key \(token.keyID)"))
             }
             do throws(APNsRejection) {

@@ -71,6 +71,39 @@ import Testing
         #expect(refusal.note?.contains("byte 25: number out of range") == true)
     }
 
+    @Test func `a token of an unknown key is accepted where that is wanted, and no forged one of a known key`()
+        async throws
+    {
+        let world = try await ProviderWorld()
+        let stranger = P256.Signing.PrivateKey()
+        let unknown = KeyID(rawValue: "UNKNOWN123")
+        func header(_ keyID: KeyID, issuedAt: Timestamp = ProviderWorld.now) throws -> ArraySlice<UInt8> {
+            let token = try ProviderToken.make(
+                key: stranger, keyID: keyID, team: TeamID(rawValue: "STRANGER01"), issuedAt: issuedAt)
+            return ArraySlice("bearer \(token)".utf8)
+        }
+        let strict = CredentialDirectory(store: world.store, clock: { ProviderWorld.now })
+        let lenient = CredentialDirectory(
+            store: world.store, acceptsUnknownKeys: true, clock: { ProviderWorld.now })
+        guard case .refused = try await strict.find(try header(unknown)) else {
+            Issue.record("an unknown key was accepted")
+            return
+        }
+        guard case .credential(let credential) = try await lenient.find(try header(unknown)) else {
+            Issue.record("an unknown key was refused")
+            return
+        }
+        #expect(credential.team == TeamID(rawValue: "STRANGER01"))
+        for refused in [
+            try header(ProviderWorld.keyID), try header(unknown, issuedAt: ProviderWorld.now - .seconds(7200)),
+        ] {
+            guard case .refused = try await lenient.find(refused) else {
+                Issue.record("a forged or expired token was accepted")
+                return
+            }
+        }
+    }
+
     @Test(arguments: Fault.all)
     func `each fault alone has its reason`(fault: Fault) async throws {
         var world = try await ProviderWorld()
@@ -225,13 +258,13 @@ import Testing
             return
         }
         try await world.gate.credentials.reload()
-        guard case .lookUp(.topic(let topic)) = decideFromMemory(world) else {
+        guard case .lookUp(.topic(let topic, _)) = decideFromMemory(world) else {
             Issue.record("an unknown topic was not looked up")
             return
         }
         #expect(topic == world.app.topic)
         try await world.gate.apps.reload()
-        guard case .lookUp(.token(let token)) = decideFromMemory(world) else {
+        guard case .lookUp(.token(let token, _)) = decideFromMemory(world) else {
             Issue.record("an unknown token was not looked up")
             return
         }

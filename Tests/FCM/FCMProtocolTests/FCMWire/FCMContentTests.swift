@@ -234,7 +234,6 @@ import Testing
         #expect(ProjectNumber.team(of: "3x") == nil)
         #expect(ProjectName.names("aldabademo", team) && ProjectName.names("ALDABADEMO", team))
         #expect(ProjectName.names("1075884059246928", team) && !ProjectName.names("other", team))
-        #expect(ProjectName.message(NotificationID(rawValue: 5), of: team) == "projects/aldabademo/messages/5")
     }
 
     @Test(arguments: [

@@ -1,0 +1,43 @@
+import AldabaConfiguration
+import ArgumentParser
+import Foundation
+import Glibc
+import Platform
+
+/// `aldaba run`: a command that finds Aldaba where Apple's and Google's servers would be.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run a test or a program whose pushes come here instead of Apple and Google.",
+        usage: "aldaba run [<options>] -- <command> ...",
+        discussion: """
+            The command runs in a network of its own, in which fcm.googleapis.com, api.push.apple.com and the other hosts \
+            of FCM and APNs are a server of this command's, with a certificate that the usual variables (SSL_CERT_FILE, \
+            REQUESTS_CA_BUNDLE, NODE_EXTRA_CA_CERTS and others) have it trust. No other host can be reached. Any key, \
+            service account, app and token is accepted. What arrives is printed on standard error; the exit code is the \
+            command's. Nothing is left behind.
+
+            EXAMPLES:
+              aldaba run -- python test.py
+              aldaba run --quiet -- npm test
+            """)
+    @Flag(help: "Do not print a line for each notification that arrives.") var quiet = false
+    @Argument(parsing: .postTerminator, help: "The command and its arguments, after --.") var command: [String] = []
+
+    func validate() throws {
+        guard !command.isEmpty else {
+            throw ValidationError("give the command after --, such as: aldaba run -- python test.py")
+        }
+    }
+
+    func run() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let end =
+            environment[RunNamespace.variable] == nil
+            ? try RunNamespace.enter(environment: environment)
+            : try await RunSession(command, isQuiet: quiet, environment: environment).run()
+        switch end {
+        case .exited(let code): Glibc.exit(code)
+        case .signalled(let number): Glibc.exit(128 + number)
+        }
+    }
+}

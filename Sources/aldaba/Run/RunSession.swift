@@ -1,0 +1,148 @@
+import AldabaConfiguration
+import Foundation
+import Glibc
+import Platform
+import PushCore
+
+/// The run of a command inside the namespaces: hosts, certificate, server, the command itself.
+struct RunSession: Sendable {
+    private let command: [String]
+    private let isQuiet: Bool
+    private let environment: [String: String]
+    private let addresses = Readiness<ServerAddresses>()
+
+    init(_ command: [String], isQuiet: Bool, environment: [String: String]) {
+        self.command = command
+        self.isQuiet = isQuiet
+        self.environment = environment
+    }
+
+    /// Runs to the command's end.
+    func run() async throws -> ProgramEnd {
+        guard let program = ChildProgram.find(command[0], environment: environment) else {
+            throw CommandError(.failed, "\(command[0]) is no program that PATH finds")
+        }
+        let folder = try Self.makeFolder()
+        try NamespaceSetup.startLoopback()
+        try Self.nameHosts(folder)
+        let certificates = try DevelopmentCertificates.ensure(
+            folder: folder.certificates, names: VendorNames.apns + VendorNames.fcm, now: Date()
+        ).paths
+        let server = try startServer(folder)
+        do { _ = try await addresses.value() } catch {
+            throw CommandError(.failed, "the server did not start: \(Self.logEnd(folder))")
+        }
+        var variables = environment.merging(try RunTrust.variables(certificates.authority, folder)) { $1 }
+        variables[RunNamespace.variable] = nil
+        // Capabilities are a thread's, so the same thread starts the command.
+        try NamespaceSetup.dropCapabilities()
+        let pid = try ChildProgram(path: program, arguments: Array(command.dropFirst()), environment: variables)
+            .startBeside()
+        Self.passSignals(to: pid)
+        let end = ChildProgram.reap(pid)
+        kill(server.pid, SIGTERM)
+        // The lines of what arrived end with the server.
+        server.output.wait()
+        return end
+    }
+
+    /// The folders one of which is empty on every system, as the Filesystem Hierarchy Standard has them.
+    private static let places = ["/var/local", "/var/opt", "/srv", "/media", "/mnt", "/opt"]
+
+    /// Makes a data folder in memory, which nobody else sees and which ends with the namespace.
+    private static func makeFolder() throws -> DataFolder {
+        let manager = FileManager.default
+        guard let place = places.first(where: { (try? manager.contentsOfDirectory(atPath: $0))?.isEmpty == true })
+        else {
+            throw CommandError(
+                .failed, "none of the folders \(places.joined(separator: ", ")) is there and empty; one must be")
+        }
+        try NamespaceSetup.mountMemory(at: place)
+        let folder = DataFolder(root: place + "/aldaba")
+        try folder.make()
+        return folder
+    }
+
+    /// Gives the hosts of Apple and Google this machine's address.
+    private static func nameHosts(_ folder: DataFolder) throws {
+        let names = (VendorNames.apns + VendorNames.fcm).joined(separator: " ")
+        let known = (try? String(contentsOfFile: "/etc/hosts", encoding: .utf8)) ?? "127.0.0.1 localhost\n"
+        let file = folder.root + "/hosts"
+        try PrivateFile.write(Array("127.0.0.1 \(names)\n\(known)".utf8), to: file, mode: 0o644)
+        try NamespaceSetup.mount(file, over: "/etc/hosts")
+    }
+
+    /// A server that was started, and the end of its output.
+    private struct Server {
+        var pid: pid_t
+        var output: DispatchGroup
+    }
+
+    private func startServer(_ folder: DataFolder) throws -> Server {
+        guard let program = realpath("/proc/self/exe", nil) else {
+            throw CommandError(.failed, "/proc/self/exe cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { free(program) }
+        let arguments = [
+            "serve", "--report-ready", "--data=\(folder.root)", "--development=true", "--environment=sandbox",
+            "--shared-port=443", "--apns-port=2197", "--device-port=5223", "--legacy-port=2195", "--control-port=0",
+            "--http-port=0", "--metrics-port=0", "--accept-any-credential=true", "--accept-any-token=true",
+        ]
+        var output = try PipeEnds()
+        defer { output.close() }
+        let log = open(folder.root + "/serve.log", O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0o600)
+        defer { close(log) }
+        let settings = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+        let pid = try ChildProgram(path: String(cString: program), arguments: arguments, environment: settings)
+            .start(output: output.writing, errors: log)
+        let end = DispatchGroup()
+        end.enter()
+        let reading = output.giveReading()
+        NamedThread.begin("aldaba-server") {
+            read(reading)
+            close(reading)
+            addresses.settle(.failure(CancellationError()))
+            end.leave()
+        }
+        return Server(pid: pid, output: end)
+    }
+
+    /// Reads the server's lines to their end.
+    private func read(_ descriptor: Int32) {
+        var splitter = LineSplitter()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return }
+            for line in splitter.append(buffer[..<count]) {
+                if let told = ServerAddresses(line: line) {
+                    addresses.settle(.success(told))
+                } else if !isQuiet, let report = ArrivalReport(line: line) {
+                    Terminal.complain(report.text)
+                }
+            }
+        }
+    }
+
+    private static func logEnd(_ folder: DataFolder) -> String {
+        let log = (try? String(contentsOfFile: folder.root + "/serve.log", encoding: .utf8)) ?? ""
+        return log.split(separator: "\n").suffix(5).joined(separator: "\n")
+    }
+
+    /// Passes on the signals that the process outside was sent, and ends all when it is gone: this is the first process of
+    /// its namespace.
+    private static func passSignals(to pid: pid_t) {
+        // A first process ignores what it does not handle; the command gets what is typed by itself.
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
+        NamedThread.begin("aldaba-signals") {
+            var number: UInt8 = 0
+            while Glibc.read(RunNamespace.signals, &number, 1) == 1 { kill(pid, Int32(number)) }
+            _exit(1)
+        }
+    }
+}
+
+extension ArrivalReport {
+    /// The line that a person reads.
+    var text: String { TerminalText.line("arrived  \(app)  \(token.prefix(16))  \(payload)") }
+}

@@ -1,0 +1,64 @@
+import AldabaConfiguration
+import Logging
+import NIOPosix
+import Networking
+import PushServer
+import ServiceLifecycle
+
+/// Runs the listener for clients that find the server under Apple's and Google's names.
+struct SharedPortService: Service, CustomStringConvertible {
+    let configuration: ServerConfiguration
+    let budget: DescriptorBudget
+    let ports: BoundPorts
+    let logger: Logger
+    var description: String { "shared port" }
+
+    func run() async throws {
+        let (apns, control) = (try await ports.apns.value(), try await ports.control.value())
+        let port = configuration.values.number(.sharedPort)
+        let listener: SharedListener
+        do {
+            listener = try await SharedListener.bind(
+                host: configuration.host, port: port,
+                limiter: ConnectionLimiter(
+                    listener: "shared", configuration.admission(total: budget.control, proof: .hours(1)),
+                    logger: logger), on: MultiThreadedEventLoopGroup.singleton
+            ) { name in
+                name.map(VendorNames.isAPNs) == true ? apns : control
+            }
+        } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }
+        ports.shared.known(listener.port)
+        try? await gracefulShutdown()
+        await listener.close()
+    }
+}
+
+/// The names under which applications find Apple's and Google's services.
+enum VendorNames {
+    /// Apple's hosts for providers.
+    static let apns = [
+        "api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com", "gateway.push.apple.com",
+        "gateway.sandbox.push.apple.com", "feedback.push.apple.com", "feedback.sandbox.push.apple.com",
+    ]
+    /// Google's hosts for senders.
+    static let fcm = [
+        "fcm.googleapis.com", "oauth2.googleapis.com", "www.googleapis.com", "accounts.google.com",
+        "iid.googleapis.com",
+        "fcmtopicsubscription.googleapis.com", "firebaseinstallations.googleapis.com",
+        "fcmregistrations.googleapis.com",
+    ]
+
+    /// Whether a name is one of Apple's.
+    static func isAPNs(_ name: String) -> Bool { name.lowercased().hasSuffix(".push.apple.com") }
+}
+
+extension ServerConfiguration {
+    /// Checks that settings for tests are set on a development server alone.
+    func requireDevelopment(of keys: [ConfigurationKey]) throws {
+        guard !values.flag(.development), let key = keys.first(where: values.flag) else { return }
+        throw CommandError(
+            .invalidInput,
+            "\(key.rawValue) accepts whoever connects, so it goes with development only: add --development, or leave it out"
+        )
+    }
+}

@@ -1,0 +1,184 @@
+"""`aldaba run`: programs that know nothing of Aldaba, whose pushes come here."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+from aldaba_process import BINARY, clean_environment, environment_of, processes
+from pages import blocks
+from waiting import wait_until
+
+NAMESPACES = ["unshare", "--user", "--map-current-user", "--keep-caps", "--net", "--mount", "--pid", "--fork", "true"]
+pytestmark = pytest.mark.skipif(
+    subprocess.run(NAMESPACES, capture_output=True, check=False).returncode != 0, reason="no namespaces for users here")
+
+
+def run(*command, seconds=60, flags=(), **options):
+    options.setdefault("env", clean_environment())
+    return subprocess.run(
+        [str(BINARY), "run", *flags, "--", *map(str, command)], capture_output=True, text=True, timeout=seconds, check=False,
+        **options)
+
+
+def pem(key):
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
+
+
+@pytest.fixture
+def fixtures(tmp_path):
+    """A folder with an application's own keys, which this server has never seen."""
+    (tmp_path / "AuthKey_ABC123DEFG.p8").write_text(pem(ec.generate_private_key(ec.SECP256R1())))
+    (tmp_path / "service-account.json").write_text(json.dumps({
+        "type": "service_account", "project_id": "my-app-12345",
+        "private_key_id": "0123456789abcdef0123456789abcdef01234567",
+        "private_key": pem(rsa.generate_private_key(public_exponent=65537, key_size=2048)),
+        "client_email": "firebase-adminsdk-x@my-app-12345.iam.gserviceaccount.com",
+        "token_uri": "https://oauth2.googleapis.com/token"}))
+    return tmp_path
+
+
+def arrived(done):
+    """What was told to have arrived: app and payload of each."""
+    found = re.findall(r"^aldaba: arrived  (\S+)  \S+  (.*)$", done.stderr, re.M)
+    return [(app, json.loads(payload)) for app, payload in found]
+
+
+def test_the_guide_s_quick_starts_send_here_without_a_change(fixtures):
+    (program,) = blocks("test-your-pushes.md", "python")
+    (fixtures / "quick.py").write_text(program)
+    (commands,) = blocks("test-your-pushes.md", "sh")
+    assert commands == "aldaba run -- python3 quick.py\n"
+    folder = fixtures / "bin"
+    folder.mkdir()
+    (folder / "python3").symlink_to(sys.executable)
+    environment = clean_environment()
+    # The interpreter of the tests has the libraries.
+    environment["PATH"] = f"{os.path.dirname(sys.executable)}:{environment['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", commands], cwd=fixtures, capture_output=True, text=True, timeout=60, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"projects/my-app-12345/messages/\d+\n200\n", done.stdout)
+    (first, message), (second, payload) = arrived(done)
+    assert (first, message["score"]) == ("my-app-12345", "850")
+    assert (second, payload) == ("com.example.App", {"aps": {"alert": "Hello"}})
+
+
+SEND = """
+import json, sys, time
+import httpx, jwt
+key = open("AuthKey_ABC123DEFG.p8").read()
+token = jwt.encode({"iss": sys.argv[1], "iat": int(time.time())}, key, algorithm="ES256", headers={"kid": "ABC123DEFG"})
+with httpx.Client(http2=True) as client:
+    for device, topic in json.loads(sys.argv[2]):
+        answer = client.post(f"https://api.push.apple.com/3/device/{device}", json={"aps": {"alert": device}}, headers={
+            "authorization": f"bearer {token}", "apns-topic": topic, "apns-push-type": "alert"})
+        print(answer.status_code, answer.json()["reason"] if answer.content else "")
+"""
+
+
+def test_apps_and_devices_are_what_they_were_at_first(fixtures):
+    """A token is one app's, and an app one team's, as elsewhere."""
+    first, second = "ab" * 32, "cd" * 32
+    asked = [(first, "com.example.one"), (first, "com.example.one"), (second, "com.example.two"), (first, "com.example.two"),
+             ("xyz", "com.example.one"), (second, "not a topic")]
+    done = run(sys.executable, "-c", SEND, "TEAMOFTEST", json.dumps(asked), cwd=fixtures)
+    assert done.stdout.splitlines() == [
+        "200 ", "200 ", "200 ", "400 DeviceTokenNotForTopic", "400 BadDeviceToken", "400 BadTopic"], done.stderr
+    assert [app for app, _ in arrived(done)] == ["com.example.one", "com.example.one", "com.example.two"]
+
+
+def test_what_arrives_can_be_kept_quiet_and_no_other_host_is_reached(fixtures):
+    done = run(sys.executable, "-c", SEND, "TEAMOFTEST", json.dumps([("ab" * 32, "com.example.one")]), cwd=fixtures,
+               flags=["--quiet"])
+    assert (done.stdout, done.stderr) == ("200 \n", "")
+    done = run("curl", "-sS", "-m", "5", "https://example.com/")
+    assert done.returncode == 6 and "Could not resolve host" in done.stderr
+    done = run("curl", "-sS", "-m", "5", "https://203.0.113.7/")
+    assert done.returncode == 7, done.stderr
+
+
+@pytest.mark.parametrize("script, code", [("exit 7", 7), ("kill -9 $$", 137), ("exit 0", 0)])
+def test_the_exit_code_is_the_command_s(script, code):
+    assert run("sh", "-c", script).returncode == code
+
+
+def test_a_command_that_does_not_exist_and_none_at_all_are_mistakes_of_the_caller():
+    done = run("no-such-program")
+    assert done.returncode == 1 and "no-such-program is no program that PATH finds" in done.stderr
+    done = subprocess.run([str(BINARY), "run", "true"], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 2 and "aldaba run -- python test.py" in done.stderr
+
+
+def test_without_namespaces_it_says_what_to_allow(tmp_path):
+    (tmp_path / "unshare").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "unshare").chmod(0o755)
+    environment = clean_environment()
+    environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
+    done = run("true", env=environment)
+    assert done.returncode == 1
+    assert "kernel.unprivileged_userns_clone=1" in done.stderr and "--accept-any-token" in done.stderr
+
+
+def of_run(mark):
+    """The processes that were started with a mark in their environment."""
+    return [pid for pid in processes() if f"MARK={mark}".encode() in environment_of(pid)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_signals_reach_the_command_and_nothing_is_left(tmp_path, number):
+    mark = tmp_path.name
+    script = "trap 'echo TERM; exit 3' TERM; trap 'echo INT; exit 4' INT; echo ready; while :; do sleep 0.1; done"
+    running = subprocess.Popen(
+        [str(BINARY), "run", "--", "bash", "-c", script], stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+        env=clean_environment(MARK=mark), start_new_session=True)
+    with running:
+        assert running.stdout.readline() == "ready\n"
+        assert len(of_run(mark)) >= 4
+        running.send_signal(number)
+        rest = running.stdout.read()
+    expected = {signal.SIGTERM: ("TERM\n", 3), signal.SIGINT: ("INT\n", 4), signal.SIGKILL: ("", -9)}[number]
+    assert (rest, running.returncode) == expected
+    wait_until(lambda: not of_run(mark), "no process is left")
+    assert not any(os.listdir(place) for place in ["/var/local"] if os.path.isdir(place))
+
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
+
+
+@pytest.mark.skipif(
+    NOBODY and subprocess.run([*NOBODY, "test", "-x", str(BINARY)], check=False).returncode != 0,
+    reason="nobody else may run the program here")
+def test_a_user_without_rights_runs_a_command_without_rights():
+    done = subprocess.run(
+        [*NOBODY, str(BINARY), "run", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status; curl -sS https://fcm.googleapis.com/"],
+        capture_output=True, text=True, timeout=60, check=False, env=clean_environment(HOME="/nonexistent"))
+    user, rights, *page = done.stdout.splitlines()
+    assert (user, rights.split()[1]) == (str(65534 if NOBODY else os.getuid()), "0" * 16)
+    assert "Aldaba runs APNs and FCM" in page[0]
+
+
+def test_php_and_node_trust_the_server(fixtures):
+    done = run("php", "-r", 'echo strlen(file_get_contents("https://fcm.googleapis.com/")) > 0 ? "php" : "";')
+    assert done.stdout == "php", done.stderr
+    script = 'require("https").get("https://fcm.googleapis.com/", a => console.log("node", a.statusCode))'
+    done = run("node", "-e", script)
+    assert done.stdout == "node 200\n", done.stderr
+
+
+def test_a_server_that_accepts_anybody_is_for_development_on_loopback():
+    for flags, words in [
+        (["--accept-any-token"], "add --development"), (["--accept-any-credential"], "add --development"),
+        (["--accept-any-token", "--host", "0.0.0.0"], "host 127.0.0.1 or ::1 only"),
+    ]:
+        done = subprocess.run(
+            [str(BINARY), "serve", *flags], capture_output=True, text=True, timeout=30, check=False,
+            env=clean_environment(HOME="/nonexistent"))
+        assert done.returncode == 3 and words in done.stderr, done.stderr
