@@ -158,6 +158,17 @@ def test_times_that_are_none_are_refused_with_what_was_meant(words, told, aldaba
     assert done.returncode == 2 and told in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("image, code, told", [
+    ("", 3, "--image: it is empty"), ("https://user:pw@shop.example/a.jpg", 3, "devices do not fetch it"),
+    ("https:///a.jpg", 3, "devices do not fetch it"), ("http://shop.example/a.jpg", 3, "https addresses only"),
+    ("https://192.168.1.4/a.png", 0, "warning: 192.168.1.4 is a private address"),
+    ("https://localhost/a.png", 0, "warning: localhost is an address of this machine"),
+])
+def test_addresses_of_pictures_that_cannot_come_are_said(image, code, told, aldaba):
+    done = aldaba("send", "--token", "0" * 64, "--title", "x", "--image", image, "--dry-run")
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
+
+
 def test_a_picture_that_nothing_shows_is_said(path, aldaba, control, tmp_path):
     app, program, output = "com.example.plain", tmp_path / "Plain", tmp_path / "output"
     shutil.copy(BINARY.parent / "TodoList", program)
@@ -176,6 +187,17 @@ def test_a_picture_that_nothing_shows_is_said(path, aldaba, control, tmp_path):
         number = json.loads(sent.stdout)["apnsId"]
         wait_until(lambda: "extended(noExtension)" in control.states(number), "the timeline says so too")
         assert "its app has none here" in aldaba("get", number, "--timeline").stdout
+        for payload, state, warning in [
+            ({"aps": {"alert": "Bread"}, "attachment-url": "https://shop.example/bread.jpg"}, "extended(notAsked)",
+             "it needs a text, and mutable-content 1"),
+            ({"aps": {"alert": "Bread", "mutable-content": 1}, "att": {"a": "https://shop.example/bread.jpg"}},
+             "extended(noExtension)", f"{app} has no service extension on this machine"),
+        ]:
+            (tmp_path / "payload.json").write_text(json.dumps(payload))
+            sent = aldaba("send", "--app", app, "--payload", tmp_path / "payload.json", "--json")
+            assert sent.returncode == 0 and warning in sent.stderr, sent.stderr
+            number = json.loads(sent.stdout)["apnsId"]
+            wait_until(lambda: state in control.states(number), f"the timeline has {state}")  # noqa: B023
     finally:
         running.kill()
         running.wait(10)

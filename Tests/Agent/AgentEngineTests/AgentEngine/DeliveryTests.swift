@@ -72,6 +72,25 @@ import Testing
         #expect(isEnd == ![.alert, .background].contains(type))
     }
 
+    @Test(arguments: [
+        (#"{"aps":{"alert":"a"},"attachment-url":"https://a.example/b.jpg"}"#, true),
+        (#"{"aps":{"alert":"a"},"ab":{"att":{"url":"https://a.example/b.jpg"}}}"#, true),
+        (#"{"aps":{"alert":"a"},"fcm_options":{"image":"https://a.example/b.jpg"}}"#, true),
+        (#"{"aps":{"alert":"a"},"att":{"b":"https://a.example/b.jpg"}}"#, true),
+        (#"{"aps":{"badge":1,"mutable-content":1},"attachment-url":"https://a.example/b.jpg"}"#, true),
+        (#"{"aps":{"alert":"a","mutable-content":1},"attachment-url":"https://a.example/b.jpg"}"#, false),
+        (#"{"aps":{"content-available":1},"attachment-url":"https://a.example/b.jpg"}"#, false),
+        (#"{"aps":{"alert":"a"},"attachment-url":"","att":{},"ab":[]}"#, false),
+    ])
+    func `a picture that no extension is asked for is noted`(payload: String, isNoted: Bool) {
+        var world = EngineWorld()
+        _ = world.effects { $0.arrived([outgoing(1, payload: payload)], in: 1, $1) }
+        let noted = world.engine.batch.changes.compactMap { change in
+            if case .arrived(let arrival) = change.kind { arrival.hasUnaskedPicture } else { nil }
+        }
+        #expect(noted == [isNoted])
+    }
+
     @Test func `a call starts an app that takes calls, and shows nothing by itself`() {
         var world = EngineWorld {
             $0.backgroundModes = [AppManifest.calls]

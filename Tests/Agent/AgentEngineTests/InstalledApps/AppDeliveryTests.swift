@@ -45,6 +45,18 @@ struct AppDeliveryTests {
         }
     }
 
+    @Test(arguments: [(BackgroundResult.newData, false), (.noData, false), (.failed, true)])
+    func `a call that its app does not take in time is recorded as that`(result: BackgroundResult, isUntaken: Bool) {
+        var delivery = ready()
+        _ = delivery.handle(.stored)
+        let call = waiting(1, pushType: .voip)
+        _ = delivery.handle(.page([call], limit: 64))
+        let directives = delivery.handle(.handled(call.id, .background(result)))
+        #expect(
+            directives.first
+                == (isUntaken ? .recordUntakenCall(call.id) : .record(call.id, shows: .nothing, setsBadge: false)))
+    }
+
     @Test func `what waits goes out in the order of arrival`() {
         var delivery = AppDelivery(mayShow: true)
         _ = delivery.handle(.connected)

@@ -205,6 +205,13 @@ struct AgentStoreTests {
         #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
     }
 
+    @Test func `a call that its app did not take has no receiver, and does not wait any more`() throws {
+        let id = NotificationID(rawValue: 1)
+        _ = try store.commit([arrival(1), .callNotTaken(id, app: app, at: noon), .callNotTaken(id, app: app, at: noon)])
+        #expect(try store.outbox() == ["1 failed(noReceiver)"])
+        #expect(try store.read { try $0.waiting(app: app, after: 0, limit: 10) }.isEmpty)
+    }
+
     @Test func `what the app wants shown is handed once it is shown`() throws {
         let id = NotificationID(rawValue: 1)
         _ = try store.commit([arrival(1), .handled(id, app: app, shows: [.screen, .list, .sound], at: noon)])
