@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from aldaba_process import BINARY, clean_environment, environment_of, processes
+from aldaba_process import BINARY, REPOSITORY, clean_environment, environment_of, processes
 from pages import blocks
 from waiting import wait_until
 
@@ -93,6 +93,52 @@ def test_apps_and_devices_are_what_they_were_at_first(fixtures):
     assert done.stdout.splitlines() == [
         "200 ", "200 ", "200 ", "400 DeviceTokenNotForTopic", "400 BadDeviceToken", "400 BadTopic"], done.stderr
     assert [app for app, _ in arrived(done)] == ["com.example.one", "com.example.one", "com.example.two"]
+
+
+def refusing():
+    """The table of the guide: digits, what APNs answers, what FCM answers."""
+    text = (REPOSITORY / "Docs/test-your-pushes.md").read_text()
+    return re.findall(r"^\| `(\d{4})` \| (\d{3}) `(\w+)`(.*?) \| (\d{3}) `(\w+)`(.*?) \|$", text, re.M)
+
+
+SEND_BOTH = """
+import json, sys, time
+import httpx, jwt
+key = open("AuthKey_ABC123DEFG.p8").read()
+account = json.load(open("service-account.json"))
+now = int(time.time())
+token = jwt.encode({"iss": "TEAMOFTEST", "iat": now}, key, algorithm="ES256", headers={"kid": "ABC123DEFG"})
+assertion = jwt.encode(
+    {"iss": account["client_email"], "aud": account["token_uri"], "iat": now, "exp": now + 3600,
+     "scope": "https://www.googleapis.com/auth/firebase.messaging"}, account["private_key"], algorithm="RS256")
+with httpx.Client(http2=True) as client:
+    access = client.post(account["token_uri"], data={
+        "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": assertion}).json()["access_token"]
+    for digits in sys.argv[1:]:
+        device = "0" * 60 + digits
+        apns = client.post(f"https://api.push.apple.com/3/device/{device}", json={"aps": {"alert": "x"}}, headers={
+            "authorization": f"bearer {token}", "apns-topic": "com.example.one", "apns-push-type": "alert"})
+        fcm = client.post(
+            f"https://fcm.googleapis.com/v1/projects/{account['project_id']}/messages:send",
+            json={"message": {"token": device, "data": {"a": "b"}}}, headers={"authorization": f"Bearer {access}"})
+        print(json.dumps([
+            [apns.status_code, apns.json(), dict(apns.headers)], [fcm.status_code, fcm.json(), dict(fcm.headers)]]))
+"""
+
+
+def test_tokens_that_stand_for_an_error_are_refused_as_the_guide_says(fixtures):
+    rows = refusing()
+    assert len(rows) == 6
+    done = run(sys.executable, "-c", SEND_BOTH, *(row[0] for row in rows), cwd=fixtures)
+    assert done.returncode == 0, done.stderr
+    for row, line in zip(rows, done.stdout.splitlines(), strict=True):
+        _, status, reason, remark, code, name, further = row
+        (apns_status, apns, apns_headers), (fcm_status, fcm, fcm_headers) = json.loads(line)
+        assert (str(apns_status), apns["reason"], str(fcm_status)) == (status, reason, code)
+        assert [each["errorCode"] for each in fcm["error"]["details"] if "errorCode" in each] == [name]
+        assert ("timestamp" in apns, "retry-after" in apns_headers) == ("timestamp" in remark, "Retry-After" in remark)
+        assert ("retry-after" in fcm_headers) == ("Retry-After" in further)
+    assert not arrived(done)
 
 
 def test_what_arrives_can_be_kept_quiet_and_no_other_host_is_reached(fixtures):

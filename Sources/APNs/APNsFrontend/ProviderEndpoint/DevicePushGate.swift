@@ -183,6 +183,7 @@ struct DevicePushGate: Sendable {
         guard let token = DeviceToken(hexadecimal: digits) else {
             throw APNsRejection(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
         }
+        if let refusal = onDemand?.refusal(of: token) { throw refusal }
         var resolution = tokens.known(token)
         if case .needsLookUp = resolution, case .token(let found)? = found { resolution = found }
         switch resolution {

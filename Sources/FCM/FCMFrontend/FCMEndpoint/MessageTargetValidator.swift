@@ -139,11 +139,23 @@ struct MessageTargetValidator: Sendable {
         guard let (onDemand, accounts) = onDemand, onDemand.kinds.contains(.tokens),
             let token = OnDemandRegister.token(of: text), case .bad = try await resolution(of: token)
         else { return nil }
+        if let refusing = RefusingToken(token) { throw Refused(refusal: Self.refusal(refusing)) }
         let project = accounts.unknownProject(of: team) ?? ProjectName.id(of: team)
         let app = try await onDemand.app(Topic(rawValue: project), of: team)
         let subject = try await onDemand.subject(of: token, text: text, app: app)
         guard subject.app == app.id else { throw Refused(refusal: Self.foreign("registration token")) }
         return Addressee(app: app, subject: subject)
+    }
+
+    private static func refusal(_ token: RefusingToken) -> FCMRejection {
+        switch token {
+        case .invalid: .invalid("message.token", RefusingToken.note)
+        case .foreign: FCMRejection(.senderIDMismatch, RefusingToken.note, field: "message.token")
+        case .gone: FCMRejection(.unregistered, RefusingToken.note)
+        case .tooMany: FCMRejection(.quotaExceeded, RefusingToken.note, retryAfter: 1)
+        case .failed: FCMRejection(FCMErrorCode.internal, RefusingToken.note)
+        case .unavailable: FCMRejection(.unavailable, RefusingToken.note, retryAfter: 1)
+        }
     }
 
     private func resolution(of token: DeviceToken) async throws -> TokenDirectory.Resolution {

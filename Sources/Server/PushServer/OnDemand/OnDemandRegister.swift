@@ -55,6 +55,13 @@ package actor OnDemandRegister {
         self.arrived = arrived
     }
 
+    /// The refusal that a token stands for; `nil` for other tokens, and where none are added.
+    package nonisolated func refusal(of token: DeviceToken) -> APNsRejection? {
+        guard kinds.contains(.tokens), let refusing = RefusingToken(token) else { return nil }
+        return APNsRejection(
+            refusing.reason, note: RefusingToken.note, timestamp: refusing == .gone ? mailboxes.now.rawValue : nil)
+    }
+
     /// Finds the app of a topic, or adds it to a team. The app may be another team's.
     package func app(_ topic: Topic, of team: TeamID) async throws -> RegisteredApp {
         if let app = try await apps.find(topic) { return app }

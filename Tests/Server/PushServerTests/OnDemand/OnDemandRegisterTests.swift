@@ -69,6 +69,20 @@ private typealias Arrivals = AsyncStream<(token: String, payload: String)>
         }
     }
 
+    @Test(arguments: RefusingToken.allCases)
+    func `a token that stands for an answer is refused with it, where tokens are added`(token: RefusingToken)
+        async throws
+    {
+        try await withRegister { register, world, _ in
+            let digits = String(repeating: "0", count: 60) + token.rawValue
+            let refusal = register.refusal(of: try #require(DeviceToken(text: digits)))
+            #expect(refusal?.reason == token.reason)
+            #expect(refusal?.timestamp == (token == .gone ? world.clock.now.rawValue : nil))
+            #expect(register.refusal(of: try #require(self.token)) == nil)
+            #expect(RefusingToken(try #require(DeviceToken(text: "1" + digits.dropFirst()))) == nil)
+        }
+    }
+
     @Test func `tokens of other forms stand for themselves`() throws {
         let digits = String(repeating: "0a", count: 32)
         #expect(OnDemandRegister.token(of: digits) == DeviceToken(text: digits))
