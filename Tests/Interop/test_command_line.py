@@ -54,7 +54,7 @@ def test_a_secret_behind_a_misspelt_flag_is_not_repeated():
     (("agent", "aps", "--json"), "did you mean `aldaba agent apps`?"),
     (("help", "nonsense"), "there is no command `aldaba nonsense`"),
     (("help", "agent", "nonsense"), "`aldaba agent` has: run, status, apps"),
-    (("nonsense",), "`aldaba` has: up, serve, agent"),
+    (("nonsense",), "`aldaba` has: up, run, serve, agent"),
     (("notifications", "dismss", "3"), "did you mean `aldaba notifications dismiss`?"),
 ], ids=" ".join)
 def test_a_word_that_is_no_command_is_told_with_those_that_are(words, told):
