@@ -25,7 +25,7 @@ package struct ChildProgram: Sendable {
     ///
     /// - Returns: The process id, for which the caller must call ``reap(_:)``.
     package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(MachineError) -> pid_t {
-        try spawn(input, output, errors, further: -1, isDetached: true)
+        try spawn(input: input, output: output, errors: errors, further: -1, isDetached: true)
     }
 
     /// Starts it in this process's session, with the same standard input, output and errors.
@@ -33,11 +33,12 @@ package struct ChildProgram: Sendable {
     /// - Parameter further: A descriptor that it gets as descriptor 3; a negative one means none.
     /// - Returns: The process id, for which the caller must call ``reap(_:)``.
     package func startBeside(further: Int32 = -1) throws(MachineError) -> pid_t {
-        try spawn(STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, further: further, isDetached: false)
+        try spawn(
+            input: STDIN_FILENO, output: STDOUT_FILENO, errors: STDERR_FILENO, further: further, isDetached: false)
     }
 
     private func spawn(
-        _ input: Int32, _ output: Int32, _ errors: Int32, further: Int32, isDetached: Bool
+        input: Int32, output: Int32, errors: Int32, further: Int32, isDetached: Bool
     ) throws(MachineError) -> pid_t {
         var pid: pid_t = 0
         let failure = withCStrings([path] + arguments) { arguments in

@@ -32,7 +32,9 @@ struct RunSession: Sendable {
         do { _ = try await addresses.value() } catch {
             throw CommandError(.failed, "the server did not start: \(Self.logEnd(folder))")
         }
-        var variables = environment.merging(try RunTrust.variables(certificates.authority, folder)) { $1 }
+        var variables = environment.merging(try RunTrust.variables(authority: certificates.authority, folder: folder)) {
+            $1
+        }
         variables[RunNamespace.variable] = nil
         // Capabilities are a thread's, so the same thread starts the command.
         try NamespaceSetup.dropCapabilities()

@@ -10,7 +10,7 @@ enum RunTrust {
     ]
 
     /// Makes the variables, and the files that some of them need.
-    static func variables(_ authority: String, _ folder: DataFolder) throws -> [String: String] {
+    static func variables(authority: String, folder: DataFolder) throws -> [String: String] {
         var variables = Dictionary(uniqueKeysWithValues: names.map { ($0, authority) })
         // PHP reads its settings from files alone; the empty part stands for its own folder.
         let php = folder.root + "/php"

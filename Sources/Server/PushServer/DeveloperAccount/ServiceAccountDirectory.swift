@@ -114,7 +114,7 @@ package final class ServiceAccountDirectory: Sendable {
         return String(host.split(separator: ".").first ?? "project")
     }
 
-    /// The team of a project that the register does not have: the project's id where it is a team's, else a number of it.
+    /// The team of a project that the register does not have: the one that the id names, else one made of its digest.
     static func team(ofProject project: String) -> TeamID {
         ProjectName.team(project) ?? TeamID(rawValue: String(digest(project).uppercased().prefix(10)))
     }

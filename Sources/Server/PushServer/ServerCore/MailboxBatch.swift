@@ -133,7 +133,7 @@ struct MailboxBatch {
     }
 
     /// The time at which a device that logs in was last seen, if it was away for longer than this, as far as was recorded.
-    func returned(_ device: DeviceID, after absence: Duration, at now: Timestamp) -> Timestamp? {
+    func lastSeen(of device: DeviceID, ifAwayFor absence: Duration, at now: Timestamp) -> Timestamp? {
         lastSeen[device].flatMap { now.duration(since: $0) >= absence + Self.seenInterval ? $0 : nil }
     }
 

@@ -281,7 +281,7 @@ extension MailboxService {
         _ device: DeviceID, _ audience: DeviceAudience?, at now: Timestamp, _ batch: inout MailboxBatch
     ) {
         var missed = batch.takeMissed(of: device)
-        guard batch.returned(device, after: settings.longestAbsence, at: now) != nil else { return }
+        guard batch.lastSeen(of: device, ifAwayFor: settings.longestAbsence, at: now) != nil else { return }
         if let audience {
             for count in Fanout.missed(batch.expired(of: audience, at: now), by: audience) { missed.add(count) }
         }

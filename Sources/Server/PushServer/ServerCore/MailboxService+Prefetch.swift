@@ -25,7 +25,8 @@ extension MailboxService {
             addMailbox(of: login.device, to: &request)
             addNotifications(login.received, thatDoNotWaitFor: login.device, to: &request)
             request.audiences.insert(login.device)
-            request.away[login.device] = batch.returned(login.device, after: settings.longestAbsence, at: clock())
+            request.away[login.device] = batch.lastSeen(
+                of: login.device, ifAwayFor: settings.longestAbsence, at: clock())
         case .acknowledged(let session, let ids, _):
             addMailbox(of: session.device, to: &request)
             addNotifications(ids, thatDoNotWaitFor: session.device, to: &request)
