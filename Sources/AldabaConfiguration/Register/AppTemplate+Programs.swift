@@ -129,6 +129,7 @@ extension AppTemplate {
                 _ application: UIApplication,
                 didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]?
             ) -> Bool {
+                // FlutterAppDelegate makes this controller before the app has finished launching.
                 let controller = window?.rootViewController as! FlutterViewController
                 let messenger = controller.binaryMessenger
                 deviceInstallationService = DeviceInstallationService(

@@ -4,11 +4,12 @@
 /// simulator does, with ``Error/Code/unavailable``.
 ///
 /// An app that must work at certain times is started by a silent notification, or runs all the time.
+///
+/// Sendable is unchecked for `identifiers`, which is read and written under `lock` only.
 public final class BGTaskScheduler: NSObject, @unchecked Sendable {
     /// The one scheduler.
     public static let shared = BGTaskScheduler()
 
-    // Sendable is unchecked for `identifiers`, which is read and written under `lock` only.
     private let lock = NSLock()
     private var identifiers: Set<String> = []
 

@@ -54,6 +54,7 @@ struct RunSession: Sendable {
     /// Makes a data folder in memory, which nobody else sees and which ends with the namespace.
     private static func makeFolder() throws -> DataFolder {
         let manager = FileManager.default
+        // A folder that cannot be listed is passed over like one with files.
         guard let place = places.first(where: { (try? manager.contentsOfDirectory(atPath: $0))?.isEmpty == true })
         else {
             throw CommandError(
@@ -68,9 +69,13 @@ struct RunSession: Sendable {
     /// Gives the hosts of Apple and Google this machine's address.
     private static func nameHosts(_ folder: DataFolder) throws {
         let names = (VendorNames.apns + VendorNames.fcm).joined(separator: " ")
-        let known = (try? String(contentsOfFile: "/etc/hosts", encoding: .utf8)) ?? "127.0.0.1 localhost\n"
+        let known: Data
+        do { known = try Data(contentsOf: URL(fileURLWithPath: "/etc/hosts")) } catch {
+            throw CommandError(
+                .failed, "/etc/hosts cannot be read, and so not be replaced: \(error.localizedDescription)")
+        }
         let file = folder.root + "/hosts"
-        try PrivateFile.write(Array("127.0.0.1 \(names)\n\(known)".utf8), to: file, mode: 0o644)
+        try PrivateFile.write(Array("127.0.0.1 \(names)\n".utf8) + known, to: file, mode: 0o644)
         try NamespaceSetup.mount(file, over: "/etc/hosts")
     }
 
@@ -127,6 +132,7 @@ struct RunSession: Sendable {
     }
 
     private static func logEnd(_ folder: DataFolder) -> String {
+        // Without a log the sentence before it stands alone.
         let log = (try? String(contentsOfFile: folder.root + "/serve.log", encoding: .utf8)) ?? ""
         return log.split(separator: "\n").suffix(5).joined(separator: "\n")
     }

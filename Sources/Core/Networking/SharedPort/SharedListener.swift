@@ -71,7 +71,7 @@ package final class SharedListener: Sendable {
     }
 }
 
-/// One of two handlers that write what their channels read into each other's channel. Both are on one event loop.
+/// A handler that writes what its channel reads into its partner's channel. Both are on one event loop.
 private final class PipeHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

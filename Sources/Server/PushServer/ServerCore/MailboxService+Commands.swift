@@ -277,8 +277,8 @@ extension MailboxService {
     // MARK: Sessions
 
     /// Leaves tombstones for what expired while the device was away, where that was longer than a month.
-    private func tellMissed(
-        _ device: DeviceID, _ audience: DeviceAudience?, at now: Timestamp, _ batch: inout MailboxBatch
+    private func reportMissed(
+        by device: DeviceID, audience: DeviceAudience?, at now: Timestamp, in batch: inout MailboxBatch
     ) {
         var missed = batch.takeMissed(of: device)
         guard batch.lastSeen(of: device, ifAwayFor: settings.longestAbsence, at: now) != nil else { return }
@@ -307,7 +307,7 @@ extension MailboxService {
         acknowledge(login.device, ids: login.received, batch: &batch)
         change(login.device, &batch) { $0.sessionOpened(now: now) }
         let audience = batch.takeAudience(login.device)
-        tellMissed(login.device, audience, at: now, &batch)
+        reportMissed(by: login.device, audience: audience, at: now, in: &batch)
         if let audience { replay(audience, of: login.device, to: nil, &batch) }
         connections.lastEpoch = max(connections.lastEpoch + 1, UInt64(max(0, now.rawValue)))
         let id = DeviceSessionID(device: login.device, epoch: connections.lastEpoch)
