@@ -104,7 +104,8 @@ let server: [Target] = [
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
     part(
-        "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "FCMFrontend", "Networking", "PushCore",
+        "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "FCMFrontend", "FCMProtocol", "Networking",
+        "PushCore",
         "PushServer", hummingbird, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
 ]
 

@@ -170,7 +170,7 @@ def test_without_namespaces_it_says_what_to_allow(tmp_path):
     environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
     done = run("true", env=environment)
     assert done.returncode == 1
-    assert "kernel.unprivileged_userns_clone=1" in done.stderr and "--accept-any-token" in done.stderr
+    assert "kernel.unprivileged_userns_clone=1" in done.stderr and "aldaba run --ports" in done.stderr
 
 
 def of_run(mark):

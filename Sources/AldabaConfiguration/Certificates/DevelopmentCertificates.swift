@@ -38,7 +38,7 @@ package struct DevelopmentCertificates: Sendable {
     ///
     /// - Parameters:
     ///   - folder: An existing folder.
-    ///   - names: Further hosts that a server's certificate that is made now names.
+    ///   - names: Further hosts that the server's certificate must name.
     ///   - now: The present.
     /// - Returns: The paths of the files, and what was made, in words (empty when nothing was).
     package static func ensure(
@@ -47,13 +47,25 @@ package struct DevelopmentCertificates: Sendable {
         let (paths, authority, told) = try madeAuthority(folder, now)
         var made = told
         let server = try readPair(paths.server, paths.serverKey)
-        if remaining(server, now) < renewalDays || !(server.map { authority.signed($0) } ?? false) {
+        if remaining(server, now) < renewalDays || !(server.map { authority.signed($0) && $0.has(names) } ?? false) {
             try write(
-                makeServer(authority: authority, names: names, now: now), certificate: paths.server,
-                key: paths.serverKey)
+                makeServer(authority: authority, names: names, end: now.addingTimeInterval((serverDays - 1) * day)),
+                certificate: paths.server, key: paths.serverKey)
             made.append("server certificate \(paths.server)")
         }
         return (paths, made)
+    }
+
+    /// Makes a server's certificate that has expired an hour ago, for tests of clients.
+    ///
+    /// - Returns: The certificate and its key, PEM; `nil` where the folder has no authority.
+    package static func expiredServer(
+        folder: String, names: [String], now: Date
+    ) throws -> (certificate: String, key: String)? {
+        let paths = Paths(folder: folder)
+        guard let authority = try readPair(paths.authority, paths.authorityKey) else { return nil }
+        let pair = try makeServer(authority: authority, names: names, end: now.addingTimeInterval(-3600))
+        return (try pair.certificate.serializeAsPEM().pemString + "\n", pair.key.pemRepresentation + "\n")
     }
 
     /// Makes the authority alone where it is missing or near its end.
@@ -97,6 +109,14 @@ package struct DevelopmentCertificates: Sendable {
     private struct Pair {
         var certificate: Certificate
         var key: P256.Signing.PrivateKey
+
+        /// Whether the certificate names every one of these hosts.
+        func has(_ names: [String]) -> Bool {
+            guard !names.isEmpty else { return true }
+            let known =
+                (try? certificate.extensions.subjectAlternativeNames).flatMap { $0 } ?? SubjectAlternativeNames()
+            return Set(names.map(GeneralName.dnsName)).isSubset(of: Set(known))
+        }
 
         func signed(_ other: Pair) -> Bool {
             certificate.publicKey.isValidSignature(other.certificate.signature, for: other.certificate)
@@ -144,13 +164,12 @@ package struct DevelopmentCertificates: Sendable {
         return Pair(certificate: certificate, key: key)
     }
 
-    private static func makeServer(authority: Pair, names: [String], now: Date) throws -> Pair {
+    private static func makeServer(authority: Pair, names: [String], end: Date) throws -> Pair {
         let key = P256.Signing.PrivateKey()
         let loopback6 = ArraySlice([UInt8](repeating: 0, count: 15) + [1])
         let certificate = try Certificate(
             version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey),
-            notValidBefore: now.addingTimeInterval(-day),
-            notValidAfter: now.addingTimeInterval((serverDays - 1) * day),
+            notValidBefore: end.addingTimeInterval(-serverDays * day), notValidAfter: end,
             issuer: authority.certificate.subject,
             subject: try DistinguishedName {
                 OrganizationName("Aldaba development")

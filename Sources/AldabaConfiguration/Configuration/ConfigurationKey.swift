@@ -91,6 +91,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case development
     case acceptAnyCredential = "accept-any-credential"
     case acceptAnyToken = "accept-any-token"
+    case testNetwork = "test-network"
     case enrolmentOpen = "enrolment-open"
     case enrolmentKey = "enrolment-key"
     case enrolmentKeyFile = "enrolment-key-file"
@@ -164,7 +165,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .sharedPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .acceptAnyCredential, .acceptAnyToken,
-            .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .legacyFCM, .topicQuota,
+            .testNetwork, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .legacyFCM,
+            .topicQuota,
             .webhookNetworks, .relayWakeHub,
             .hubBroadcastMinimum:
             serverRow
@@ -274,6 +276,11 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence:
                     "Whether an unknown device token is that of a new device, which acknowledges what it gets; for "
                     + "tests, only with development.")
+        case .testNetwork:
+            Row(
+                type: .flag, defaultText: "false", programs: [.serve],
+                sentence: "Whether development goes with a host beyond loopback, and http-port binds host too; for a "
+                    + "container in a network of a test's own.")
         case .enrolmentOpen:
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],

@@ -55,7 +55,7 @@ extension ConfigurationType {
     }
 
     /// The parts of a list of names.
-    static func serverNames(in text: String) -> [String] {
+    package static func serverNames(in text: String) -> [String] {
         text.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) }
     }
 

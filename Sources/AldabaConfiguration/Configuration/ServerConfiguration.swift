@@ -25,14 +25,17 @@ package struct ServerConfiguration: Sendable {
         certificate = values.text(.certificate) ?? made.server
         certificateKey = values.text(.certificateKey) ?? made.serverKey
         var faults: [ConfigurationFault] = []
-        if values.flag(.development), !Self.isLoopback(host) {
+        let isOwnNetwork = Self.isLoopback(host) || values.flag(.testNetwork)
+        if values.flag(.development), !isOwnNetwork {
             faults.append(
                 ConfigurationFault(
                     origin: values.origin(.development), what: "development with host \(host)",
-                    right: "development needs no credentials, so it goes with host 127.0.0.1 or ::1 only"))
+                    right:
+                        "development needs no credentials, so it goes with host 127.0.0.1 or ::1 only, or with test-network"
+                ))
         }
         for key in [ConfigurationKey.acceptAnyCredential, .acceptAnyToken]
-        where values.flag(key) && !Self.isLoopback(host) {
+        where values.flag(key) && !isOwnNetwork {
             faults.append(
                 ConfigurationFault(
                     origin: values.origin(key), what: "\(key.rawValue) with host \(host)",

@@ -102,6 +102,8 @@ package struct ServerSettings: SettingOptions {
     @Flag(no: .acceptAnyCredential) var noAcceptAnyCredential: Bool
     @Option(.acceptAnyToken) var acceptAnyToken: String?
     @Flag(no: .acceptAnyToken) var noAcceptAnyToken: Bool
+    @Option(.testNetwork) var testNetwork: String?
+    @Flag(no: .testNetwork) var noTestNetwork: Bool
     @Option(.enrolmentOpen) var enrolmentOpen: String?
     @Flag(no: .enrolmentOpen) var noEnrolmentOpen: Bool
     @Option(.mediaURL) var mediaURL: String?
@@ -126,6 +128,7 @@ package struct ServerSettings: SettingOptions {
             .development: noDevelopment ? "false" : development,
             .acceptAnyCredential: noAcceptAnyCredential ? "false" : acceptAnyCredential,
             .acceptAnyToken: noAcceptAnyToken ? "false" : acceptAnyToken,
+            .testNetwork: noTestNetwork ? "false" : testNetwork,
             .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
             .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota,
             .fcmDeviceQuota: fcmDeviceQuota, .legacyFCM: noLegacyFCM ? "false" : legacyFCM, .topicQuota: topicQuota,

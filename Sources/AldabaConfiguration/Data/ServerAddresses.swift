@@ -80,9 +80,25 @@ package struct ServerAddresses: Codable, Sendable, Equatable {
         return host.isEmpty ? nil : (String(host), port)
     }
 
-    /// The addresses as one line of JSON.
-    package func line() throws -> String {
-        try JSONLine.of(self)
+    /// The addresses as one line of JSON: the ports, and URLs for programs that read them.
+    package func line() throws -> String { try JSONLine.of(Line(addresses: self)) }
+
+    /// The properties, and the addresses that are made of them.
+    private struct Line: Encodable {
+        var addresses: ServerAddresses
+
+        private enum Key: String, CodingKey { case apns, control, http, device, metrics, legacy, legacyFeedback }
+
+        func encode(to encoder: any Encoder) throws {
+            try addresses.encode(to: encoder)
+            var members = encoder.container(keyedBy: Key.self)
+            let urls: [(Key, String?)] = [
+                (.apns, addresses.apns), (.control, addresses.control), (.http, addresses.http),
+                (.device, addresses.device), (.metrics, addresses.metrics), (.legacy, addresses.legacy),
+                (.legacyFeedback, addresses.legacyFeedback),
+            ]
+            for (key, url) in urls { try members.encodeIfPresent(url, forKey: key) }
+        }
     }
 
     /// Reads the line; `nil` when it is not one.

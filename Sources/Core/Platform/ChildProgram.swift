@@ -51,10 +51,10 @@ package struct ChildProgram: Sendable {
         return pid
     }
 
-    /// Finds the first program with a name in the folders of `PATH`; an absolute name is its own path.
+    /// Finds the first program with a name in the folders of `PATH`; a name with a slash is a path (execvp(3)).
     package static func find(_ name: String, environment: [String: String]) -> String? {
         func isProgram(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
-        if name.hasPrefix("/") { return isProgram(name) ? name : nil }
+        if name.contains("/") { return isProgram(name) ? name : nil }
         let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
         return folders.lazy.map { "\($0)/\(name)" }.first(where: isProgram)
     }

@@ -22,6 +22,14 @@ package struct ControlListener: Service, CustomStringConvertible {
         /// Pages for the person at this machine, in plain http on loopback. They authenticate their readers themselves.
         case pages(any ControlInterface)
 
+        /// The services of the control API; `nil` for other interfaces.
+        var services: ControlServices? {
+            switch self {
+            case .secured(let services, _), .development(let services): services
+            case .metrics, .pages: nil
+            }
+        }
+
         /// The listener's name in metrics and log lines.
         fileprivate var name: String {
             switch self {
@@ -53,7 +61,7 @@ package struct ControlListener: Service, CustomStringConvertible {
     /// Makes a listener; ``run()`` binds it.
     ///
     /// - Parameters:
-    ///   - host: The IP address to bind; the development interface and pages always bind `127.0.0.1`.
+    ///   - host: The IP address to bind; pages always bind `127.0.0.1`.
     ///   - port: 0 for a free one.
     ///   - grace: How long open requests may take to end once the listener is asked to stop.
     ///   - admission: The connections that are kept. Those of the metrics give way to new ones, the oldest first, since nobody
@@ -72,8 +80,8 @@ package struct ControlListener: Service, CustomStringConvertible {
         self.logger = logger
         self.bound = bound
         switch interface {
-        case .development, .pages: self.host = "127.0.0.1"
-        case .secured, .metrics: self.host = host
+        case .pages: self.host = "127.0.0.1"
+        case .secured, .development, .metrics: self.host = host
         }
     }
 

@@ -10,14 +10,17 @@ enum ControlRouter {
     ) -> Router<ControlContext> {
         let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: FairService(callers: ConnectionCallers(limiter: limiter)))
+        if let services = interface.services, let controls = services.controls {
+            router.add(middleware: RecordRequests(controls, project: services.project, clock: services.clock))
+        }
         router.add(middleware: ErrorAnswers())
         router.add(middleware: QueryLimit())
         switch interface {
         case .secured(let services, _):
-            add(services, authentication: services.authentication, to: router)
+            add(services, authentication: services.authentication, port: port, to: router)
         case .development(let services):
-            router.add(middleware: LoopbackGuard(port: port))
-            add(services, authentication: nil, to: router)
+            router.add(middleware: LoopbackGuard(isOnLoopback: isLoopback, port: port))
+            add(services, authentication: nil, port: port, to: router)
         case .metrics(let registry, let status):
             // Other addresses have names that are not known here.
             if isLoopback { router.add(middleware: LoopbackGuard(port: port)) }
@@ -40,7 +43,8 @@ enum ControlRouter {
     }
 
     private static func add(
-        _ services: ControlServices, authentication: (any ProviderAuthentication)?, to router: Router<ControlContext>
+        _ services: ControlServices, authentication: (any ProviderAuthentication)?,
+        port: @escaping @Sendable () -> Int?, to router: Router<ControlContext>
     ) {
         router.get { _, _ in RootAnswer.control }
         add(services.status, to: router)
@@ -68,6 +72,11 @@ enum ControlRouter {
             try await notifications.withdraw(request, reference: context.parameters.require("id"))
         }
         if let media = services.media { add(media, access, to: router) }
+        if let controls = services.controls {
+            let tests = TestInterface(controls: controls, access: access, port: port)
+            tests.addReading(to: router)
+            if authentication == nil { tests.addChanges(to: router) }
+        }
         for interface in services.interfaces { interface.add(to: router, isSecured: authentication != nil) }
         assertRowsOfCosts(router)
     }

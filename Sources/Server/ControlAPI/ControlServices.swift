@@ -28,6 +28,10 @@ package struct ControlServices: Sendable {
     package var topics: TopicSubscriptions?
     /// Withdraws broadcasts; `nil` for a server without them.
     package var broadcasts: Broadcasts?
+    /// Remembers requests and has faults, for tests; `nil` on a server that is not for development.
+    package var controls: TestControls?
+    /// The project that a team's service accounts were made for.
+    package var project: @Sendable (TeamID) -> String = ProjectName.id
     /// Interfaces of other modules on the same listeners.
     package var interfaces: [any ControlInterface] = []
     /// The present time in responses to devices.

@@ -5,20 +5,37 @@ import PushServer
 /// Protects plain listeners on loopback from web pages. A page in a browser can send requests there under a name that
 /// its owner resolves to 127.0.0.1, but not with our Host and without its Origin.
 struct LoopbackGuard<Context: RequestContext>: RouterMiddleware {
+    /// Whether only this machine reaches the listener; otherwise it is in a network of a test's own.
+    var isOnLoopback = true
     /// The port that the listener is bound to.
     let port: @Sendable () -> Int?
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let port = port(), Self.allows(host: request.head.authority, origin: request.headers[.origin], port: port)
-        else {
+        let (host, origin) = (request.head.authority, request.headers[.origin])
+        let isAllowed =
+            isOnLoopback
+            ? port().map { Self.allows(host: host, origin: origin, port: $0) } ?? false
+            : Self.allowsInNetwork(host: host, origin: origin)
+        guard isAllowed else {
             throw ControlError(
                 status: .forbidden, code: "forbidden",
                 message:
                     "this listener answers only to localhost, 127.0.0.1 or [::1] with its port, and to no other origin")
         }
         return try await next(request, context)
+    }
+
+    /// Whether a request with these two headers is allowed in a network of a test's own: by an address, or a name without a
+    /// domain, which no owner of a domain can choose. A container's port has another number outside.
+    static func allowsInNetwork(host: String?, origin: String?) -> Bool {
+        guard let host = host?.lowercased(), !host.isEmpty else { return false }
+        let end = host.lastIndex(of: ":") ?? host.endIndex
+        let name = host.hasPrefix("[") ? host : String(host[..<end])
+        let isAddress = name.hasPrefix("[") || name.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard isAddress || !name.contains(".") || name == "host.docker.internal" else { return false }
+        return origin == nil || origin?.lowercased() == "http://\(host)"
     }
 
     /// Whether a request with these two headers is allowed.

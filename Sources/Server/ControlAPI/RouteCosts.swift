@@ -35,7 +35,7 @@ enum RouteCosts {
         return routes.map { "\($0.method.rawValue) \($0.path)" }.filter { !known.contains($0) && !$0.hasPrefix("HEAD") }
     }
 
-    static let rows: [Row] = server + firebase + hubOfAzure + hubOfOurs
+    static let rows: [Row] = server + tests + firebase + hubOfAzure + hubOfOurs
 
     private static func row(_ route: String, _ callers: Callers, cost: String, budget: String) -> Row {
         Row(route: route, callers: callers, cost: cost, budget: budget)
@@ -45,6 +45,19 @@ enum RouteCosts {
     private static let page = "1,000 rows of the store"
     private static let own = "the caller's queue of work"
     private static let shared = "the queue of work of everybody without a credential"
+
+    /// The routes of a development server.
+    private static let tests = [
+        row("GET /v1/received", .team, cost: "10,000 requests in memory", budget: own),
+        row("POST /v1/reset", .team, cost: "10,000 requests in memory", budget: own),
+        row("POST /v1/faults", .team, cost: "one fault in memory", budget: "1,000 faults"),
+        row("GET /v1/faults", .team, cost: "1,000 faults in memory", budget: own),
+        row("DELETE /v1/faults", .team, cost: "1,000 faults in memory", budget: own),
+        row("DELETE /v1/faults/{id}", .team, cost: "1,000 faults in memory", budget: own),
+        row("GET /v1/clock", .team, cost: "nothing is read", budget: own),
+        row("POST /v1/clock", .team, cost: "one round of each periodic task", budget: own),
+        row("GET /emulators", .anyone, cost: "nothing is read", budget: shared),
+    ]
 
     private static let server = [
         row("GET /", .anyone, cost: "nothing is read", budget: shared),

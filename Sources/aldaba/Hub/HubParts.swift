@@ -30,23 +30,23 @@ struct HubParts: Sendable {
         let apple = AppleSender(
             store: database, http: http, gateway: gateway,
             isOwn: { [tokens = core.tokens] in DeviceToken(text: $0).map { tokens.sealer.open($0) != nil } ?? false },
-            clock: presentTime, logger: core.logger)
-        let fcm = FCMSender(store: database, http: http, clock: presentTime, logger: core.logger)
-        let browsers = WebPushSender(store: database, http: http, clock: presentTime, logger: core.logger)
+            clock: core.clock, logger: core.logger)
+        let fcm = FCMSender(store: database, http: http, clock: core.clock, logger: core.logger)
+        let browsers = WebPushSender(store: database, http: http, clock: core.clock, logger: core.logger)
         hubs = NotificationHubs(
             store: database,
             senders: [.apns: apple, .aldaba: gateway, .fcmv1: fcm, .gcm: fcm, .browser: browsers],
             gateway: GatewayBroadcasts(
                 core.broadcasts, sender: gateway, apps: core.apps, sealer: core.tokens.sealer,
-                environment: configuration.environment, cell: ServerParts.cell, clock: presentTime),
+                environment: configuration.environment, cell: ServerParts.cell, clock: core.clock),
             changed: core.hubLists.changed, broadcastMinimum: configuration.values.number(.hubBroadcastMinimum),
-            clock: presentTime,
+            clock: core.clock,
             zones: { LocalZones.shared.rules(named: $0) })
         if let name = configuration.values.text(.relayWakeHub) {
             core.relay.wakes(
                 by: HubWaker(
                     hub: name, of: { [database] in try await database.hub(named: $0) },
-                    senders: [.apns: apple, .fcm: fcm], clock: presentTime, sleep: { try await Task.sleep(for: $0) }))
+                    senders: [.apns: apple, .fcm: fcm], clock: core.clock, sleep: { try await Task.sleep(for: $0) }))
         }
         timelines = Timelines(store: core.store, mailboxes: core.mailboxes)
         interface = HubInterface(
@@ -61,6 +61,9 @@ struct HubService: Service, CustomStringConvertible {
     let parts: HubParts
     let presence: HubPresence
     let lists: HubLists
+    /// Wakes the sends that have become due; `nil` on a server that is not for development.
+    let testClock: TestClock?
+    let clock: @Sendable () -> Timestamp
     let logger: Logger
     var description: String { "notification hubs" }
 
@@ -76,13 +79,14 @@ struct HubService: Service, CustomStringConvertible {
             try? await gracefulShutdown()
             return await parts.http.shutDown()
         }
-        let credentials = CredentialWatch(store: parts.database, clock: presentTime, logger: logger)
+        let credentials = CredentialWatch(store: parts.database, clock: clock, logger: logger)
         let runner = SendRunner(parts.hubs, logger: logger)
         runner.wakeUp()
+        testClock?.follow(runner.wakeUp)
         let courier = HubWebhookDispatcher(
             store: parts.database, sender: GuardedWebhookSender(parts.http),
             reports: { [parts] in try await parts.hubs.report($0, of: $1, by: parts.timelines).members },
-            clock: presentTime,
+            clock: clock,
             logger: logger)
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in

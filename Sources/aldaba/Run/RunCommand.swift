@@ -19,8 +19,14 @@ struct RunCommand: AsyncParsableCommand {
             EXAMPLES:
               aldaba run -- python test.py
               aldaba run --quiet -- npm test
+              aldaba run --ports -- python test.py    for a program whose hosts can be set, without namespaces
             """)
     @Flag(help: "Do not print a line for each notification that arrives.") var quiet = false
+    @Flag(
+        help: """
+            Use no namespaces: the server listens on free ports of this machine, which ALDABA_APNS, ALDABA_FCM and \
+            ALDABA_HTTP name for the command.
+            """) var ports = false
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after --.") var command: [String] = []
 
     func validate() throws {
@@ -33,8 +39,8 @@ struct RunCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let end =
             environment[RunNamespace.variable] == nil
-            ? try RunNamespace.enter(environment: environment)
-            : try await RunSession(command, isQuiet: quiet, environment: environment).run()
+            ? try RunNamespace.enter(isPlain: ports, environment: environment)
+            : try await RunSession(command, isQuiet: quiet, isPlain: ports, environment: environment).run()
         switch end {
         case .exited(let code): Glibc.exit(code)
         case .signalled(let number): Glibc.exit(128 + number)

@@ -19,12 +19,10 @@ enum RunNamespace {
     ]
 
     /// Runs this program with the same arguments inside new namespaces, until its end.
-    static func enter(environment: [String: String]) throws -> ProgramEnd {
-        guard let unshare = ChildProgram.find("unshare", environment: environment) else {
-            throw CommandError(.failed, "the program unshare is missing; Debian's package util-linux has it")
-        }
-        let trial = ChildProgram(path: unshare, arguments: options + ["--", "/bin/true"], environment: environment)
-        guard try trial.run(timeout: .seconds(10)) != nil else { throw refusal }
+    ///
+    /// - Parameter isPlain: Whether it runs in the namespaces of this process.
+    static func enter(isPlain: Bool, environment: [String: String]) throws -> ProgramEnd {
+        let prefix = isPlain ? [] : try namespaces(environment: environment)
         guard let program = realpath("/proc/self/exe", nil) else {
             throw CommandError(.failed, "/proc/self/exe cannot be read: \(String(cString: strerror(errno)))")
         }
@@ -33,13 +31,21 @@ enum RunNamespace {
         inside[variable] = "1"
         var pipe = try PipeEnds()
         defer { pipe.close() }
-        let pid = try ChildProgram(
-            path: unshare,
-            arguments: options + ["--", String(cString: program)] + CommandLine.arguments.dropFirst(),
-            environment: inside
-        ).startBeside(further: pipe.reading)
+        let words = prefix + [String(cString: program)] + CommandLine.arguments.dropFirst()
+        let pid = try ChildProgram(path: words[0], arguments: Array(words.dropFirst()), environment: inside)
+            .startBeside(further: pipe.reading)
         passSignals(to: pipe.writing)
         return ChildProgram.reap(pid)
+    }
+
+    /// The words before a program by which it gets namespaces of its own.
+    private static func namespaces(environment: [String: String]) throws -> [String] {
+        guard let unshare = ChildProgram.find("unshare", environment: environment) else {
+            throw CommandError(.failed, "the program unshare is missing; Debian's package util-linux has it")
+        }
+        let trial = ChildProgram(path: unshare, arguments: options + ["--", "/bin/true"], environment: environment)
+        guard try trial.run(timeout: .seconds(10)) != nil else { throw refusal }
+        return [unshare] + options + ["--"]
     }
 
     private static var refusal: CommandError {
@@ -48,8 +54,8 @@ enum RunNamespace {
             """
             this system gives no namespaces to its users, which `aldaba run` needs. An administrator allows them by \
             `sysctl -w kernel.unprivileged_userns_clone=1` (Debian) or \
-            `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu). Without them, start `aldaba up \
-            --accept-any-credential --accept-any-token --json` and give the program under test the addresses that it prints
+            `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu). Without them, \
+            `aldaba run --ports` has a server whose addresses the command finds in ALDABA_APNS, ALDABA_FCM and ALDABA_HTTP
             """)
     }
 

@@ -8,12 +8,15 @@ import PushCore
 struct RunSession: Sendable {
     private let command: [String]
     private let isQuiet: Bool
+    /// Whether the command runs in the namespaces of its caller.
+    private let isPlain: Bool
     private let environment: [String: String]
     private let addresses = Readiness<ServerAddresses>()
 
-    init(_ command: [String], isQuiet: Bool, environment: [String: String]) {
+    init(_ command: [String], isQuiet: Bool, isPlain: Bool, environment: [String: String]) {
         self.command = command
         self.isQuiet = isQuiet
+        self.isPlain = isPlain
         self.environment = environment
     }
 
@@ -22,31 +25,60 @@ struct RunSession: Sendable {
         guard let program = ChildProgram.find(command[0], environment: environment) else {
             throw CommandError(.failed, "\(command[0]) is no program that PATH finds")
         }
-        let folder = try Self.makeFolder()
-        try NamespaceSetup.startLoopback()
-        try Self.nameHosts(folder)
+        let folder = isPlain ? try Self.makeTemporaryFolder() : try Self.makeFolder()
+        defer { if isPlain { Self.remove(folder) } }
+        if !isPlain {
+            try NamespaceSetup.startLoopback()
+            try Self.nameHosts(folder)
+        }
         let certificates = try DevelopmentCertificates.ensure(
             folder: folder.certificates, names: VendorNames.apns + VendorNames.fcm, now: Date()
         ).paths
         let server = try startServer(folder)
-        do { _ = try await addresses.value() } catch {
+        let found: ServerAddresses
+        do { found = try await addresses.value() } catch {
             throw CommandError(.failed, "the server did not start: \(Self.logEnd(folder))")
         }
-        var variables = environment.merging(try RunTrust.variables(authority: certificates.authority, folder: folder)) {
+        var variables = environment.merging(
+            try RunTrust.variables(
+                authority: certificates.authority, folder: folder, environment: environment)
+        ) {
             $1
         }
         variables[RunNamespace.variable] = nil
+        variables.merge(Self.variables(found, folder)) { $1 }
         // Capabilities are a thread's, so the same thread starts the command.
-        try NamespaceSetup.dropCapabilities()
+        if !isPlain { try NamespaceSetup.dropCapabilities() }
         let pid = try ChildProgram(path: program, arguments: Array(command.dropFirst()), environment: variables)
             .startBeside()
-        Self.passSignals(to: pid)
+        passSignals(to: pid, server: server.pid, folder)
         let end = ChildProgram.reap(pid)
         kill(server.pid, SIGTERM)
         // The lines of what arrived end with the server.
         server.output.wait()
         return end
     }
+
+    /// The variables by which the command's own tests ask what arrived, and set faults; and the addresses for programs whose
+    /// hosts can be set.
+    private static func variables(_ addresses: ServerAddresses, _ folder: DataFolder) -> [String: String] {
+        var variables = ["ALDABA_DATA": folder.root, "ALDABA_APNS": addresses.apns, "ALDABA_FCM": addresses.control]
+        guard let http = addresses.http else { return variables }
+        variables["ALDABA_HTTP"] = http
+        variables["FIREBASE_EMULATOR_HUB"] = http.replacing("http://", with: "")
+        return variables
+    }
+
+    /// Makes a data folder that ends with the run.
+    private static func makeTemporaryFolder() throws -> DataFolder {
+        let name = "aldaba-run-\(UUID().uuidString.prefix(8).lowercased())"
+        let folder = DataFolder(root: FileManager.default.temporaryDirectory.path + "/" + name)
+        try folder.make()
+        return folder
+    }
+
+    /// Removes a folder. What is left of it has no further use.
+    private static func remove(_ folder: DataFolder) { try? FileManager.default.removeItem(atPath: folder.root) }
 
     /// The folders one of which is empty on every system, as the Filesystem Hierarchy Standard has them.
     private static let places = ["/var/local", "/var/opt", "/srv", "/media", "/mnt", "/opt"]
@@ -90,11 +122,12 @@ struct RunSession: Sendable {
             throw CommandError(.failed, "/proc/self/exe cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { free(program) }
-        let arguments = [
-            "serve", "--report-ready", "--data=\(folder.root)", "--development=true", "--environment=sandbox",
-            "--shared-port=443", "--apns-port=2197", "--device-port=5223", "--legacy-port=2195", "--control-port=0",
-            "--http-port=0", "--metrics-port=0", "--accept-any-credential=true", "--accept-any-token=true",
-        ]
+        let arguments =
+            [
+                "serve", "--report-ready", "--data=\(folder.root)", "--development=true", "--environment=sandbox",
+                "--control-port=0", "--http-port=0", "--metrics-port=0", "--accept-any-credential=true",
+                "--accept-any-token=true",
+            ] + ports
         var output = try PipeEnds()
         defer { output.close() }
         let log = open(folder.root + "/serve.log", O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0o600)
@@ -112,6 +145,12 @@ struct RunSession: Sendable {
             end.leave()
         }
         return Server(pid: pid, output: end)
+    }
+
+    private var ports: [String] {
+        isPlain
+            ? ["--apns-port=0", "--device-port=0", "--shared-port=0"]
+            : ["--shared-port=443", "--apns-port=2197", "--device-port=5223", "--legacy-port=2195"]
     }
 
     /// Reads the server's lines to their end.
@@ -137,14 +176,19 @@ struct RunSession: Sendable {
         return log.split(separator: "\n").suffix(5).joined(separator: "\n")
     }
 
-    /// Passes on the signals that the process outside was sent, and ends all when it is gone: this is the first process of
-    /// its namespace.
-    private static func passSignals(to pid: pid_t) {
+    /// Passes on the signals that the process outside was sent, and ends all when it is gone. In namespaces of its own this
+    /// is the first process, with which the others end.
+    private func passSignals(to pid: pid_t, server: pid_t, _ folder: DataFolder) {
         // A first process ignores what it does not handle; the command gets what is typed by itself.
         for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
-        NamedThread.begin("aldaba-signals") {
+        NamedThread.begin("aldaba-signals") { [isPlain] in
             var number: UInt8 = 0
             while Glibc.read(RunNamespace.signals, &number, 1) == 1 { kill(pid, Int32(number)) }
+            if isPlain {
+                kill(pid, SIGKILL)
+                kill(server, SIGKILL)
+                Self.remove(folder)
+            }
             _exit(1)
         }
     }

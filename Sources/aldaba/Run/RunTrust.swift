@@ -10,7 +10,11 @@ enum RunTrust {
     ]
 
     /// Makes the variables, and the files that some of them need.
-    static func variables(authority: String, folder: DataFolder) throws -> [String: String] {
+    ///
+    /// - Parameter environment: The variables that the command has already.
+    static func variables(
+        authority: String, folder: DataFolder, environment: [String: String]
+    ) throws -> [String: String] {
         var variables = Dictionary(uniqueKeysWithValues: names.map { ($0, authority) })
         // PHP reads its settings from files alone; the empty part stands for its own folder.
         let php = folder.root + "/php"
@@ -18,6 +22,14 @@ enum RunTrust {
         try PrivateFile.write(
             Array("openssl.cafile=\(authority)\ncurl.cainfo=\(authority)\n".utf8), to: php + "/aldaba.ini", mode: 0o644)
         variables["PHP_INI_SCAN_DIR"] = ":\(php)"
+        // A virtual machine says on standard error that it has read this variable.
+        let store = folder.root + "/ca.jks"
+        let pem = try PrivateFile.text(authority) ?? ""
+        try PrivateFile.write(JavaTrustStore(authority: pem).bytes, to: store, mode: 0o644)
+        let options =
+            "-Djavax.net.ssl.trustStore=\(store) -Djavax.net.ssl.trustStorePassword=\(JavaTrustStore.password)"
+        variables["JAVA_TOOL_OPTIONS"] = [environment["JAVA_TOOL_OPTIONS"], options].compactMap(\.self).joined(
+            separator: " ")
         return variables
     }
 }

@@ -26,7 +26,8 @@ struct LegacyService: Service, CustomStringConvertible {
                 LegacyEndpoint.Directories(
                     certificates: RegisteredCertificates(parts.certificates), apps: parts.apps, tokens: parts.tokens,
                     feedback: parts.store.register),
-                acceptor: parts.mailboxes, on: MultiThreadedEventLoopGroup.singleton, logger: parts.logger)
+                acceptor: parts.mailboxes, controls: parts.controls, on: MultiThreadedEventLoopGroup.singleton,
+                logger: parts.logger)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port ?? feedbackPort ?? 0, error: error) }
         endpoint.port.map(ports.legacy.known)
         endpoint.feedbackPort.map(ports.legacyFeedback.known)

@@ -7,14 +7,14 @@ import ServiceLifecycle
 extension ServerParts {
     /// Keeps this server's reports.
     var reportSweep: ReportSweep {
-        ReportSweep(store: store, withdrawal: mailboxes, clock: presentTime, logger: logger)
+        ReportSweep(store: store, withdrawal: mailboxes, clock: clock, logger: logger)
     }
 
     /// Answers for this server's reports.
     var reports: ReportsInterface {
         ReportsInterface(
             store: store, sweep: reportSweep, timelines: Timelines(store: store, mailboxes: mailboxes),
-            authentication: authentication, clock: presentTime, flush: mailboxes.flushNotes)
+            authentication: authentication, clock: clock, flush: mailboxes.flushNotes)
     }
 }
 

@@ -42,9 +42,10 @@ extension ServeCommand {
             \(budget.control) of the control API
             """)
         let ports = BoundPorts()
-        let tls = try ServerCertificate(configuration, logger: logger)
+        try configuration.ensureDevelopmentCertificates()
+        let tls = try ServerCertificate(configuration, faults: core.controls?.faults, logger: logger)
         let values = configuration.values
-        let media = try configuration.mediaServices(ports)
+        let media = try configuration.mediaServices(ports, clock: core.clock)
         let names: @Sendable () -> ServerNames = {
             configuration.names(
                 ofCertificate: tls.names, ports: [ports.control.current, ports.http.current].compactMap(\.self))
@@ -58,7 +59,10 @@ extension ServeCommand {
             values, media: media, upstream: upstream, hub: hub.interface, status: status, names: names)
         var services: [any Service] = [
             CoreService(parts: core),
-            HubService(parts: hub, presence: core.presence, lists: core.hubLists, logger: logger),
+            HubService(
+                parts: hub, presence: core.presence, lists: core.hubLists, testClock: core.controls?.clock,
+                clock: core.clock,
+                logger: logger),
             CertificateService(certificate: tls, logger: logger),
             ProviderService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.apns.known),
@@ -67,7 +71,7 @@ extension ServeCommand {
                 parts: core, configuration: configuration, budget: budget, tls: tls, upstream: upstream.receiver,
                 bound: ports.device.known),
             ControlListener(
-                .secured(control, tls: tls.plain), host: configuration.host,
+                .secured(control, tls: tls.control), host: configuration.host,
                 port: values.number(.controlPort),
                 admission: configuration.admission(total: budget.control, proof: .seconds(30)), logger: logger,
                 bound: ports.control.known),
@@ -79,7 +83,8 @@ extension ServeCommand {
         if values.flag(.development) {
             services.append(
                 ControlListener(
-                    .development(control), port: values.number(.httpPort),
+                    .development(control), host: values.flag(.testNetwork) ? configuration.host : "127.0.0.1",
+                    port: values.number(.httpPort),
                     logger: logger,
                     bound: ports.http.known))
         }
@@ -131,6 +136,14 @@ struct ServerParts: Sendable {
     let topics: TopicSubscriptions
     /// Adds what a provider names and the register does not have; `nil` on a server that refuses it.
     let onDemand: OnDemandRegister?
+    /// The same for the tokens of FCM's interfaces.
+    let onDemandTokens: OnDemandTokens?
+    /// Accepts notifications; on a development server with a memory for tests.
+    let acceptor: any NotificationAcceptor
+    /// Remembers requests and has faults, for tests; `nil` on a server that is not for development.
+    let controls: TestControls?
+    /// The server's clock.
+    let clock: @Sendable () -> Timestamp
     let logger: Logger
     /// The cell that device tokens name.
     static let cell: UInt16 = 0
@@ -139,6 +152,13 @@ struct ServerParts: Sendable {
 
     init(_ configuration: ServerConfiguration, logger: Logger) async throws {
         self.logger = logger
+        let testClock = TestClock(presentTime)
+        controls =
+            configuration.values.flag(.development)
+            ? TestControls(
+                clock: testClock, hasExpiredCertificate: configuration.values.text(.certificate) == nil) : nil
+        let clock: @Sendable () -> Timestamp = { testClock.now }
+        self.clock = clock
         databases = try ServerDatabases(configuration.folder, logger: logger)
         let (store, relayDatabase) = (databases.store, databases.relay)
         let sealingKeys = try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue
@@ -147,13 +167,13 @@ struct ServerParts: Sendable {
         else {
             throw CommandError(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
         }
-        apps = AppDirectory(store: store.register, clock: presentTime)
+        apps = AppDirectory(store: store.register, clock: clock)
         let acceptsAny = configuration.values.flag(.acceptAnyCredential)
         credentials = CredentialDirectory(
-            store: store.register, acceptsUnknownKeys: acceptsAny, clock: presentTime)
-        certificates = CertificateDirectory(store: store.register, clock: presentTime)
+            store: store.register, acceptsUnknownKeys: acceptsAny, senderTime: testClock.time(ofMachine:), clock: clock)
+        certificates = CertificateDirectory(store: store.register, clock: clock)
         serviceAccounts = ServiceAccountDirectory(
-            store: store.register, acceptsUnknown: acceptsAny, clock: presentTime)
+            store: store.register, acceptsUnknown: acceptsAny, clock: clock)
         self.accessTokens = accessTokens
         deviceSecrets = DeviceSecrets(keys: sealingKeys)
         serverKeys = ServerKeySealer(secrets: sealingKeys)
@@ -165,19 +185,24 @@ struct ServerParts: Sendable {
         try await certificates.reload()
         try await serviceAccounts.reload()
         try await web.load()
-        hubLists = HubLists(store: databases.hub, sealer: sealer, clock: presentTime)
+        hubLists = HubLists(store: databases.hub, sealer: sealer, clock: clock)
         mailboxes = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
-            settings: MailboxService.Settings(), apps: apps, lists: hubLists, clock: presentTime, logger: logger)
+            settings: MailboxService.Settings(), apps: apps, lists: hubLists, received: controls?.received,
+            clock: clock, logger: logger)
+        if let controls {
+            acceptor = RecordingAcceptor(mailboxes, received: controls.received)
+            testClock.follow(mailboxes.clockAdvanced)
+        } else {
+            acceptor = mailboxes
+        }
         relay = RelayBroker(
-            register: relayDatabase, queuedMessages: relayDatabase, documents: relayDatabase, clock: presentTime,
+            register: relayDatabase, queuedMessages: relayDatabase, documents: relayDatabase, clock: clock,
             schedule: { milliseconds, work in
                 MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
             }, fault: { relayDatabase.health.fault?.reason }, logger: logger)
-        presence = HubPresence(register: store.register, sealer: sealer, cell: Self.cell, clock: presentTime)
-        broadcasts = Broadcasts(store: store, mailboxes: mailboxes, clock: presentTime)
-        topics = TopicSubscriptions(
-            store: store, apps: apps, tokens: tokens, delivery: mailboxes, clock: presentTime)
+        presence = HubPresence(register: store.register, sealer: sealer, cell: Self.cell, clock: clock)
+        broadcasts = Broadcasts(store: store, mailboxes: mailboxes, clock: clock)
         var kinds: OnDemandRegister.Kinds = acceptsAny ? .apps : []
         if configuration.values.flag(.acceptAnyToken) { kinds.insert(.tokens) }
         onDemand =
@@ -187,8 +212,16 @@ struct ServerParts: Sendable {
                 kinds, store: store.register, apps: apps, tokens: tokens,
                 enrolment: Enrolment(
                     store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell,
-                    secrets: deviceSecrets, logger: logger, clock: presentTime), mailboxes: mailboxes,
+                    secrets: deviceSecrets, logger: logger, clock: clock), mailboxes: mailboxes,
                 environment: environment, arrived: ArrivalReport.write)
+        if let onDemand {
+            onDemandTokens = OnDemandTokens(onDemand, accounts: serviceAccounts, tokens: tokens)
+        } else {
+            onDemandTokens = nil
+        }
+        topics = TopicSubscriptions(
+            store: store, apps: apps, tokens: tokens, delivery: mailboxes, onDemand: onDemandTokens,
+            clock: clock)
         if !kinds.isEmpty {
             logger.warning(
                 """
@@ -318,7 +351,7 @@ private struct ProviderService: Service, CustomStringConvertible {
                         logger: parts.logger)),
                 environment: configuration.environment, credentials: parts.credentials,
                 certificates: parts.certificates, apps: parts.apps,
-                tokens: parts.tokens, acceptor: parts.mailboxes, onDemand: parts.onDemand,
+                tokens: parts.tokens, acceptor: parts.mailboxes, onDemand: parts.onDemand, controls: parts.controls,
                 on: MultiThreadedEventLoopGroup.singleton)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }
         bound(endpoint.port)
@@ -394,13 +427,15 @@ extension ServerConfiguration {
     }
 
     /// The files of notifications, and the address that devices have them by.
-    fileprivate func mediaServices(_ ports: BoundPorts) throws -> MediaServices {
+    fileprivate func mediaServices(
+        _ ports: BoundPorts, clock: @escaping @Sendable () -> Timestamp
+    ) throws -> MediaServices {
         let store = try MediaStore(
             folder: folder.media,
             settings: MediaStore.Settings(
                 quota: Int64(values.number(.mediaQuota)) << 20,
                 teamQuota: values.text(.mediaTeamQuota).flatMap { Int64($0) }.map { $0 << 20 },
-                lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), clock: presentTime)
+                lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), clock: clock)
         let chosen = values.text(.mediaURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         return MediaServices(store: store) { [clientHost] in
             chosen ?? ports.control.current.map { "https://\(ServerAddresses.authority(clientHost, $0))" }

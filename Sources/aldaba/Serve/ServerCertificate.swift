@@ -5,6 +5,7 @@ import Metrics
 import NIOSSL
 import Networking
 import PushCore
+import PushServer
 import ServiceLifecycle
 import Synchronization
 
@@ -24,6 +25,9 @@ final class ServerCertificate: Sendable {
     private let contexts: Mutex<Contexts>
     /// The files as they were before the first reading.
     private let watch: FileWatch
+    /// The faults of tests, and the certificate that has expired for one of them; `nil` outside of development.
+    private let faults: FaultPlan?
+    private let expired: Contexts?
     private let expiry = Gauge(label: "aldaba_certificate_expiry_timestamp_seconds")
     /// 0 while the files hold what cannot be used, such as a key that does not fit.
     private let usable = Gauge(label: "aldaba_certificate_files_usable")
@@ -31,9 +35,13 @@ final class ServerCertificate: Sendable {
     /// Reads the files that the configuration names.
     ///
     /// - Throws: when they cannot be used, in a sentence.
-    init(_ configuration: ServerConfiguration, logger: Logger) throws {
+    init(_ configuration: ServerConfiguration, faults: FaultPlan?, logger: Logger) throws {
         certificate = configuration.certificate
         key = configuration.certificateKey
+        self.faults = faults
+        expired = try faults.flatMap { _ in try configuration.expiredCertificate() }.map {
+            try Self.contexts(chain: $0.certificate, key: $0.key, names: [])
+        }
         watch = FileWatch([certificate, key])
         do {
             let (contexts, files) = try Self.read(certificate, key)
@@ -50,7 +58,16 @@ final class ServerCertificate: Sendable {
     var names: [String] { contexts.withLock { $0.names } }
 
     /// TLS of the provider API.
-    var provider: @Sendable () -> NIOSSLContext { { self.contexts.withLock { $0.provider } } }
+    var provider: @Sendable () -> NIOSSLContext { { self.context { $0.provider } } }
+
+    /// TLS of the control API.
+    var control: @Sendable () -> NIOSSLContext { { self.context { $0.plain } } }
+
+    /// The context of a new connection, which a test may have set a fault for.
+    private func context(_ select: (Contexts) -> NIOSSLContext) -> NIOSSLContext {
+        if let expired, faults?.takesExpiredCertificate() == true { return select(expired) }
+        return contexts.withLock { select($0) }
+    }
 
     /// TLS of the old binary interface: clients must show a certificate.
     var certified: @Sendable () -> NIOSSLContext { { self.contexts.withLock { $0.certified } } }
@@ -92,32 +109,33 @@ final class ServerCertificate: Sendable {
 
     private static func read(_ certificate: String, _ key: String) throws -> (Contexts, CertificateFiles) {
         let files = try CertificateFiles(certificate: certificate, key: key)
-        do {
-            var plain = TLSConfiguration.makeServerConfiguration(
-                certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(files.chain.utf8)).map { .certificate($0) },
-                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(files.key.utf8), format: .pem)))
-            plain.minimumTLSVersion = .tlsv12
-            // How long a connection that we close waits for the peer's close_notify, which has no further use (RFC
-            // 8446, section 6.1). A peer that is gone, or keeps the connection in a pool, never sends it.
-            plain.shutdownTimeout = .milliseconds(100)
-            var http2 = plain
-            http2.applicationProtocols = ["h2"]
-            // Providers may present a certificate; the provider API checks its owner, and answers with a reason.
-            http2.certificateVerification = .optionalVerification
-            // Nor are the system's authorities asked, which a machine need not have.
-            http2.trustRoots = .certificates([])
-            var certified = plain
-            // Whose it is and whether it counts, the endpoint asks the register.
-            certified.certificateVerification = .noHostnameVerification
-            certified.trustRoots = .certificates([])
-            let contexts = Contexts(
-                names: files.names, provider: try NIOSSLContext(configuration: http2),
-                plain: try NIOSSLContext(configuration: plain),
-                certified: try NIOSSLContext(configuration: certified))
-            return (contexts, files)
-        } catch {
+        do { return (try contexts(chain: files.chain, key: files.key, names: files.names), files) } catch {
             throw CertificateFiles.Unusable(path: certificate, reason: "with \(key) it cannot be used: \(error)")
         }
+    }
+
+    private static func contexts(chain: String, key: String, names: [String]) throws -> Contexts {
+        var plain = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
+        plain.minimumTLSVersion = .tlsv12
+        // How long a connection that we close waits for the peer's close_notify, which has no further use (RFC
+        // 8446, section 6.1). A peer that is gone, or keeps the connection in a pool, never sends it.
+        plain.shutdownTimeout = .milliseconds(100)
+        var http2 = plain
+        http2.applicationProtocols = ["h2"]
+        // Providers may present a certificate; the provider API checks its owner, and answers with a reason.
+        http2.certificateVerification = .optionalVerification
+        // Nor are the system's authorities asked, which a machine need not have.
+        http2.trustRoots = .certificates([])
+        var certified = plain
+        // Whose it is and whether it counts, the endpoint asks the register.
+        certified.certificateVerification = .noHostnameVerification
+        certified.trustRoots = .certificates([])
+        return Contexts(
+            names: names, provider: try NIOSSLContext(configuration: http2),
+            plain: try NIOSSLContext(configuration: plain),
+            certified: try NIOSSLContext(configuration: certified))
     }
 }
 

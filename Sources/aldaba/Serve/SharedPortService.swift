@@ -1,4 +1,5 @@
 import AldabaConfiguration
+import Foundation
 import Logging
 import NIOPosix
 import Networking
@@ -53,6 +54,23 @@ enum VendorNames {
 }
 
 extension ServerConfiguration {
+    /// Makes the certificates of a development server that was given none; with a shared port they have its names too.
+    func ensureDevelopmentCertificates() throws {
+        guard values.flag(.development), values.text(.certificate) == nil else { return }
+        _ = try DevelopmentCertificates.ensure(folder: folder.certificates, names: certificateNames, now: Date())
+    }
+
+    /// The hosts that a development certificate names beside this machine's own.
+    private var certificateNames: [String] {
+        let hosts = values.text(.serverNames).map(ConfigurationType.serverNames(in:)) ?? []
+        return (serves(.sharedPort) ? VendorNames.apns + VendorNames.fcm : []) + hosts.filter { !$0.contains(":") }
+    }
+
+    /// A certificate of the development authority that has expired; `nil` where there is no such authority.
+    func expiredCertificate() throws -> (certificate: String, key: String)? {
+        try DevelopmentCertificates.expiredServer(folder: folder.certificates, names: certificateNames, now: Date())
+    }
+
     /// Checks that settings for tests are set on a development server alone.
     func requireDevelopment(of keys: [ConfigurationKey]) throws {
         guard !values.flag(.development), let key = keys.first(where: values.flag) else { return }

@@ -15,15 +15,15 @@ struct UpstreamParts: Sendable {
     init(_ core: ServerParts, _ http: GuardedHTTP) {
         let arrivalSignal = MessageArrivalSignal()
         receiver = AppMessageReceiver(
-            store: core.store, apps: core.apps, arrivalSignal: arrivalSignal, clock: presentTime, logger: core.logger)
+            store: core.store, apps: core.apps, arrivalSignal: arrivalSignal, clock: core.clock, logger: core.logger)
         feed = MessageFeed(
             store: core.store, apps: core.apps, sealer: core.tokens.sealer, cell: ServerParts.cell,
             arrivalSignal: arrivalSignal,
-            clock: presentTime)
+            clock: core.clock)
         courier = WebhookDispatcher(
             store: core.store, register: core.store.register, sealer: core.tokens.sealer, cell: ServerParts.cell,
             arrivalSignal: arrivalSignal,
-            sender: GuardedWebhookSender(http), clock: presentTime, logger: core.logger)
+            sender: GuardedWebhookSender(http), clock: core.clock, logger: core.logger)
     }
 }
 
@@ -34,7 +34,7 @@ struct UpstreamService: Service, CustomStringConvertible {
     var description: String { "messages from apps" }
 
     func run() async throws {
-        let upkeep = MessageUpkeep(store: parts.store, clock: presentTime, logger: parts.logger)
+        let upkeep = MessageUpkeep(store: parts.store, clock: parts.clock, logger: parts.logger)
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await courier.run() }

@@ -83,10 +83,12 @@ package final class LegacyEndpoint: Sendable {
 
     /// Binds and begins to accept.
     ///
+    /// - Parameter controls: Remembers pushes for tests; `nil` on a server that is not for development.
     /// - Throws: The socket's error, such as `EADDRINUSE`.
     package static func bind(
         _ configuration: LegacyEndpointConfiguration, _ directories: Directories,
-        acceptor: any NotificationAcceptor, on group: any EventLoopGroup, logger: Logger
+        acceptor: any NotificationAcceptor, controls: TestControls? = nil, on group: any EventLoopGroup,
+        logger: Logger
     ) async throws -> LegacyEndpoint {
         let gate = LegacyPushGate(
             certificates: directories.certificates, apps: directories.apps, tokens: directories.tokens,
@@ -96,7 +98,7 @@ package final class LegacyEndpoint: Sendable {
             gate: gate, limiter: ConnectionLimiter(listener: "legacy", configuration.admission, logger: logger),
             report: report)
         let metrics = LegacyMetrics()
-        let intake = LegacyIntake(gate: gate, acceptor: acceptor, metrics: metrics, logger: logger)
+        let intake = LegacyIntake(gate: gate, acceptor: acceptor, metrics: metrics, logger: logger, controls: controls)
         let source = FeedbackSource(
             store: directories.feedback, sealer: directories.tokens.sealer, environment: configuration.environment,
             cell: configuration.cell)

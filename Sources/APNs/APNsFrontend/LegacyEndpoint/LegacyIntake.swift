@@ -11,6 +11,8 @@ struct LegacyIntake: Sendable {
     let acceptor: any NotificationAcceptor
     let metrics: LegacyMetrics
     let logger: Logger
+    /// Remembers pushes for tests; `nil` on a server that is not for development.
+    var controls: TestControls?
     private static let failure = RepeatedMessage("the register could not be read", level: .warning)
 
     /// Accepts the pushes of a burst, in order, up to the first that fails.
@@ -18,6 +20,7 @@ struct LegacyIntake: Sendable {
         var accepted: [AcceptedNotification] = []
         var error: LegacyError?
         var judged = 0
+        let record = controls.map { LegacyRecord($0, pushes, at: acceptor.now) }
         for push in pushes {
             let decision = await decide(push, certificate, ticket: Int32(judged))
             switch decision {
@@ -30,13 +33,14 @@ struct LegacyIntake: Sendable {
             if error != nil { break }
             judged += 1
         }
-        let (failed, isStopping) = await accept(accepted)
+        let (failed, isStopping) = await accept(accepted, record)
         if let failed {
             judged = Int(failed)
             error = LegacyError(
                 isStopping ? .shutdown : .processingError, identifier: pushes[judged].identifier,
                 note: "the notification could not be stored")
         }
+        record?.end(judged, error)
         metrics.taken.increment(by: judged)
         if let error {
             metrics.refused(error.status)
@@ -60,11 +64,15 @@ struct LegacyIntake: Sendable {
     }
 
     /// - Returns: The ticket of the first that is not durable, and whether that is because the server stops.
-    private func accept(_ acceptances: [AcceptedNotification]) async -> (failed: Int32?, isStopping: Bool) {
+    private func accept(
+        _ acceptances: [AcceptedNotification], _ record: LegacyRecord?
+    ) async -> (failed: Int32?, isStopping: Bool) {
         guard !acceptances.isEmpty else { return (nil, false) }
         let collector = ResultCollector()
         let taken = await acceptor.acceptAll(acceptances, sink: collector)
-        let failed = await collector.results(count: taken).filter { $0.id == nil }.map(\.ticket).min()
+        let results = await collector.results(count: taken)
+        record?.accepted(acceptances, results)
+        let failed = results.filter { $0.id == nil }.map(\.ticket).min()
         if let failed { return (failed, false) }
         return taken < acceptances.count ? (acceptances[taken].ticket, true) : (nil, false)
     }

@@ -13,6 +13,8 @@ struct DevicePushGate: Sendable {
     let environment: PushEnvironment
     /// Adds unknown apps and devices; `nil` where they are refused.
     var onDemand: OnDemandRegister?
+    /// The server's time at a time of the senders' clocks.
+    var senderTime: @Sendable (Timestamp) -> Timestamp = { $0 }
 
     /// The decision on a request.
     enum Decision {
@@ -41,12 +43,12 @@ struct DevicePushGate: Sendable {
         case token(DeviceToken, for: RegisteredApp)
     }
 
-    /// The result of a look-up, which replaces the directories' cached result where they could not cache it.
-    enum Found: Sendable {
-        case credential(CredentialDirectory.Knowledge)
-        case certificate(CertificateDirectory.Knowledge)
-        case topic(AppDirectory.Knowledge)
-        case token(TokenDirectory.Resolution)
+    /// The results of a request's look-ups, which replace the directories' cached results where they could not cache them.
+    struct Found: Sendable {
+        var credential: CredentialDirectory.Knowledge?
+        var certificate: CertificateDirectory.Knowledge?
+        var topics: [Topic: AppDirectory.Knowledge] = [:]
+        var token: TokenDirectory.Resolution?
     }
 
     /// The cache of a connection between its requests.
@@ -59,7 +61,7 @@ struct DevicePushGate: Sendable {
 
     /// Decides on a request. Takes ownership of the body only when it accepts.
     func decide(
-        _ head: APNsRequestHead, body: [UInt8], fault: HTTP2Request.Fault?, found: Found?, memory: inout Memory,
+        _ head: APNsRequestHead, body: [UInt8], fault: HTTP2Request.Fault?, found: Found, memory: inout Memory,
         ticket: Int32
     ) -> Decision {
         guard fault != .headersTooLarge else { return refuseHeaders(head, found: found, memory: &memory) }
@@ -82,7 +84,7 @@ struct DevicePushGate: Sendable {
     }
 
     /// Refuses a head with fields beyond the limits, which are not in it. The credential may be one of them.
-    private func refuseHeaders(_ head: APNsRequestHead, found: Found?, memory: inout Memory) -> Decision {
+    private func refuseHeaders(_ head: APNsRequestHead, found: Found, memory: inout Memory) -> Decision {
         let limits = HTTP2Limits()
         let refusal = APNsRejection(
             .badRequestParams,
@@ -130,11 +132,11 @@ struct DevicePushGate: Sendable {
     }
 
     /// The sender of a request. With both a certificate and a token APNs uses the certificate.
-    private func sender(_ head: APNsRequestHead, found: Found?, memory: inout Memory) -> SenderKnowledge {
+    private func sender(_ head: APNsRequestHead, found: Found, memory: inout Memory) -> SenderKnowledge {
         guard var shown = memory.certificate else { return sender(byToken: head, found: found, memory: &memory) }
         var knowledge = certificates.known(&shown, in: environment)
         memory.certificate = shown
-        if case .needsLookUp = knowledge, case .certificate(let found)? = found { knowledge = found }
+        if case .needsLookUp = knowledge, let known = found.certificate { knowledge = known }
         switch knowledge {
         case .credential(let credential): return .known(Sender(team: credential.team, certificate: credential))
         case .refused(let refusal, let key): return .refused(refusal, key)
@@ -143,10 +145,10 @@ struct DevicePushGate: Sendable {
     }
 
     private func sender(
-        byToken head: APNsRequestHead, found: Found?, memory: inout Memory
+        byToken head: APNsRequestHead, found: Found, memory: inout Memory
     ) -> SenderKnowledge {
         var credential = credentials.known(head.authorization, &memory.credential)
-        if case .needsLookUp = credential, case .credential(let found)? = found { credential = found }
+        if case .needsLookUp = credential, let known = found.credential { credential = known }
         switch credential {
         case .credential(let credential): return .known(Sender(team: credential.team))
         case .refused(let refusal, let key): return .refused(refusal, key)
@@ -158,7 +160,7 @@ struct DevicePushGate: Sendable {
     private func decide(
         _ head: APNsRequestHead, path: APNsRequestHead.Path, sender: Sender, body: [UInt8],
         fault: HTTP2Request.Fault?,
-        found: Found?, memory: inout Memory, ticket: Int32
+        found: Found, memory: inout Memory, ticket: Int32
     ) throws(APNsRejection) -> Decision {
         if let refusal = head.duplicateRefusal { throw refusal }
         let fields = try head.fields()
@@ -168,7 +170,8 @@ struct DevicePushGate: Sendable {
         case .app(let known, let type): (app, pushType) = (known, type)
         case .lookUp(let topic): return .lookUp(.topic(topic, for: sender.team))
         }
-        guard app.team == sender.team else {
+        // Tests send to one app by a team each.
+        guard app.team == sender.team || onDemand?.kinds.contains(.apps) == true else {
             throw APNsRejection(.topicDisallowed, note: "the topic \(app.topic) is not one of team \(sender.team)")
         }
         guard app.isPushEnabled else {
@@ -180,12 +183,12 @@ struct DevicePushGate: Sendable {
         guard case .device(let digits) = path else {
             throw APNsRejection(.missingDeviceToken, note: "the path ends before the device token")
         }
-        guard let token = DeviceToken(hexadecimal: digits) else {
+        guard let token = DeviceToken(hexadecimal: digits) ?? onDemand?.token(ofDigits: digits) else {
             throw APNsRejection(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
         }
         if let refusal = onDemand?.refusal(of: token) { throw refusal }
         var resolution = tokens.known(token)
-        if case .needsLookUp = resolution, case .token(let found)? = found { resolution = found }
+        if case .needsLookUp = resolution, let known = found.token { resolution = known }
         switch resolution {
         case .needsLookUp: return .lookUp(.token(token, for: app))
         case .bad: throw APNsRejection(.badDeviceToken, note: "the device token was not made here")
@@ -199,7 +202,8 @@ struct DevicePushGate: Sendable {
                     app: app, subject: subject,
                     notification: Notification(
                         apnsID: fields.apnsID, topic: app.topic, pushType: pushType,
-                        priority: fields.priority, expiry: fields.expiry, collapseID: fields.collapseID,
+                        priority: fields.priority, expiry: fields.expiry.converted(senderTime),
+                        collapseID: fields.collapseID,
                         content: .apns(body)), ticket: ticket, note: note))
         }
     }
@@ -211,19 +215,21 @@ struct DevicePushGate: Sendable {
     }
 
     private func addressee(
-        _ topic: ArraySlice<UInt8>, _ type: PushType?, found: Found?, memory: inout Memory
+        _ topic: ArraySlice<UInt8>, _ type: PushType?, found: Found, memory: inout Memory
     ) throws(APNsRejection) -> Addressee {
         func named(_ topic: ArraySlice<UInt8>) -> Topic { Topic(rawValue: String(decoding: topic, as: UTF8.self)) }
         let addressed = try AddressedTopic(topic: topic, pushType: type)
         var knowledge = apps.known(addressed.topic, &memory.app)
-        if case .needsLookUp = knowledge, case .topic(let found)? = found { knowledge = found }
+        if case .needsLookUp = knowledge { knowledge = found.topics[named(addressed.topic)] ?? knowledge }
         switch knowledge {
         case .app(let app): return .app(app, type)
         case .needsLookUp: return .lookUp(named(addressed.topic))
         case .unknownTopic: break
         }
         if let (topic, implied) = try addressed.withoutSuffix() {
-            switch apps.known(named(topic)) {
+            var knowledge = apps.known(named(topic))
+            if case .needsLookUp = knowledge { knowledge = found.topics[named(topic)] ?? knowledge }
+            switch knowledge {
             case .app(let app): return .app(app, implied)
             case .needsLookUp: return .lookUp(named(topic))
             case .unknownTopic: break
@@ -265,5 +271,12 @@ struct DevicePushGate: Sendable {
         guard subject.app == app.id else {
             throw APNsRejection(.deviceTokenNotForTopic, note: "the device token is not one of \(app.topic)")
         }
+    }
+}
+
+extension Expiry {
+    /// The same instant by another clock.
+    fileprivate func converted(_ time: (Timestamp) -> Timestamp) -> Expiry {
+        if case .until(let instant) = self { .until(time(instant)) } else { self }
     }
 }

@@ -14,6 +14,8 @@ final class ProviderConnection: HTTP2RequestHandler {
     private let metrics: ProviderMetrics
     private let refusedTokens: RefusedTokenReport
     private let sink: ProviderSink
+    /// Remembers requests for tests; `nil` on a server that is not for development.
+    let recorder: RequestRecorder?
     /// A header block that every response reuses, so that none allocates a block of its own.
     private var answer = HeaderBlock()
     private var memory = DevicePushGate.Memory()
@@ -22,10 +24,10 @@ final class ProviderConnection: HTTP2RequestHandler {
 
     init(
         gate: DevicePushGate, acceptor: any NotificationAcceptor, metrics: ProviderMetrics,
-        refusedTokens: RefusedTokenReport,
-        connection: HTTP2ServerConnection
+        refusedTokens: RefusedTokenReport, controls: TestControls?, connection: HTTP2ServerConnection
     ) {
         self.refusedTokens = refusedTokens
+        recorder = controls.map(RequestRecorder.init)
         self.gate = gate
         self.acceptor = acceptor
         self.metrics = metrics
@@ -37,16 +39,28 @@ final class ProviderConnection: HTTP2RequestHandler {
         if request.hasIllegalValue, !APNsRequestHead(request.headers).hasIllegalValue {
             return connection.resetMalformed(request.stream)
         }
+        if let recorder {
+            let fault = recorder.begin(request, at: acceptor.now)
+            if let fault, apply(fault, to: request, on: connection) { return }
+        }
+        process(request, on: connection)
+    }
+
+    /// The server's time.
+    var now: Timestamp { acceptor.now }
+
+    /// Decides on a request and answers it.
+    func process(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
         handle(
             request.headers, body: request.body,
-            fault: request.fault, stream: request.stream, found: nil, round: 0, on: connection)
+            fault: request.fault, stream: request.stream, found: DevicePushGate.Found(), round: 0, on: connection)
     }
 
     func connectionClosed(_ connection: HTTP2ServerConnection) { sink.detach() }
 
     private func handle(
         _ headers: HeaderBlock, body: [UInt8], fault: HTTP2Request.Fault?, stream: Int32,
-        found: DevicePushGate.Found?, round: Int, on connection: HTTP2ServerConnection
+        found: DevicePushGate.Found, round: Int, on connection: HTTP2ServerConnection
     ) {
         if !isIdentified {
             isIdentified = true
@@ -85,7 +99,7 @@ final class ProviderConnection: HTTP2RequestHandler {
                     APNsRejection(.internalServerError), requester: nil, sentID: head.echoedID, stream: stream,
                     on: connection)
             }
-            wait(for: lookUp, on: connection) { [weak self] found in
+            wait(for: lookUp, after: found, on: connection) { [weak self] found in
                 self?.handle(
                     headers, body: body, fault: fault, stream: stream, found: found, round: round + 1,
                     on: connection)
@@ -100,6 +114,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     }
 
     private func accept(_ acceptance: AcceptedNotification, on connection: HTTP2ServerConnection) {
+        recorder?.decided(acceptance)
         guard !acceptor.accept(acceptance, sink: sink) else { return }
         refuse(
             APNsRejection(.serviceUnavailable), requester: nil,
@@ -111,6 +126,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     func completed(_ results: [AcceptanceResult], on connection: HTTP2ServerConnection) {
         for result in results {
             if let id = result.id {
+                recorder?.accepted(id, stream: result.ticket)
                 succeed(id, apnsID: result.apnsID, stream: result.ticket, on: connection)
             } else {
                 refuse(
@@ -131,7 +147,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             answer.append("apns-id", bytes: ServerAPNsID.bytes(of: id))
         }
         if gate.environment == .sandbox { answer.append("apns-unique-id", bytes: ServerAPNsID.bytes(of: id)) }
-        connection.respond(stream, headers: answer)
+        respond(stream, on: connection)
         metrics.accepted.increment()
     }
 
@@ -140,7 +156,17 @@ final class ProviderConnection: HTTP2RequestHandler {
         answer.removeAll()
         answer.append(":status", bytes: StaticBytes.ok)
         answer.append("content-type", bytes: StaticBytes.plainText)
-        connection.respond(stream, headers: answer, body: StaticBytes.explanation)
+        respond(stream, body: StaticBytes.explanation, on: connection)
+    }
+
+    /// Writes the response whose fields are in ``answer``.
+    private func respond(
+        _ stream: Int32, body: [UInt8] = [], reason: APNsReason? = nil, on connection: HTTP2ServerConnection
+    ) {
+        if let recorder, !recorder.answers(stream, answer, body: body, reason: reason?.rawValue, on: connection) {
+            return
+        }
+        connection.respond(stream, headers: answer, body: body)
     }
 
     private func refuse(
@@ -161,19 +187,19 @@ final class ProviderConnection: HTTP2RequestHandler {
         if refusal.reason == .methodNotAllowed { answer.append("allow", bytes: StaticBytes.post) }
         if refusal.reason == .serviceUnavailable { answer.append("retry-after", bytes: StaticBytes.retryAfter) }
         // The response to HEAD has only the fields (RFC 9110, section 9.3.2).
-        connection.respond(stream, headers: answer, body: hasBody ? refusal.body : [])
+        respond(stream, body: hasBody ? refusal.body : [], reason: refusal.reason, on: connection)
     }
 
     // MARK: Look-ups
 
     private func wait(
-        for lookUp: DevicePushGate.LookUp, on connection: HTTP2ServerConnection,
+        for lookUp: DevicePushGate.LookUp, after found: DevicePushGate.Found, on connection: HTTP2ServerConnection,
         then go: @escaping (DevicePushGate.Found) -> Void, orFail fail: @escaping () -> Void
     ) {
         let loop = connection.eventLoop
         let gate = self.gate
         let bound = NIOLoopBound((go, fail), eventLoop: loop)
-        loop.makeFutureWithTask { try await gate.found(lookUp) }.whenComplete { result in
+        loop.makeFutureWithTask { try await gate.found(lookUp, after: found) }.whenComplete { result in
             switch result {
             case .success(let found): bound.value.0(found)
             case .failure: bound.value.1()
@@ -183,28 +209,32 @@ final class ProviderConnection: HTTP2RequestHandler {
 }
 
 extension DevicePushGate {
-    /// Reads from the store the data that a decision lacked.
-    func found(_ lookUp: LookUp) async throws -> Found {
+    /// Reads from the store the data that a decision lacked, and adds it to what was found before.
+    func found(_ lookUp: LookUp, after earlier: Found) async throws -> Found {
+        var found = earlier
         switch lookUp {
-        case .credential(let bytes):
-            return .credential(try await credentials.find(bytes[...]))
-        case .certificate(let der):
-            return .certificate(try await certificates.find(der, in: environment))
+        case .credential(let bytes): found.credential = try await credentials.find(bytes[...])
+        case .certificate(let der): found.certificate = try await certificates.find(der, in: environment)
         case .topic(let topic, let team):
             if let onDemand, onDemand.kinds.contains(.apps) {
-                return .topic(.app(try await onDemand.app(topic, of: team)))
+                found.topics[topic] = .app(try await onDemand.app(topic, of: team))
+            } else {
+                found.topics[topic] = try await apps.find(topic).map { .app($0) } ?? .unknownTopic
             }
-            return .topic(try await apps.find(topic).map { .app($0) } ?? .unknownTopic)
         case .token(let token, let app):
             let resolution = try await tokens.find(token)
-            guard resolution == .bad, let onDemand, onDemand.kinds.contains(.tokens) else { return .token(resolution) }
-            return .token(.active(try await onDemand.subject(of: token, text: token.description, app: app)))
+            guard resolution == .bad, let onDemand, onDemand.kinds.contains(.tokens) else {
+                found.token = resolution
+                break
+            }
+            found.token = .active(try await onDemand.subject(of: token, text: token.description, app: app))
         }
+        return found
     }
 }
 
 /// Byte strings of responses, made once.
-private enum StaticBytes {
+enum StaticBytes {
     static let ok: [UInt8] = Array("200".utf8)
     static let post: [UInt8] = Array("POST".utf8)
     static let json: [UInt8] = Array("application/json".utf8)

@@ -18,15 +18,17 @@ package final class ProviderEndpoint: Sendable {
     /// - Parameters:
     ///   - environment: The environment that this listener serves; tokens of the other are `BadDeviceToken`.
     ///   - onDemand: Adds unknown apps and devices; `nil` where they are refused.
+    ///   - controls: Remembers requests and has faults, for tests; `nil` on a server that is not for development.
     /// - Throws: The socket's error, such as `EADDRINUSE`.
     package static func bind(
         _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
         certificates: CertificateDirectory, apps: AppDirectory, tokens: TokenDirectory,
-        acceptor: any NotificationAcceptor, onDemand: OnDemandRegister? = nil, on group: any EventLoopGroup
+        acceptor: any NotificationAcceptor, onDemand: OnDemandRegister? = nil, controls: TestControls? = nil,
+        on group: any EventLoopGroup
     ) async throws -> ProviderEndpoint {
         let gate = DevicePushGate(
             credentials: credentials, certificates: certificates, apps: apps, tokens: tokens, environment: environment,
-            onDemand: onDemand)
+            onDemand: onDemand, senderTime: { controls?.clock.time(ofMachine: $0) ?? $0 })
         let metrics = ProviderMetrics()
         var configuration = configuration
         configuration.leavesCertificatesToHandler = true
@@ -34,7 +36,7 @@ package final class ProviderEndpoint: Sendable {
         let listener = try await HTTP2Listener.bind(configuration, on: group) { connection in
             ProviderConnection(
                 gate: gate, acceptor: acceptor, metrics: metrics, refusedTokens: refusedTokens,
-                connection: connection)
+                controls: controls, connection: connection)
         }
         let address = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
         configuration.logger.info(

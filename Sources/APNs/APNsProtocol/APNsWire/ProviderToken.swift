@@ -13,7 +13,7 @@ package struct ProviderToken: Sendable {
     /// `iss`: the team.
     package let team: TeamID
     /// `iat`.
-    package let issuedAt: Timestamp
+    package var issuedAt: Timestamp
     private let signedBytes: [UInt8]
     private let signature: P256.Signing.ECDSASignature
 

@@ -88,6 +88,18 @@ package final class HTTP2ServerConnection {
 
     /// Sends GOAWAY and closes once all open streams have a response.
     package func shutDown(debugData: [UInt8] = []) { handler?.shutDown(debugData: debugData) }
+
+    /// Sends GOAWAY that leaves out a stream and later ones, and closes once the earlier streams have a response.
+    package func shutDown(before stream: Int32) { handler?.shutDown(debugData: [], last: max(0, stream - 2)) }
+
+    /// Ends a stream with REFUSED_STREAM: its request was not processed (RFC 9113, section 8.7).
+    package func refuse(_ stream: Int32) { session.reset(stream, code: NGHTTP2_REFUSED_STREAM.rawValue) }
+
+    /// Changes the number of streams that the peer may have open.
+    package func limitStreams(to count: UInt32) { session.submitStreamLimit(count) }
+
+    /// Closes the connection at once; open requests get no response.
+    package func close() { handler?.close() }
 }
 
 /// Transfers bytes between a channel and a server session. One per connection.
@@ -265,10 +277,10 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     }
 
     /// Refuses new streams; the connection closes after the last open one has a response.
-    func shutDown(debugData: [UInt8]) {
+    func shutDown(debugData: [UInt8], last: Int32? = nil) {
         guard !isShuttingDown, let session = connection?.session else { return }
         isShuttingDown = true
-        session.submitGoAway(code: 0, debugData: debugData)
+        session.submitGoAway(code: 0, debugData: debugData, last: last)
         flush()
     }
 

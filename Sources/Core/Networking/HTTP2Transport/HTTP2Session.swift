@@ -345,10 +345,19 @@ final class HTTP2Session {
 
     // MARK: Control frames
 
-    /// Sends GOAWAY: streams up to the last one received still get a response.
-    func submitGoAway(code: UInt32, debugData: [UInt8] = []) {
-        let last = nghttp2_session_get_last_proc_stream_id(pointer)
+    /// Sends GOAWAY: streams up to a last one still get a response.
+    ///
+    /// - Parameter last: The last stream; `nil` for the last one received.
+    func submitGoAway(code: UInt32, debugData: [UInt8] = [], last: Int32? = nil) {
+        let last = last ?? nghttp2_session_get_last_proc_stream_id(pointer)
         nghttp2_submit_goaway(pointer, 0, last, code, debugData, debugData.count)
+    }
+
+    /// Sends SETTINGS with the number of streams that the peer may have open.
+    func submitStreamLimit(_ count: UInt32) {
+        let entry = nghttp2_settings_entry(
+            settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: count)
+        nghttp2_submit_settings(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
     }
 
     /// Ends a stream at once.

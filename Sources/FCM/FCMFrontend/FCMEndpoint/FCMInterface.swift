@@ -21,8 +21,8 @@ package struct FCMInterface: ControlInterface {
         let access = services.access
         let gate = MessageTargetValidator(
             apps: services.apps, tokens: services.tokens, groups: services.groups, register: services.web?.register,
-            onDemand: services.onDemand.map { ($0, services.accounts) })
-        let tokens = TokenRoute(access: access, names: services.names)
+            onDemand: services.onDemand)
+        let tokens = TokenRoute(access: access, senderClock: services.senderClock, names: services.names)
         let messages = MessageRoute(
             access: access, gate: gate, quotas: quotas, throttles: throttles, acceptor: services.acceptor,
             audiences: services.audiences, metrics: metrics)

@@ -27,7 +27,9 @@ package struct FCMServices: Sendable {
     /// Opens the server keys of the legacy HTTP API; `nil` for a server without that API.
     package var serverKeys: ServerKeySealer?
     /// Adds unknown devices; `nil` where they are refused.
-    package var onDemand: OnDemandRegister?
+    package var onDemand: OnDemandTokens?
+    /// The senders' clock, by which their assertions are valid.
+    package var senderClock: @Sendable () -> Timestamp
     /// The services for browsers' subscriptions and installations; `nil` for a server without them.
     package var web: WebPushServices?
 
@@ -46,6 +48,7 @@ package struct FCMServices: Sendable {
         self.names = names
         self.audiences = audiences
         self.messagesPerMinute = messagesPerMinute
+        senderClock = { acceptor.now }
     }
 
     /// The check of requests' access tokens, also for other modules with routes of FCM's.

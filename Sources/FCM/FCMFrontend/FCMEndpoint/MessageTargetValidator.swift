@@ -10,8 +10,8 @@ struct MessageTargetValidator: Sendable {
     let groups: any DeviceGroupRegister
     /// The register of installations and their registrations; `nil` for a server without them.
     var register: (any RegisterStore & FCMRegister)?
-    /// Adds unknown devices, with the accounts that know the projects of their apps; `nil` where they are refused.
-    var onDemand: (register: OnDemandRegister, accounts: ServiceAccountDirectory)?
+    /// Adds unknown devices; `nil` where they are refused.
+    var onDemand: OnDemandTokens?
 
     /// A device to which a message is sent.
     struct Addressee: Sendable {
@@ -124,27 +124,28 @@ struct MessageTargetValidator: Sendable {
                 throw Refused(refusal: FCMRejection(.unregistered, "the app of the registration token was removed"))
             }
             guard app.team == team else { throw Refused(refusal: Self.foreign("registration token")) }
-            guard app.isPushEnabled else {
-                throw Refused(
-                    refusal: FCMRejection(
-                        .thirdPartyAuthError, "\(app.topic) does not have the capability of push notifications"),
-                    topic: app.topic.rawValue)
-            }
+            try Self.checkCapability(of: app)
             return Addressee(app: app, subject: subject)
         }
     }
 
     /// The device on demand of a token that was not made here; `nil` where there are none, and for another token.
     private func addresseeOnDemand(_ text: String, _ team: TeamID) async throws -> Addressee? {
-        guard let (onDemand, accounts) = onDemand, onDemand.kinds.contains(.tokens),
-            let token = OnDemandRegister.token(of: text), case .bad = try await resolution(of: token)
-        else { return nil }
-        if let refusing = RefusingToken(token) { throw Refused(refusal: Self.refusal(refusing)) }
-        let project = accounts.unknownProject(of: team) ?? ProjectName.id(of: team)
-        let app = try await onDemand.app(Topic(rawValue: project), of: team)
-        let subject = try await onDemand.subject(of: token, text: text, app: app)
+        guard let onDemand else { return nil }
+        if let refusing = onDemand.refusing(text) { throw Refused(refusal: Self.refusal(refusing)) }
+        guard let (subject, app) = try await onDemand.registration(of: text, team: team) else { return nil }
+        try Self.checkCapability(of: app)
         guard subject.app == app.id else { throw Refused(refusal: Self.foreign("registration token")) }
         return Addressee(app: app, subject: subject)
+    }
+
+    private static func checkCapability(of app: RegisteredApp) throws(Refused) {
+        guard app.isPushEnabled else {
+            throw Refused(
+                refusal: FCMRejection(
+                    .thirdPartyAuthError, "\(app.topic) does not have the capability of push notifications"),
+                topic: app.topic.rawValue)
+        }
     }
 
     private static func refusal(_ token: RefusingToken) -> FCMRejection {

@@ -11,6 +11,7 @@ import PushServer
 /// of RFC 6749, section 5.2).
 struct TokenRoute: Sendable {
     let access: FCMAccess
+    let senderClock: @Sendable () -> Timestamp
     let names: @Sendable () -> ServerNames
     private static let failure = RepeatedMessage("the register could not be read")
 
@@ -78,8 +79,7 @@ struct TokenRoute: Sendable {
             throw invalid("the register has no service account \(assertion.issuer.prefix(128)) with this key")
         }
         guard isGenuine else { throw invalid("the assertion's signature is not that of the service account's key") }
-        let now = access.clock()
-        if let fault = assertion.timeFault(at: now) { throw invalid(fault) }
+        if let fault = assertion.timeFault(at: senderClock()) { throw invalid(fault) }
         guard Self.isForUs(assertion.audience, names()) else {
             throw invalid(
                 "the assertion's aud must be the token_uri of the service account, at a name of this server, which are those "
@@ -91,7 +91,8 @@ struct TokenRoute: Sendable {
                 description: "scope must have one of \(Self.scopes.sorted().joined(separator: " "))")
         }
         await RequestScope.prove(.team(account.team))
-        return access.sealer.seal(AccessGrant(keyID: account.keyID, expiresAt: now + AccessTokenSealer.lifetime))
+        return access.sealer.seal(
+            AccessGrant(keyID: account.keyID, expiresAt: access.clock() + AccessTokenSealer.lifetime))
     }
 
     /// Whether an assertion is meant for this endpoint, under a name of the server's. A proxy may have taken the beginning of

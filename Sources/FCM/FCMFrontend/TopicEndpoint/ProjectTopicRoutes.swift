@@ -179,6 +179,7 @@ struct ProjectTopicRoutes: Sendable {
         guard DeviceToken(text: registration) == nil else { return [registration] }
         let subjects = try await web.activeRegistrations(ofInstallation: registration, team: team)
         if subjects.isEmpty {
+            if subscriptions.takesAnyToken { return [registration] }
             // An installation's id has 22 characters.
             throw Self.refusal(registration.utf8.count == 22 ? .unregistered : .invalid)
         }
@@ -209,7 +210,10 @@ struct ProjectTopicRoutes: Sendable {
     /// The team of a project for which the caller may act, once the request is counted.
     private func team(_ request: Request, _ project: String) async throws -> TeamID {
         let team = try await access.team(authorization: request.headers[.authorization])
-        guard let meant = ProjectName.team(project) else {
+        guard
+            let meant = team.flatMap({ subscriptions.isProject(project, of: $0) ? $0 : nil })
+                ?? ProjectName.team(project)
+        else {
             throw Refusal.invalid("\"\(project)\" is no project: its id is a team's id, or the number of one")
         }
         guard team == nil || team == meant else {

@@ -53,13 +53,13 @@ extension FCMMessage {
         guard let data = try fields.map("data") else { return nil }
         for key in data.keys.sorted() {
             let isReserved =
-                ["from", "message_type", "aps", "fcm_options"].contains(key) || key.hasPrefix("google.")
+                ["from", "gcm", "message_type", "aps", "fcm_options"].contains(key) || key.hasPrefix("google")
                 || key.hasPrefix("gcm.")
             guard !key.isEmpty else { throw .invalid("\(fields.place("data"))[]", "a key has a character at least") }
             if isReserved {
                 throw .invalid(
                     "\(fields.place("data"))[\(key.prefix(64))]",
-                    "the key is reserved: from, message_type, aps, fcm_options, and what begins with google. or gcm., "
+                    "the key is reserved: from, gcm, message_type, aps, fcm_options, and what begins with google or gcm., "
                         + "is FCM's own")
             }
         }

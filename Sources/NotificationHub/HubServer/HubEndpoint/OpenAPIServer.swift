@@ -9,7 +9,36 @@ enum OpenAPIServer {
     private static let enrolment = "the project's API key, where the server wants one"
 
     /// Every operation outside `/v1/hubs`, by its whole path.
-    static let operations: [Operation] = own + google
+    static let operations: [Operation] = own + tests + google
+
+    private static let development = "nothing, on a development server's plain listener alone"
+
+    private static let tests: [Operation] = [
+        Operation(
+            "get", "/v1/received", "listReceived", "What providers sent to a development server, the newest first.",
+            team,
+            query: [
+                "interface", "token", "app", "team", "key", "topic", "condition", "title", "body", "state", "status",
+                "namespace", "match", "since", "limit", "count", "timeout",
+            ], answer: "Object"),
+        Operation(
+            "post", "/v1/reset", "reset", "Forget what was received, and the faults.", development,
+            query: ["namespace"], answer: "Object"),
+        Operation(
+            "post", "/v1/faults", "addFault", "Set a fault for requests that are still to come.", development,
+            body: "Object", status: "201", answer: "Object"),
+        Operation(
+            "get", "/v1/faults", "listFaults", "The faults, with how often each was used.", development,
+            answer: "Object"),
+        Operation(
+            "delete", "/v1/faults", "removeFaults", "Remove all faults.", development, query: ["namespace"],
+            answer: "Object"),
+        Operation("delete", "/v1/faults/{id}", "removeFault", "Remove a fault.", development, status: "204"),
+        Operation("get", "/v1/clock", "getClock", "The server's clock.", development, answer: "Object"),
+        Operation(
+            "post", "/v1/clock", "advanceClock", "Advance the server's clock.", development, body: "Object",
+            answer: "Object"),
+    ]
 
     private static let own: [Operation] = [
         Operation("get", "/v1/openapi.json", "describe", "This description.", "nothing", answer: "Object"),

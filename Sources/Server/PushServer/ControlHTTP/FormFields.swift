@@ -37,6 +37,9 @@ package struct FormFields: Sendable {
     /// The value of the first field with a name.
     package func first(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
+    /// The values of all fields with a name, in their order.
+    package func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
     /// Refuses a text that is too long or has too many fields, without decoding it.
     static func check(_ bytes: some Collection<UInt8>) throws(ControlError) {
         guard bytes.count <= longest else { throw tooLarge("\(bytes.count) bytes; \(longest) are allowed") }

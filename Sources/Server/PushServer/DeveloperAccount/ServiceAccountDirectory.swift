@@ -99,7 +99,8 @@ package final class ServiceAccountDirectory: Sendable {
         guard acceptsUnknown else { return nil }
         let project = Self.project(ofAddress: assertion.issuer)
         let account = ServiceAccount(
-            keyID: assertion.keyID ?? Self.digest(assertion.issuer), team: Self.team(ofProject: project),
+            // Fixtures of tests have one key for several accounts.
+            keyID: Self.digest("\(assertion.keyID ?? "") \(assertion.issuer)"), team: Self.team(ofProject: project),
             email: assertion.issuer, publicKeyPEM: "", createdAt: Timestamp(rawValue: 0))
         unknown.withLock { unknown in
             unknown.accounts[account.keyID] = account
@@ -109,7 +110,7 @@ package final class ServiceAccountDirectory: Sendable {
     }
 
     /// The project of a service account's address, `NAME@PROJECT.iam.gserviceaccount.com`.
-    static func project(ofAddress address: String) -> String {
+    package static func project(ofAddress address: String) -> String {
         let host = address.split(separator: "@").last ?? ""
         return String(host.split(separator: ".").first ?? "project")
     }
@@ -127,4 +128,7 @@ package final class ServiceAccountDirectory: Sendable {
 
     /// The project that an accepted account of the team was made for; `nil` where there is none.
     package func unknownProject(of team: TeamID) -> String? { unknown.withLock { $0.projects[team] } }
+
+    /// The project of a team's accounts, by the name that the team's senders use.
+    package func projectName(of team: TeamID) -> String { unknownProject(of: team) ?? ProjectName.id(of: team) }
 }

@@ -102,6 +102,14 @@ package actor OnDemandRegister {
         return subject
     }
 
+    /// The token that stands for hexadecimal digits of another length than 64, up to 200; `nil` where none are added.
+    package nonisolated func token(ofDigits digits: some Collection<UInt8>) -> DeviceToken? {
+        guard kinds.contains(.tokens), (2...200).contains(digits.count), digits.count % 2 == 0,
+            digits.allSatisfy({ Hexadecimal.value($0) != nil })
+        else { return nil }
+        return Self.token(of: String(decoding: digits, as: UTF8.self))
+    }
+
     /// The token that stands for a registration token of FCM's: of another form than 64 hexadecimal digits.
     package static func token(of text: String) -> DeviceToken? {
         DeviceToken(text: text) ?? DeviceToken(bytes: Array(SHA256.hash(data: Array(text.utf8))))

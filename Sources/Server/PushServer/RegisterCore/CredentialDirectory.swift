@@ -62,6 +62,8 @@ package final class CredentialDirectory: Sendable {
     private let clock: @Sendable () -> Timestamp
     /// Whether a token of an unknown key is accepted, its signature unchecked: for tests.
     private let acceptsUnknownKeys: Bool
+    /// The server's time at a time of the senders' clocks.
+    private let senderTime: @Sendable (Timestamp) -> Timestamp
     private let state = Mutex(State())
     /// The number of readings that changed the keys: a connection's cache is valid for one such number.
     private let edition = Atomic<UInt64>(0)
@@ -71,12 +73,16 @@ package final class CredentialDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - acceptsUnknownKeys: Whether a token of an unknown key is accepted, its signature unchecked: for tests.
+    ///   - senderTime: The server's time at a time of the senders' clocks, for a server whose clock is ahead.
     ///   - clock: The clock by which tokens age.
     package init(
-        store: any RegisterStore, acceptsUnknownKeys: Bool = false, clock: @escaping @Sendable () -> Timestamp
+        store: any RegisterStore, acceptsUnknownKeys: Bool = false,
+        senderTime: @escaping @Sendable (Timestamp) -> Timestamp = { $0 },
+        clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.acceptsUnknownKeys = acceptsUnknownKeys
+        self.senderTime = senderTime
         self.clock = clock
         reading = CoalescedLoad(clock: clock)
     }
@@ -89,6 +95,8 @@ package final class CredentialDirectory: Sendable {
         fileprivate var edition: UInt64 = 0
         /// The number of tokens of known keys whose signature was checked and is wrong.
         fileprivate var forgeries = 0
+        /// The time at which a valid token replaced an earlier one of the same key.
+        fileprivate var changedAt: Timestamp?
 
         /// Creates the cache of a connection that has made no request yet.
         package init() {}
@@ -116,6 +124,9 @@ package final class CredentialDirectory: Sendable {
         switch knowledge {
         case .credential(let credential):
             guard let authorization else { break }
+            if let refusal = Self.refusalOfChange(to: credential, at: clock(), &memory) {
+                return .refused(refusal, key: KnownKey(team: credential.team, keyID: credential.keyID))
+            }
             memory.authorization = ArraySlice(Array(authorization))
             memory.credential = credential
             (memory.version, memory.edition) = (version, edition)
@@ -123,6 +134,25 @@ package final class CredentialDirectory: Sendable {
         case .refused, .needsLookUp: break
         }
         return knowledge
+    }
+
+    /// The time in which a connection may replace its token once. Apple, "Establishing a token-based connection to APNs":
+    /// a new token more than once every 20 minutes is an error.
+    static let changeInterval = Duration.seconds(20 * 60)
+
+    private static func refusalOfChange(
+        to credential: Credential, at now: Timestamp, _ memory: inout Memory
+    ) -> APNsRejection? {
+        guard let known = memory.credential, known.keyID == credential.keyID, known.team == credential.team,
+            known.issuedAt != credential.issuedAt
+        else { return nil }
+        if let last = memory.changedAt, now.duration(since: last) < changeInterval {
+            return APNsRejection(
+                .tooManyProviderTokenUpdates,
+                note: "the connection has changed its provider token less than 20 minutes ago")
+        }
+        memory.changedAt = now
+        return nil
     }
 
     /// Reads every provider key again; one that is not a P-256 public key is ignored. Earlier verdicts are discarded.
@@ -170,7 +200,8 @@ package final class CredentialDirectory: Sendable {
         }
         if let verdict { return Self.knowledge(verdict, at: now) }
         do throws(APNsRejection) {
-            let token = try ProviderToken(authorization: authorization)
+            var token = try ProviderToken(authorization: authorization)
+            token.issuedAt = senderTime(token.issuedAt)
             guard isCurrent else { return .needsLookUp }
             guard let entry = state.withLock({ $0.keys[token.keyID] }) else {
                 if acceptsUnknownKeys {

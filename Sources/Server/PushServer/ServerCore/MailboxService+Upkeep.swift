@@ -11,6 +11,9 @@ extension MailboxService {
         loop.execute { self.assumeIsolated { $0.pruneRound() } }
     }
 
+    /// Sweeps all queued notifications without waiting for the periodic task, since the clock was advanced.
+    nonisolated package func clockAdvanced() { loop.execute { self.assumeIsolated { $0.sweepOnce() } } }
+
     /// Runs a slice of the sweep over queued notifications. The next follows soon when there is more, otherwise after a
     /// pause.
     private func upkeep(sweepFrom position: SweepPosition?) {
@@ -42,7 +45,7 @@ extension MailboxService {
         return slice.next
     }
 
-    /// Sweeps all queued notifications once, for tests; `flushNotes` waits for the results.
+    /// Sweeps the first queued notifications at once; `flushNotes` waits for the results.
     func sweepOnce() {
         noteConnectedDevices()
         _ = try? sweep(from: nil)

@@ -29,6 +29,8 @@ package actor MailboxService {
     let lists: (any RecipientLists)?
     let clock: @Sendable () -> Timestamp
     let logger: Logger
+    /// The changes of each batch go here after its commit; `nil` where nobody follows them.
+    private let received: ReceivedRequests?
     nonisolated let refusals: RefusalLog
     /// The state of the delivery of broadcasts to connected devices.
     var broadcasts = BroadcastState()
@@ -107,16 +109,19 @@ package actor MailboxService {
     ///   - loop: An event loop for the service alone: it blocks for the store.
     ///   - apps: The directory that names the apps in metrics.
     ///   - lists: The source of the members of broadcasts' lists.
+    ///   - received: Follows the states of notifications after each commit.
     /// - Throws: An error when the store cannot be read or written.
     package init(
         store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings, apps: AppDirectory? = nil,
-        lists: (any RecipientLists)? = nil, clock: @escaping @Sendable () -> Timestamp, logger: Logger
+        lists: (any RecipientLists)? = nil, received: ReceivedRequests? = nil,
+        clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) throws {
         self.store = store
         self.loop = loop
         self.settings = settings
         self.apps = apps
         self.lists = lists
+        self.received = received
         queue = MailboxCommandQueue(bulkLimit: settings.bulkLimit)
         self.clock = clock
         self.logger = logger
@@ -248,6 +253,7 @@ package actor MailboxService {
             throw error
         }
         queue.committed(notes)
+        received?.committed(batch.changes)
         counts.sentLines.committed()
         for change in batch.effects.sessionChanges { enter(change) }
         endBatch { $0.committed() }
@@ -277,6 +283,7 @@ package actor MailboxService {
                 try store.apply(batch.changes)
             }
             queue.committed(notes)
+            received?.committed(batch.changes)
             let lost = unrecorded.values.reduce(0) { $0 + $1.count }
             if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
         } catch {

@@ -7,20 +7,24 @@ package struct TopicSubscriptions: Sendable {
     private let apps: AppDirectory
     private let tokens: TokenDirectory
     private let delivery: MailboxService
+    private let onDemand: OnDemandTokens?
     private let clock: @Sendable () -> Timestamp
 
     /// The maximum number of topics of a registration.
     package static let topicLimit = 2000
 
     /// Creates an instance from its properties.
+    ///
+    /// - Parameter onDemand: Adds unknown devices; `nil` where they are refused.
     package init(
         store: any TopicStore, apps: AppDirectory, tokens: TokenDirectory, delivery: MailboxService,
-        clock: @escaping @Sendable () -> Timestamp
+        onDemand: OnDemandTokens? = nil, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.apps = apps
         self.tokens = tokens
         self.delivery = delivery
+        self.onDemand = onDemand
         self.clock = clock
     }
 
@@ -105,6 +109,10 @@ package struct TopicSubscriptions: Sendable {
 
     /// - Parameter byReading: Whether one that is not cached is read; otherwise it counts as active.
     private func registration(of text: String, team: TeamID?, byReading: Bool) async throws -> Found {
+        if let team, let onDemand, let (subject, app) = try await onDemand.registration(of: text, team: team) {
+            guard subject.app == app.id else { return .refused(.foreign) }
+            return .active(subject, app)
+        }
         guard let token = DeviceToken(text: text) else { return .refused(.invalid) }
         guard let subject = tokens.sealer.open(token) else { return .refused(.unregistered) }
         guard let app = try await apps.find(subject.app) else { return .refused(.unregistered) }
@@ -114,6 +122,12 @@ package struct TopicSubscriptions: Sendable {
         guard case .active(let subject) = resolution else { return .refused(.unregistered) }
         return .active(subject, app)
     }
+
+    /// Whether any text is the token of a device on demand.
+    package var takesAnyToken: Bool { onDemand != nil }
+
+    /// Whether a name is the project of a team whose accounts are in no register.
+    package func isProject(_ name: String, of team: TeamID) -> Bool { onDemand?.isProject(name, of: team) ?? false }
 
     /// The registration tokens of registrations.
     ///

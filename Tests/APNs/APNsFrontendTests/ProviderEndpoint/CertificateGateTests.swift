@@ -33,14 +33,14 @@ import Testing
     private func reason(_ world: ProviderWorld, _ memory: inout DevicePushGate.Memory) async throws -> APNsReason? {
         var block = HeaderBlock()
         for (name, value) in world.fields { block.append(name, value) }
-        var found: DevicePushGate.Found?
+        var found = DevicePushGate.Found()
         while true {
             let decision = world.gate.decide(
                 APNsRequestHead(block), body: world.body, fault: nil, found: found, memory: &memory, ticket: 1)
             switch decision {
             case .refuse(let refusal, _), .refuseCredential(let refusal, _): return refusal.reason
             case .accept: return nil
-            case .lookUp(let lookUp): found = try await world.gate.found(lookUp)
+            case .lookUp(let lookUp): found = try await world.gate.found(lookUp, after: found)
             }
         }
     }

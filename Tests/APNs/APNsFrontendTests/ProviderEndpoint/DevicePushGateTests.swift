@@ -12,16 +12,16 @@ import Testing
 @Suite struct DevicePushGateTests {
     /// Asks the gate, reading for it what it lacks.
     private func decide(_ world: ProviderWorld) async throws -> DevicePushGate.Decision {
-        var found: DevicePushGate.Found?
+        var found = DevicePushGate.Found()
         while true {
             let decision = decideFromMemory(world, found: found)
             guard case .lookUp(let lookUp) = decision else { return decision }
-            found = try await world.gate.found(lookUp)
+            found = try await world.gate.found(lookUp, after: found)
         }
     }
 
     private func decideFromMemory(
-        _ world: ProviderWorld, found: DevicePushGate.Found? = nil
+        _ world: ProviderWorld, found: DevicePushGate.Found = DevicePushGate.Found()
     ) -> DevicePushGate.Decision {
         var block = HeaderBlock()
         for (name, value) in world.fields { block.append(name, value) }
@@ -223,13 +223,13 @@ import Testing
             request.set("apns-push-type", type)
             var block = HeaderBlock()
             for (name, value) in request.fields { block.append(name, value) }
-            var found: DevicePushGate.Found?
+            var found = DevicePushGate.Found()
             while true {
                 let decision = world.gate.decide(
                     APNsRequestHead(block), body: world.body, fault: nil, found: found, memory: &memory,
                     ticket: 1)
                 if case .lookUp(let lookUp) = decision {
-                    found = try await world.gate.found(lookUp)
+                    found = try await world.gate.found(lookUp, after: found)
                     continue
                 }
                 if case .refuse(let refusal, _) = decision { tells.append(refusal.note ?? "") }

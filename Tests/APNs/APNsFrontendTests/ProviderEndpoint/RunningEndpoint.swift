@@ -113,7 +113,7 @@ func withEndpoint(
                 gate: gate, acceptor: mailboxes, metrics: metrics,
                 refusedTokens: RefusedTokenReport(
                     logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-                    clock: { ProviderWorld.now }), connection: connection),
+                    clock: { ProviderWorld.now }), controls: nil, connection: connection),
             closed: closed)
     }
     let client = try await RunningEndpoint.connect(listener.port)

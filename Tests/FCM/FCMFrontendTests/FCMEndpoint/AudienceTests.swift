@@ -31,7 +31,8 @@ import Testing
     @Test(arguments: ["push.example:8443", "elsewhere.example"])
     func `the host of a request makes no assertion good`(host: String) async throws {
         let world = try await FCMWorld()
-        let route = TokenRoute(access: world.access, names: world.services.names)
+        let route = TokenRoute(
+            access: world.access, senderClock: world.services.senderClock, names: world.services.names)
         func status(_ audience: String) async throws -> Int {
             let seconds = world.acceptor.now.rawValue / 1000
             let parts = [

@@ -82,7 +82,7 @@ struct RefusedMessage: CustomTestStringConvertible, Sendable {
         #expect(try read(message).message.target == target)
     }
 
-    @Test(arguments: ["gcmx", "google_id", "gcm", "google", "collapse_key", "Google.x"])
+    @Test(arguments: ["gcmx", "collapse_key", "Google.x", "from_user"])
     func `a name that only begins like one of FCM's own is the provider's`(name: String) throws {
         #expect(try read(#"{"token":"t","data":{"\#(name)":"x"}}"#).message.data == [name: "x"])
     }

@@ -1,0 +1,47 @@
+import PushServer
+
+/// The query of `GET /v1/received`.
+struct ReceivedQuery {
+    var filter = ReceivedFilter()
+    /// The number of requests that are returned.
+    var limit = 100
+    /// The number of requests that are waited for.
+    var count = 1
+    var timeout = Duration.zero
+
+    /// Reads the part of an address after its question mark.
+    ///
+    /// - Throws: A refusal that names the field, and what would be right.
+    init(_ text: String) throws {
+        let fields = try FormFields(text)
+        let others = ["match", "since", "limit", "count", "timeout"]
+        for name in fields.names where ReceivedFilter.Name(rawValue: name) == nil && !others.contains(name) {
+            let known = ReceivedFilter.Name.allCases.map(\.rawValue) + others
+            throw ControlError.invalid("\(name.prefix(64)) is unknown; a query has \(known.joined(separator: ", "))")
+        }
+        for name in ReceivedFilter.Name.allCases { filter.values[name] = fields.first(name.rawValue) }
+        for text in fields.all("match") {
+            guard let match = ReceivedFilter.Match(text) else {
+                throw ControlError.invalid(
+                    "match must be PATH=VALUE, such as aps.alert.title=Hello, not \(text.prefix(64))")
+            }
+            filter.matches.append(match)
+        }
+        func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
+            guard let text = fields.first(name) else { return nil }
+            guard let number = Int(text), range.contains(number) else {
+                throw ControlError.invalid("\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+        filter.since = try number("since", in: 0...Int.max) ?? 0
+        limit = try number("limit", in: 1...1000) ?? limit
+        count = try number("count", in: 1...10_000) ?? count
+        if let text = fields.first("timeout") {
+            guard let seconds = Double(text), (0...60).contains(seconds) else {
+                throw ControlError.invalid("timeout must be a number of seconds from 0 to 60")
+            }
+            timeout = .milliseconds(Int(seconds * 1000))
+        }
+    }
+}

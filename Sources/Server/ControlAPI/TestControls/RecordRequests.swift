@@ -1,0 +1,186 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTPTypes
+import Networking
+import PushCore
+import PushServer
+import Synchronization
+
+/// Remembers the requests of providers for tests, and applies the faults that tests have set.
+struct RecordRequests: RouterMiddleware {
+    let controls: TestControls
+    /// The project that a team's service accounts were made for.
+    let project: @Sendable (TeamID) -> String
+    let clock: @Sendable () -> Timestamp
+    private let connections = ConnectionNumbers()
+
+    init(
+        _ controls: TestControls, project: @escaping @Sendable (TeamID) -> String,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.controls = controls
+        self.project = project
+        self.clock = clock
+    }
+
+    /// A request that was cut off by a fault; it gets no answer.
+    private struct CutOff: Error {}
+
+    func handle(
+        _ request: Request, context: ControlContext, next: (Request, ControlContext) async throws -> Response
+    ) async throws -> Response {
+        guard var provider = ProviderRequest(request.method, path: request.uri.path) else {
+            return try await next(request, context)
+        }
+        let begun = ContinuousClock.now
+        let (request, body) = await Self.withBody(request)
+        let recorded = provider.recorded(body)
+        let (number, fault) = controls.receive(
+            ReceivedRequest(
+                at: clock(),
+                content: ReceivedRequest.Content(
+                    interface: provider.interface,
+                    connection: connections.number(of: context.channel) { controls.nextConnection() },
+                    method: request.method.rawValue, path: request.uri.description,
+                    fields: request.headers.map { ReceivedRequest.Field($0.name.canonicalName, $0.value) },
+                    body: recorded), parties: provider.parties))
+        if let fault, fault.delay > 0 { try await Task.sleep(for: .milliseconds(fault.delay)) }
+        if let fault, let answer = try await answer(fault, provider, context) {
+            return try await record(answer, number, provider, begun)
+        }
+        let response = try await ReceivedRequests.$current.withValue(number) { try await next(request, context) }
+        noteSender(number)
+        guard let fault, fault.action == .cut || fault.action == .silence else {
+            return try await record(response, number, provider, begun)
+        }
+        return try await lose(response, by: fault.action, context)
+    }
+
+    /// Reads the whole body, so that it can be remembered and read again.
+    private static func withBody(_ request: Request) async -> (Request, [UInt8]) {
+        var copy = request
+        do {
+            let body = try await request.body.collect(upTo: 1 << 20)
+            copy.body = RequestBody(buffer: body)
+            return (copy, Array(buffer: body))
+        } catch {
+            // The route finds the same fault, and says it.
+            copy.body = RequestBody(asyncSequence: FailedBody(error: error))
+            return (copy, [])
+        }
+    }
+
+    /// Notes the team that the request has shown a credential of.
+    private func noteSender(_ number: Int) {
+        guard case .team(let team)? = RequestScope.current?.caller else { return }
+        controls.received.update(number) { request in
+            request.parties.team = team.rawValue
+            request.parties.namespace = request.parties.namespace ?? project(team)
+        }
+    }
+
+    /// Notes an answer.
+    private func record(
+        _ response: Response, _ number: Int, _ provider: ProviderRequest, _ begun: ContinuousClock.Instant
+    ) async throws -> Response {
+        var response = response
+        let collected = CollectedBody()
+        try await response.body.write(collected)
+        let body = collected.bytes
+        response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body))
+        let recorded = provider.recordedAnswer(body)
+        let json = try? JSONValue(object: body)
+        if let name = json?["name"]?.text { noteBroadcast(name, number) }
+        controls.received.answered(
+            number,
+            ReceivedRequest.Answer(
+                status: response.status.code, reason: response.status.code < 300 ? nil : FaultReply.reason(in: json),
+                fields: response.headers.map { ReceivedRequest.Field($0.name.canonicalName, $0.value) },
+                body: recorded, duration: begun.duration(to: .now)))
+        return response
+    }
+
+    /// Adds what an answer names and no device has got yet: a send to a topic.
+    private func noteBroadcast(_ name: String, _ number: Int) {
+        guard let last = name.split(separator: "/").last, let id = NotificationID(text: String(last)) else { return }
+        controls.received.addBroadcast(id, to: number)
+    }
+
+    // MARK: Faults
+
+    /// The answer that a fault gives; `nil` where the request is to be processed.
+    private func answer(
+        _ fault: Fault, _ provider: ProviderRequest, _ context: ControlContext
+    ) async throws -> Response? {
+        switch fault.action {
+        case .answer: fault.reply.map { FaultReply($0, provider.interface).response }
+        case .cut where fault.isUnprocessed, .silence where fault.isUnprocessed:
+            try await lose(Response(status: .ok), by: fault.action, context)
+        case .cut, .silence, .delay, .goAway, .refuseStream, .oneStream, .expiredCertificate: nil
+        }
+    }
+
+    /// Has an answer not arrive: the connection is closed in the middle of it, or stays silent.
+    private func lose(_ response: Response, by action: Fault.Action, _ context: ControlContext) async throws -> Response
+    {
+        if action == .silence { await Self.waitForEnd(of: context.channel) }
+        let collected = CollectedBody()
+        try await response.body.write(collected)
+        let body = collected.bytes
+        var response = response
+        response.body = ResponseBody(contentLength: body.count + 1) { [channel = context.channel] writer in
+            try await writer.write(ByteBuffer(bytes: body.prefix(body.count / 2)))
+            channel.close(promise: nil)
+            throw CutOff()
+        }
+        return response
+    }
+
+    /// Waits until the client gives up, or for the time after which an idle connection is closed.
+    private static func waitForEnd(of channel: any Channel) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await channel.closeFuture.get() }
+            group.addTask { try? await Task.sleep(for: .seconds(60)) }
+            await group.next()
+            channel.close(promise: nil)
+            group.cancelAll()
+        }
+    }
+}
+
+/// The numbers of connections with requests of providers. Thread-safe.
+private final class ConnectionNumbers: Sendable {
+    private let numbers = Mutex<[ObjectIdentifier: Int]>([:])
+
+    func number(of channel: any Channel, next: () -> Int) -> Int {
+        let key = ObjectIdentifier(channel)
+        return numbers.withLock { numbers in
+            if let known = numbers[key] { return known }
+            let number = next()
+            numbers[key] = number
+            channel.closeFuture.whenComplete { [self] _ in self.numbers.withLock { $0[key] = nil } }
+            return number
+        }
+    }
+}
+
+/// A body that could not be read.
+private struct FailedBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    let error: any Error
+
+    func makeAsyncIterator() -> FailedBody { self }
+
+    mutating func next() async throws -> ByteBuffer? { throw error }
+}
+
+/// Collects the bytes of a response.
+private final class CollectedBody: ResponseBodyWriter, Sendable {
+    private let stored = Mutex(ByteBuffer())
+
+    var bytes: [UInt8] { stored.withLock { Array(buffer: $0) } }
+
+    func write(_ buffer: ByteBuffer) async throws { stored.withLock { _ = $0.writeImmutableBuffer(buffer) } }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}

@@ -1,0 +1,131 @@
+import PushCore
+
+/// The requests of providers that are remembered, the newest of them. A value without I/O.
+struct ReceivedLog: Sendable {
+    /// The maximum number of requests.
+    let limit: Int
+    /// The maximum of their bytes, approximately.
+    let byteLimit: Int
+    private var requests: [ReceivedRequest] = []
+    /// The index in ``requests`` of the oldest one; the ones before it were forgotten.
+    private var start = 0
+    private var bytes = 0
+    /// The highest number given so far.
+    private(set) var last = 0
+    /// The number of requests that the bounds have dropped.
+    private(set) var forgotten = 0
+    /// The states of notifications, and their requests. A state may be known before its request's answer is.
+    private var states: [NotificationID: String] = [:]
+    private var numbers: [NotificationID: Int] = [:]
+    /// The ids of ``states`` in the order of their coming, for the bound.
+    private var ids: [NotificationID] = []
+    private var idStart = 0
+
+    init(limit: Int = 10_000, byteLimit: Int = 32 << 20) {
+        self.limit = limit
+        self.byteLimit = byteLimit
+    }
+
+    /// The requests, the newest first.
+    var newestFirst: some Sequence<ReceivedRequest> { requests[start...].reversed() }
+
+    /// Remembers a request.
+    ///
+    /// - Returns: Its number.
+    mutating func append(_ request: ReceivedRequest) -> Int {
+        last += 1
+        var request = request
+        request.number = last
+        requests.append(request)
+        bytes += request.cost
+        while requests.count - start > limit || (bytes > byteLimit && requests.count - start > 1) {
+            bytes -= requests[start].cost
+            start += 1
+            forgotten += 1
+        }
+        if start > limit {
+            requests.removeFirst(start)
+            start = 0
+        }
+        return last
+    }
+
+    /// The request with a number, unless it was forgotten.
+    func request(_ number: Int) -> ReceivedRequest? { index(number).map { requests[$0] } }
+
+    private func index(_ number: Int) -> Int? {
+        // Numbers ascend, and only a reset leaves some out.
+        var (low, high) = (start, requests.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if requests[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < requests.count && requests[low].number == number ? low : nil
+    }
+
+    /// Changes a request, unless it was forgotten.
+    mutating func update(_ number: Int, _ change: (inout ReceivedRequest) -> Void) {
+        guard let index = index(number) else { return }
+        bytes -= requests[index].cost
+        change(&requests[index])
+        bytes += requests[index].cost
+    }
+
+    /// Adds a notification to the request that it was made of.
+    mutating func add(_ accepted: ReceivedRequest.Accepted, to number: Int) {
+        guard index(number) != nil else { return }
+        update(number) { $0.accepted.append(accepted) }
+        numbers[accepted.id] = number
+        if states[accepted.id] == nil { _ = set(accepted.id, NotificationState.accepted.text) }
+    }
+
+    /// Records the state of a notification.
+    ///
+    /// - Returns: The number of its request, where that is known.
+    mutating func set(_ id: NotificationID, _ state: String) -> Int? {
+        if states.updateValue(state, forKey: id) == nil {
+            ids.append(id)
+            if ids.count - idStart > 2 * limit {
+                states[ids[idStart]] = nil
+                numbers[ids[idStart]] = nil
+                idStart += 1
+            }
+            if idStart > limit {
+                ids.removeFirst(idStart)
+                idStart = 0
+            }
+        }
+        return numbers[id]
+    }
+
+    /// The state of a notification.
+    func state(of id: NotificationID) -> String? { states[id] }
+
+    /// The state of a request: that of its first notification, else `refused`, `answered` or `open`.
+    func state(of request: ReceivedRequest) -> String {
+        if let first = request.accepted.first { return states[first.id] ?? NotificationState.accepted.text }
+        guard let answer = request.answer else { return "open" }
+        if request.content.interface == .binary { return answer.status == 0 ? "answered" : "refused" }
+        return answer.status < 300 ? "answered" : "refused"
+    }
+
+    /// Forgets the requests of a namespace, or all.
+    ///
+    /// - Returns: Their number.
+    mutating func forget(namespace: String?) -> Int {
+        let before = requests.count - start
+        guard let namespace else {
+            self = ReceivedLog(after: self)
+            return before
+        }
+        requests = requests[start...].filter { $0.parties.namespace != namespace }
+        start = 0
+        bytes = requests.reduce(0) { $0 + $1.cost }
+        return before - requests.count
+    }
+
+    private init(after other: ReceivedLog) {
+        self.init(limit: other.limit, byteLimit: other.byteLimit)
+        last = other.last
+    }
+}
