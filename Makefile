@@ -11,7 +11,7 @@ COMPRESSION ?= xz
 # Swift's own libraries are linked in: a call of them is no call across libraries, and no machine needs to have them.
 # Debug information would cost a tenth of the build's processor time, and is not in the package either.
 RELEASE := swift build -c release --static-swift-stdlib -debug-info-format none
-.PHONY: help up release install package test bench fuzz format clean toolchain packages-build packages-test packages-bench
+.PHONY: help up release install package wheel test bench fuzz format clean toolchain packages-build packages-test packages-bench
 
 help: ## Say what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' Makefile
@@ -27,6 +27,9 @@ release: packages-build ## Build a release
 
 install: ## Install what was built under PREFIX, DESTDIR in front of it
 	Packaging/install $(BUILD) "$(DESTDIR)" $(PREFIX)
+
+wheel: $(if $(filter .build/release,$(BUILD)),release) ## Make a Python wheel in dist; BUILD names another build's folder
+	@Scripts/make-wheel $(BUILD)/aldaba
 
 package: $(if $(filter .build/release,$(BUILD)),release) ## Make a Debian package; BUILD names another build's folder
 	@Packaging/package $(BUILD) $(PACKAGES) $(COMPRESSION)

@@ -1,0 +1,39 @@
+"""The program `aldaba` that this package brings along."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+BUNDLED = Path(__file__).resolve().parent / "bundle" / "aldaba"
+
+
+def program():
+    """The path of the program: the one that ALDABA_PROGRAM names, else the bundled one, else one on PATH."""
+    named = os.environ.get("ALDABA_PROGRAM")
+    if named:
+        if not os.access(named, os.X_OK):
+            raise FileNotFoundError(f"ALDABA_PROGRAM names {named}, which is no program")
+        return named
+    if os.access(BUNDLED, os.X_OK):
+        return str(BUNDLED)
+    found = shutil.which("aldaba")
+    # The console script of this package is no program of its own.
+    if found and not _is_script(found):
+        return found
+    raise FileNotFoundError(
+        "this package has no program `aldaba` in it: install its wheel for this system, or name one in ALDABA_PROGRAM")
+
+
+def _is_script(path):
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
+
+
+def main():
+    """The console script: becomes the program."""
+    try:
+        path = program()
+    except FileNotFoundError as missing:
+        sys.exit(f"aldaba: {missing}")
+    os.execv(path, [path, *sys.argv[1:]])
