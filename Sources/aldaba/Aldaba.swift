@@ -30,8 +30,8 @@ struct Aldaba: AsyncParsableCommand {
             """,
         version: "aldaba \(AldabaVersion.number)",
         subcommands: [
-            UpCommand.self, RunCommand.self, ReceivedCommand.self, FaultCommand.self, ClockCommand.self,
-            ResetCommand.self, ServeCommand.self, AgentCommand.self, NotificationsCommand.self,
+            UpCommand.self, RunCommand.self, ServeCommand.self, AgentCommand.self, ReceivedCommand.self,
+            FaultCommand.self, ClockCommand.self, ResetCommand.self, NotificationsCommand.self,
             NotifyCommand.self,
             CenterCommand.self, SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self,
             WithdrawCommand.self, ReportCommand.self,
