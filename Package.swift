@@ -244,8 +244,9 @@ let fuzzing: [Target] = [
         name: "Fuzz",
         dependencies: [
             "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush", "AldabaTestSupport",
-            "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter", "HubProtocol", "HubServer", "LinuxDesktop",
-            "Networking", "PushCore", "PushServer", "RelayAgent", "RelayProtocol", "Scheduling", crypto, nioCore,
+            "ControlAPI", "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter", "HubProtocol", "HubServer",
+            "LinuxDesktop", "Networking", "PushCore", "PushServer", "RelayAgent", "RelayProtocol", "Scheduling", crypto,
+            nioCore,
         ], path: "Fuzzing", exclude: ["README.md", "Seeds"],
         swiftSettings: strict + (isFuzzing ? [.define("LIBFUZZER")] : []),
         linkerSettings: isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])] : [])

@@ -17,7 +17,8 @@ enum Fuzz {
         HubFuzz.self,
         LegacyFrameFuzz.self, MCSFuzz.self, ManifestFuzz.self, MediaFetchFuzz.self, MediaFuzz.self, NoiseFuzz.self,
         PayloadFuzz.self, PayloadMarksFuzz.self, PayloadMediaFuzz.self, PlanFuzz.self,
-        PositionFuzz.self, ProviderTokenFuzz.self, RelayFuzz.self, WebPushFuzz.self, ZoneFuzz.self,
+        PositionFuzz.self, ProviderTokenFuzz.self, RelayFuzz.self, TestControlsFuzz.self, WebPushFuzz.self,
+        ZoneFuzz.self,
     ]
     /// Those that look into internal parts of a target.
     private static let inDebugBuilds: [any FuzzTest.Type] = {

@@ -53,22 +53,30 @@ def arrived(done):
 
 def test_the_guide_s_quick_starts_send_here_without_a_change(fixtures):
     (program,) = blocks("test-your-pushes.md", "python")
+    plain, asking = blocks("test-your-pushes.md", "sh")
+    assert plain == "aldaba run -- python3 quick.py\n"
     (fixtures / "quick.py").write_text(program)
-    (commands,) = blocks("test-your-pushes.md", "sh")
-    assert commands == "aldaba run -- python3 quick.py\n"
     folder = fixtures / "bin"
     folder.mkdir()
     (folder / "python3").symlink_to(sys.executable)
     environment = clean_environment()
     # The interpreter of the tests has the libraries.
     environment["PATH"] = f"{os.path.dirname(sys.executable)}:{environment['PATH']}"
-    done = subprocess.run(
-        ["sh", "-c", commands], cwd=fixtures, capture_output=True, text=True, timeout=60, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
+
+    def paste(commands):
+        done = subprocess.run(
+            ["sh", "-c", commands], cwd=fixtures, capture_output=True, text=True, timeout=60, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    done = paste(plain)
     assert re.fullmatch(r"projects/my-app-12345/messages/\d+\n200\n", done.stdout)
     (first, message), (second, payload) = arrived(done)
     assert (first, message["score"]) == ("my-app-12345", "850")
     assert (second, payload) == ("com.example.App", {"aps": {"alert": "Hello"}})
+    *_, apns, fcm = paste(asking).stdout.splitlines()
+    assert apns.split()[2:7] == ["apns", "com.example.App", "740f4707bebcf74f", "200", "acked"]
+    assert fcm.split()[2:7] == ["fcm", "my-app-12345", "bk3RNwTe3H0:CI2k", "200", "acked"]
 
 
 SEND = """
@@ -228,3 +236,62 @@ def test_a_server_that_accepts_anybody_is_for_development_on_loopback():
             [str(BINARY), "serve", *flags], capture_output=True, text=True, timeout=30, check=False,
             env=clean_environment(HOME="/nonexistent"))
         assert done.returncode == 3 and words in done.stderr, done.stderr
+
+
+ASK = """
+import json, os, ssl, sys, urllib.request
+context = ssl.create_default_context()
+for name in ["ALDABA_APNS", "ALDABA_FCM"]:
+    assert os.environ[name].startswith("https://127.0.0.1:")
+with urllib.request.urlopen(os.environ["ALDABA_FCM"], context=context) as page:
+    print(page.status)
+with urllib.request.urlopen(f'http://{os.environ["FIREBASE_EMULATOR_HUB"]}/emulators') as answer:
+    print(json.load(answer)["messaging"]["host"])
+"""
+
+
+def test_without_namespaces_variables_have_the_addresses_and_nothing_is_left(tmp_path):
+    done = run(sys.executable, "-c", ASK, flags=["--ports"], env=clean_environment(TMPDIR=str(tmp_path)))
+    assert done.stdout == "200\n127.0.0.1\n", done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_without_namespaces_nothing_is_left_after_a_kill(tmp_path):
+    mark = tmp_path.name
+    running = subprocess.Popen(
+        [str(BINARY), "run", "--ports", "--", "sh", "-c", "echo ready; sleep 600"], stdout=subprocess.PIPE, text=True,
+        stdin=subprocess.DEVNULL, env=clean_environment(MARK=mark, TMPDIR=str(tmp_path)), start_new_session=True)
+    with running:
+        assert running.stdout.readline() == "ready\n"
+        assert any(tmp_path.iterdir())
+        running.kill()
+    wait_until(lambda: not any(tmp_path.iterdir()), "the folder is removed")
+    # The command's own children are not the run's, without a namespace.
+    for pid in of_run(mark):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not of_run(mark), "no process is left")
+
+
+def test_a_further_host_is_this_server():
+    name = "example.servicebus.windows.net"
+    done = run("curl", "-sS", f"https://{name}/", flags=["--host", name])
+    assert "Aldaba runs APNs and FCM" in done.stdout, done.stderr
+    done = run("true", flags=["--host", "no host"])
+    assert done.returncode == 2 and "no host is no name of a host" in done.stderr
+
+
+def test_a_path_names_a_command_as_in_a_shell(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/test").write_text("#!/bin/sh\necho here\n")
+    (tmp_path / "bin/test").chmod(0o755)
+    for name in ["bin/test", "./bin/test"]:
+        assert run(name, cwd=tmp_path).stdout == "here\n"
+
+
+def test_a_command_asks_what_came_without_an_address(fixtures):
+    device = "ab" * 32
+    script = 'python="$1"; shift; "$python" -c "$1" TEAMOFTEST "$2"; "$3" received --wait 1 --state acked --token "$4" --json'
+    done = run(
+        "sh", "-c", script, "sh", sys.executable, SEND, json.dumps([(device, "com.example.one")]), BINARY, device, cwd=fixtures)
+    status, entry = done.stdout.splitlines()
+    assert status == "200 " and json.loads(entry)["payload"]["aps"]["alert"] == device, done.stderr

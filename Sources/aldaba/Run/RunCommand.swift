@@ -27,12 +27,25 @@ struct RunCommand: AsyncParsableCommand {
             Use no namespaces: the server listens on free ports of this machine, which ALDABA_APNS, ALDABA_FCM and \
             ALDABA_HTTP name for the command.
             """) var ports = false
+    @Option(help: "A further host that is to be this server, such as a hub's: NAME.servicebus.windows.net.")
+    var host: [String] = []
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after --.") var command: [String] = []
 
     func validate() throws {
+        if let wrong = host.first(where: { !Self.isHost($0) }) {
+            throw ValidationError("--host: \(wrong) is no name of a host")
+        }
         guard !command.isEmpty else {
             throw ValidationError("give the command after --, such as: aldaba run -- python test.py")
         }
+    }
+
+    private static func isHost(_ name: String) -> Bool {
+        (1...253).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+            }
     }
 
     func run() async throws {
@@ -40,7 +53,7 @@ struct RunCommand: AsyncParsableCommand {
         let end =
             environment[RunNamespace.variable] == nil
             ? try RunNamespace.enter(isPlain: ports, environment: environment)
-            : try await RunSession(command, isQuiet: quiet, isPlain: ports, environment: environment).run()
+            : try await RunSession(command, hosts: host, isQuiet: quiet, isPlain: ports, environment: environment).run()
         switch end {
         case .exited(let code): Glibc.exit(code)
         case .signalled(let number): Glibc.exit(128 + number)

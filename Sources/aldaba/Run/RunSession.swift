@@ -7,14 +7,17 @@ import PushCore
 /// The run of a command inside the namespaces: hosts, certificate, server, the command itself.
 struct RunSession: Sendable {
     private let command: [String]
+    /// The hosts that are this server.
+    private let hosts: [String]
     private let isQuiet: Bool
     /// Whether the command runs in the namespaces of its caller.
     private let isPlain: Bool
     private let environment: [String: String]
     private let addresses = Readiness<ServerAddresses>()
 
-    init(_ command: [String], isQuiet: Bool, isPlain: Bool, environment: [String: String]) {
+    init(_ command: [String], hosts: [String], isQuiet: Bool, isPlain: Bool, environment: [String: String]) {
         self.command = command
+        self.hosts = VendorNames.apns + VendorNames.fcm + hosts
         self.isQuiet = isQuiet
         self.isPlain = isPlain
         self.environment = environment
@@ -29,10 +32,10 @@ struct RunSession: Sendable {
         defer { if isPlain { Self.remove(folder) } }
         if !isPlain {
             try NamespaceSetup.startLoopback()
-            try Self.nameHosts(folder)
+            try nameHosts(folder)
         }
         let certificates = try DevelopmentCertificates.ensure(
-            folder: folder.certificates, names: VendorNames.apns + VendorNames.fcm, now: Date()
+            folder: folder.certificates, names: hosts, now: Date()
         ).paths
         let server = try startServer(folder)
         let found: ServerAddresses
@@ -51,7 +54,7 @@ struct RunSession: Sendable {
         if !isPlain { try NamespaceSetup.dropCapabilities() }
         let pid = try ChildProgram(path: program, arguments: Array(command.dropFirst()), environment: variables)
             .startBeside()
-        passSignals(to: pid, server: server.pid, folder)
+        passSignals(to: pid)
         let end = ChildProgram.reap(pid)
         kill(server.pid, SIGTERM)
         // The lines of what arrived end with the server.
@@ -98,9 +101,9 @@ struct RunSession: Sendable {
         return folder
     }
 
-    /// Gives the hosts of Apple and Google this machine's address.
-    private static func nameHosts(_ folder: DataFolder) throws {
-        let names = (VendorNames.apns + VendorNames.fcm).joined(separator: " ")
+    /// Gives the hosts this machine's address.
+    private func nameHosts(_ folder: DataFolder) throws {
+        let names = hosts.joined(separator: " ")
         let known: Data
         do { known = try Data(contentsOf: URL(fileURLWithPath: "/etc/hosts")) } catch {
             throw CommandError(
@@ -178,18 +181,14 @@ struct RunSession: Sendable {
 
     /// Passes on the signals that the process outside was sent, and ends all when it is gone. In namespaces of its own this
     /// is the first process, with which the others end.
-    private func passSignals(to pid: pid_t, server: pid_t, _ folder: DataFolder) {
+    private func passSignals(to pid: pid_t) {
         // A first process ignores what it does not handle; the command gets what is typed by itself.
         for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
         NamedThread.begin("aldaba-signals") { [isPlain] in
             var number: UInt8 = 0
             while Glibc.read(RunNamespace.signals, &number, 1) == 1 { kill(pid, Int32(number)) }
-            if isPlain {
-                kill(pid, SIGKILL)
-                kill(server, SIGKILL)
-                Self.remove(folder)
-            }
-            _exit(1)
+            // Without a namespace the main thread ends the server and removes the folder, as after every command.
+            if isPlain { kill(pid, SIGKILL) } else { _exit(1) }
         }
     }
 }

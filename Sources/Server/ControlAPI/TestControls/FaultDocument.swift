@@ -4,9 +4,9 @@ import PushCore
 import PushServer
 
 /// The JSON of a fault.
-enum FaultDocument {
+package enum FaultDocument {
     /// The JSON of a fault that was set.
-    static func json(_ fault: Fault) -> JSONValue {
+    package static func json(_ fault: Fault) -> JSONValue {
         var members: [JSONValue.Member] = [.init("id", .string(String(fault.number)))]
         func add(_ name: String, _ value: String?) {
             if let value { members.append(.init(name, .string(value))) }
@@ -47,7 +47,7 @@ enum FaultDocument {
     /// Reads a fault.
     ///
     /// - Throws: A refusal that names the member, and what would be right.
-    static func fault(_ bytes: [UInt8]) throws -> Fault {
+    package static func fault(_ bytes: [UInt8]) throws -> Fault {
         let json: JSONValue
         do { json = try JSONValue(object: bytes) } catch {
             throw ControlError.invalid("the body is no JSON object: \(error)")

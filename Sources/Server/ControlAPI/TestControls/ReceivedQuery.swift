@@ -1,18 +1,20 @@
 import PushServer
 
 /// The query of `GET /v1/received`.
-struct ReceivedQuery {
-    var filter = ReceivedFilter()
+package struct ReceivedQuery {
+    /// The requests that are asked for.
+    package private(set) var filter = ReceivedFilter()
     /// The number of requests that are returned.
-    var limit = 100
+    package private(set) var limit = 100
     /// The number of requests that are waited for.
-    var count = 1
-    var timeout = Duration.zero
+    package private(set) var count = 1
+    /// The time that is waited for them.
+    package private(set) var timeout = Duration.zero
 
     /// Reads the part of an address after its question mark.
     ///
     /// - Throws: A refusal that names the field, and what would be right.
-    init(_ text: String) throws {
+    package init(_ text: String) throws {
         let fields = try FormFields(text)
         let others = ["match", "since", "limit", "count", "timeout"]
         for name in fields.names where ReceivedFilter.Name(rawValue: name) == nil && !others.contains(name) {

@@ -135,11 +135,11 @@ extension Response {
 }
 
 /// A time as tests write it.
-enum TestDuration {
+package enum TestDuration {
     private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
 
     /// Reads `90s`, `28d` or `1d12h`; `nil` for anything else, and for more than ten years.
-    static func read(_ text: String) -> Duration? {
+    package static func read(_ text: String) -> Duration? {
         var (seconds, digits) = (0, "")
         for character in text {
             if character.isASCII, character.isNumber, digits.count < 9 {
