@@ -1,8 +1,7 @@
 import Crypto
 import SwiftASN1
-import X509
 
-/// A trust store as Java reads it, with one authority.
+/// A trust store as Java reads it.
 ///
 /// It is in Java's own format JKS: marks and numbers in network order, each certificate in DER, and at the end a digest of
 /// everything with the store's password.
@@ -13,17 +12,17 @@ package struct JavaTrustStore: Sendable {
     /// The file's bytes.
     package let bytes: [UInt8]
 
-    /// Makes the store of an authority.
+    /// Makes the store of some authorities.
     ///
-    /// - Parameter authority: The certificate, PEM.
-    /// - Throws: An error when there is no certificate in it.
-    package init(authority: String) throws {
-        var serializer = DER.Serializer()
-        try serializer.serialize(Certificate(pemEncoded: authority))
-        let certificate = serializer.serializedBytes
-        var store = Self.bytes(UInt32(0xFEED_FEED)) + Self.bytes(UInt32(2)) + Self.bytes(UInt32(1))
-        store += Self.bytes(UInt32(2)) + Self.text("aldaba") + Self.bytes(UInt64(0)) + Self.text("X.509")
-        store += Self.bytes(UInt32(certificate.count)) + certificate
+    /// - Parameter authorities: The certificates, PEM.
+    /// - Throws: An error when one cannot be read.
+    package init(authorities: String) throws {
+        let certificates = try PEMDocument.parseMultiple(pemString: authorities)
+        var store = Self.bytes(UInt32(0xFEED_FEED)) + Self.bytes(UInt32(2)) + Self.bytes(UInt32(certificates.count))
+        for (place, certificate) in certificates.enumerated() {
+            store += Self.bytes(UInt32(2)) + Self.text("aldaba\(place)") + Self.bytes(UInt64(0)) + Self.text("X.509")
+            store += Self.bytes(UInt32(certificate.derBytes.count)) + certificate.derBytes
+        }
         let password = Self.password.utf16.flatMap { Self.bytes($0) }
         bytes = store + Insecure.SHA1.hash(data: password + Array("Mighty Aphrodite".utf8) + store)
     }

@@ -23,9 +23,12 @@ package struct ChildProgram: Sendable {
 
     /// Starts it; a negative descriptor means none.
     ///
+    /// - Parameter further: A descriptor that it gets as descriptor 3.
     /// - Returns: The process id, for which the caller must call ``reap(_:)``.
-    package func start(input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1) throws(MachineError) -> pid_t {
-        try spawn(input: input, output: output, errors: errors, further: -1, isDetached: true)
+    package func start(
+        input: Int32 = -1, output: Int32 = -1, errors: Int32 = -1, further: Int32 = -1
+    ) throws(MachineError) -> pid_t {
+        try spawn(input: input, output: output, errors: errors, further: further, isDetached: true)
     }
 
     /// Starts it in this process's session, with the same standard input, output and errors.

@@ -12,7 +12,7 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             The command runs in a network of its own, in which fcm.googleapis.com, api.push.apple.com and the other hosts \
             of FCM and APNs are a server of this command's, with a certificate that the usual variables (SSL_CERT_FILE, \
-            REQUESTS_CA_BUNDLE, NODE_EXTRA_CA_CERTS and others) have it trust. No other host can be reached. Any key, \
+            REQUESTS_CA_BUNDLE, NODE_EXTRA_CA_CERTS and others) have it trust. No other host can be reached, unless --allow-network is given. Any key, \
             service account, app and token is accepted. What arrives is printed on standard error; the exit code is the \
             command's. Nothing is left behind.
 
@@ -29,11 +29,19 @@ struct RunCommand: AsyncParsableCommand {
             """) var ports = false
     @Option(help: "A further host that is to be this server, such as a hub's: NAME.servicebus.windows.net.")
     var host: [String] = []
+    @Flag(
+        help: """
+            Let the command reach other hosts too, by the program slirp4netns; ports of this machine's 127.0.0.1 are at \
+            10.0.2.2.
+            """) var allowNetwork = false
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after --.") var command: [String] = []
 
     func validate() throws {
         if let wrong = host.first(where: { !Self.isHost($0) }) {
             throw ValidationError("--host: \(wrong) is no name of a host")
+        }
+        guard !ports || !allowNetwork else {
+            throw ValidationError("with --ports the command has this machine's network; leave --allow-network out")
         }
         guard !command.isEmpty else {
             throw ValidationError("give the command after --, such as: aldaba run -- python test.py")
@@ -52,8 +60,11 @@ struct RunCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let end =
             environment[RunNamespace.variable] == nil
-            ? try RunNamespace.enter(isPlain: ports, environment: environment)
-            : try await RunSession(command, hosts: host, isQuiet: quiet, isPlain: ports, environment: environment).run()
+            ? try RunNamespace.enter(isPlain: ports, allowsNetwork: allowNetwork, environment: environment)
+            : try await RunSession(
+                command, hosts: host, isQuiet: quiet, isPlain: ports, allowsNetwork: allowNetwork,
+                environment: environment
+            ).run()
         switch end {
         case .exited(let code): Glibc.exit(code)
         case .signalled(let number): Glibc.exit(128 + number)

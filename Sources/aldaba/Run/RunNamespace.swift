@@ -20,8 +20,11 @@ enum RunNamespace {
 
     /// Runs this program with the same arguments inside new namespaces, until its end.
     ///
-    /// - Parameter isPlain: Whether it runs in the namespaces of this process.
-    static func enter(isPlain: Bool, environment: [String: String]) throws -> ProgramEnd {
+    /// - Parameters:
+    ///   - isPlain: Whether it runs in the namespaces of this process.
+    ///   - allowsNetwork: Whether the new network is connected with this machine's.
+    static func enter(isPlain: Bool, allowsNetwork: Bool, environment: [String: String]) throws -> ProgramEnd {
+        let connector = allowsNetwork ? try NetworkConnector(environment: environment) : nil
         let prefix = isPlain ? [] : try namespaces(environment: environment)
         guard let program = realpath("/proc/self/exe", nil) else {
             throw CommandError(.failed, "/proc/self/exe cannot be read: \(String(cString: strerror(errno)))")
@@ -35,6 +38,8 @@ enum RunNamespace {
         let pid = try ChildProgram(path: words[0], arguments: Array(words.dropFirst()), environment: inside)
             .startBeside(further: pipe.reading)
         passSignals(to: pipe.writing)
+        let connection = try connector?.connect(pid)
+        defer { connection?.end() }
         return ChildProgram.reap(pid)
     }
 

@@ -12,14 +12,20 @@ struct RunSession: Sendable {
     private let isQuiet: Bool
     /// Whether the command runs in the namespaces of its caller.
     private let isPlain: Bool
+    /// Whether other hosts can be reached too.
+    private let allowsNetwork: Bool
     private let environment: [String: String]
     private let addresses = Readiness<ServerAddresses>()
 
-    init(_ command: [String], hosts: [String], isQuiet: Bool, isPlain: Bool, environment: [String: String]) {
+    init(
+        _ command: [String], hosts: [String], isQuiet: Bool, isPlain: Bool, allowsNetwork: Bool,
+        environment: [String: String]
+    ) {
         self.command = command
         self.hosts = VendorNames.apns + VendorNames.fcm + hosts
         self.isQuiet = isQuiet
         self.isPlain = isPlain
+        self.allowsNetwork = allowsNetwork
         self.environment = environment
     }
 
@@ -33,6 +39,7 @@ struct RunSession: Sendable {
         if !isPlain {
             try NamespaceSetup.startLoopback()
             try nameHosts(folder)
+            if allowsNetwork { try Self.connectNetwork(folder) }
         }
         let certificates = try DevelopmentCertificates.ensure(
             folder: folder.certificates, names: hosts, now: Date()
@@ -44,7 +51,7 @@ struct RunSession: Sendable {
         }
         var variables = environment.merging(
             try RunTrust.variables(
-                authority: certificates.authority, folder: folder, environment: environment)
+                authority: certificates.authority, addsPublic: allowsNetwork, folder: folder, environment: environment)
         ) {
             $1
         }
@@ -148,6 +155,14 @@ struct RunSession: Sendable {
             end.leave()
         }
         return Server(pid: pid, output: end)
+    }
+
+    /// Waits for the connection with the machine's network, whose name server gets this machine's in its place.
+    private static func connectNetwork(_ folder: DataFolder) throws {
+        try NetworkConnector.waitForRoute()
+        let file = folder.root + "/resolv.conf"
+        try PrivateFile.write(Array("nameserver \(NetworkConnector.nameServer)\n".utf8), to: file, mode: 0o644)
+        try NamespaceSetup.mount(file, over: "/etc/resolv.conf")
     }
 
     private var ports: [String] {

@@ -11,10 +11,16 @@ enum RunTrust {
 
     /// Makes the variables, and the files that some of them need.
     ///
-    /// - Parameter environment: The variables that the command has already.
+    /// - Parameters:
+    ///   - addsPublic: Whether the system's authorities are trusted as well.
+    ///   - environment: The variables that the command has already.
     static func variables(
-        authority: String, folder: DataFolder, environment: [String: String]
+        authority: String, addsPublic: Bool, folder: DataFolder, environment: [String: String]
     ) throws -> [String: String] {
+        let own = try PrivateFile.text(authority) ?? ""
+        let others = addsPublic ? publicAuthorities : ""
+        let authority = addsPublic ? folder.root + "/trusted.pem" : authority
+        if addsPublic { try PrivateFile.write(Array((others + own).utf8), to: authority, mode: 0o644) }
         var variables = Dictionary(uniqueKeysWithValues: names.map { ($0, authority) })
         // PHP reads its settings from files alone; the empty part stands for its own folder.
         let php = folder.root + "/php"
@@ -24,12 +30,16 @@ enum RunTrust {
         variables["PHP_INI_SCAN_DIR"] = ":\(php)"
         // A virtual machine says on standard error that it has read this variable.
         let store = folder.root + "/ca.jks"
-        let pem = try PrivateFile.text(authority) ?? ""
-        try PrivateFile.write(JavaTrustStore(authority: pem).bytes, to: store, mode: 0o644)
+        try PrivateFile.write(JavaTrustStore(authorities: own + others).bytes, to: store, mode: 0o644)
         let options =
             "-Djavax.net.ssl.trustStore=\(store) -Djavax.net.ssl.trustStorePassword=\(JavaTrustStore.password)"
         variables["JAVA_TOOL_OPTIONS"] = [environment["JAVA_TOOL_OPTIONS"], options].compactMap(\.self).joined(
             separator: " ")
         return variables
+    }
+
+    /// The authorities that Debian's package ca-certificates installs; none without it.
+    private static var publicAuthorities: String {
+        (try? String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)) ?? ""
     }
 }
