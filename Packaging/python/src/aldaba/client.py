@@ -76,6 +76,11 @@ class Server:
         return f"https://{self.host}:{self.control_port}"
 
     @property
+    def environment(self):
+        """The environment of device tokens, `sandbox` or `production`."""
+        return self._addresses["environment"]
+
+    @property
     def ca(self):
         """The file of the certificate authority that clients are to trust."""
         if self.data is None:

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from aldaba._hub import Hub
 from aldaba._program import program
 from aldaba._senders import Apns, Fcm, SenderKeys
 from aldaba.client import Server
@@ -159,6 +160,13 @@ def apns(request, aldaba):
 def fcm(request, aldaba, tmp_path_factory):
     """What a client of FCM needs, with a project of this test's own (an `Fcm`)."""
     return Fcm.of(aldaba, request.config.stash[RUN].keys, tmp_path_factory.mktemp("aldaba"))
+
+
+@pytest.fixture
+def hub(aldaba):
+    """A notification hub with an app of this test's own (a `Hub`): `connection_string`, `name`, `ca`, `app`, `new_token()`,
+    `wait_for(…)`."""
+    return Hub.made(aldaba.server, aldaba.name or _team())
 
 
 class Device:
