@@ -1,11 +1,15 @@
 """`aldaba run`: programs that know nothing of Aldaba, whose pushes come here."""
 
+import functools
+import http.server
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -295,3 +299,21 @@ def test_a_command_asks_what_came_without_an_address(fixtures):
         "sh", "-c", script, "sh", sys.executable, SEND, json.dumps([(device, "com.example.one")]), BINARY, device, cwd=fixtures)
     status, entry = done.stdout.splitlines()
     assert status == "200 " and json.loads(entry)["payload"]["aps"]["alert"] == device, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("slirp4netns") is None, reason="no slirp4netns here")
+def test_a_command_reaches_this_machine_s_ports_where_the_network_is_allowed(tmp_path):
+    (tmp_path / "page").write_text("outside")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as outside:
+        thread = threading.Thread(target=outside.serve_forever)
+        thread.start()
+        try:
+            script = f"curl -sS http://10.0.2.2:{outside.server_port}/page; curl -sS https://fcm.googleapis.com/ | head -1"
+            done = run("sh", "-c", script, flags=["--allow-network"])
+        finally:
+            outside.shutdown()
+            thread.join()
+    assert done.stdout.startswith("outsideAldaba runs APNs and FCM"), done.stderr
+    done = run("true", flags=["--allow-network", "--ports"])
+    assert done.returncode == 2 and "leave --allow-network out" in done.stderr

@@ -11,7 +11,9 @@ enum ControlRouter {
         let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: FairService(callers: ConnectionCallers(limiter: limiter)))
         if let services = interface.services, let controls = services.controls {
-            router.add(middleware: RecordRequests(controls, project: services.project, clock: services.clock))
+            router.add(
+                middleware: RecordRequests(
+                    controls, authentication: services.senders, project: services.project, clock: services.clock))
         }
         router.add(middleware: ErrorAnswers())
         router.add(middleware: QueryLimit())

@@ -30,6 +30,8 @@ package struct ControlServices: Sendable {
     package var broadcasts: Broadcasts?
     /// Remembers requests and has faults, for tests; `nil` on a server that is not for development.
     package var controls: TestControls?
+    /// Finds the team of any provider's credential, for what tests ask.
+    package var senders: any ProviderAuthentication
     /// The project that a team's service accounts were made for.
     package var project: @Sendable (TeamID) -> String = ProjectName.id
     /// Interfaces of other modules on the same listeners.
@@ -49,6 +51,7 @@ package struct ControlServices: Sendable {
         self.timelines = timelines
         self.withdrawal = withdrawal
         self.authentication = authentication
+        senders = authentication
         self.enrolmentAccess = enrolmentAccess
         status = ServerStatus(failure: { health.failure })
         self.media = media

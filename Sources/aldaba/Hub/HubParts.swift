@@ -51,7 +51,7 @@ struct HubParts: Sendable {
         timelines = Timelines(store: core.store, mailboxes: core.mailboxes)
         interface = HubInterface(
             hubs: hubs, timelines: timelines, withdrawal: core.mailboxes,
-            authentication: core.credentials, names: names,
+            authentication: core.credentials, names: names, senderTime: core.senderTime,
             rates: HubWriteRates(proxies: configuration.values.addressRanges(.proxies)))
     }
 }

@@ -144,6 +144,8 @@ struct ServerParts: Sendable {
     let controls: TestControls?
     /// The server's clock.
     let clock: @Sendable () -> Timestamp
+    /// The server's time at a time of the senders' clocks: tests may have advanced the server's.
+    let senderTime: @Sendable (Timestamp) -> Timestamp
     let logger: Logger
     /// The cell that device tokens name.
     static let cell: UInt16 = 0
@@ -159,6 +161,7 @@ struct ServerParts: Sendable {
                 clock: testClock, hasExpiredCertificate: configuration.values.text(.certificate) == nil) : nil
         let clock: @Sendable () -> Timestamp = { testClock.now }
         self.clock = clock
+        senderTime = testClock.time(ofMachine:)
         databases = try ServerDatabases(configuration.folder, logger: logger)
         let (store, relayDatabase) = (databases.store, databases.relay)
         let sealingKeys = try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue
@@ -170,7 +173,7 @@ struct ServerParts: Sendable {
         apps = AppDirectory(store: store.register, clock: clock)
         let acceptsAny = configuration.values.flag(.acceptAnyCredential)
         credentials = CredentialDirectory(
-            store: store.register, acceptsUnknownKeys: acceptsAny, senderTime: testClock.time(ofMachine:), clock: clock)
+            store: store.register, acceptsUnknownKeys: acceptsAny, senderTime: senderTime, clock: clock)
         certificates = CertificateDirectory(store: store.register, clock: clock)
         serviceAccounts = ServiceAccountDirectory(
             store: store.register, acceptsUnknown: acceptsAny, clock: clock)

@@ -27,6 +27,7 @@ extension ServerParts {
             health: mailboxes.health, media: media, clock: clock)
         services.status = status
         services.controls = controls
+        services.senders = authentication
         services.project = serviceAccounts.projectName(of:)
         services.webEnrolment = webEnrolment
         services.enrolmentKeys = store.register

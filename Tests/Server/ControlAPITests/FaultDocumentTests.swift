@@ -31,7 +31,7 @@ import Testing
             shown
                 == #"{"id":"0","action":"answer","interface":"fcm","token":"t","app":"a","team":"T","namespace":"n","#
                 + #""path":"/v1","connection":2,"status":503,"retryAfter":3,"delay":20,"unprocessed":false,"skip":1,"#
-                + #""times":0,"rate":0.5,"matched":0,"used":0}"#)
+                + #""times":0,"rate":0.5,"seed":9,"matched":0,"used":0}"#)
     }
 
     @Test func `a delay alone is an action, and HTTP/2's actions are those of APNs`() throws {
@@ -44,6 +44,10 @@ import Testing
         (#"{"status":"429"}"#, "status must be a whole number from 200 to 599"),
         (#"{"reason":"Nothing"}"#, "is no reason of APNs"), (#"{"action":"explode"}"#, "action must be one of answer"),
         (#"{"action":"goaway","interface":"fcm"}"#, "HTTP/2"), (#"{"action":"delay"}"#, "delay must be"),
+        (#"{"status":204}"#, "200, or from 400 to 599"),
+        (#"{"interface":"apns-binary","status":500}"#, "has no faults"),
+        (#"{"action":"silence","status":503}"#, "go with the action answer"),
+        (#"{"action":"expired-certificate","token":"x"}"#, "no request is known yet"),
         (#"{"status":500,"rate":2}"#, "rate must be"), (#"{"retryAfter":3}"#, "retryAfter needs"),
         (#"{"status":500,"unprocessed":1}"#, "unprocessed must be true or false"),
         (#"{"token":7}"#, "token must be a string"),

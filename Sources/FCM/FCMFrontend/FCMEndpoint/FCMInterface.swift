@@ -45,7 +45,7 @@ package struct FCMInterface: ControlInterface {
     private func add(_ web: WebPushServices, to router: Router<ControlContext>) {
         let route = WebPushRoute(
             services: web, apps: services.apps, tokens: services.tokens, quotas: quotas, acceptor: services.acceptor,
-            names: services.names, metrics: metrics)
+            senderClock: services.senderClock, names: services.names, metrics: metrics)
         for path: RouterPath in ["wp/:token", "fcm/send/:token"] {
             router.post(path) { request, context in
                 await route.send(

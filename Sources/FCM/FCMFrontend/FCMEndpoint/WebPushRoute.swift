@@ -32,6 +32,8 @@ struct WebPushRoute: Sendable {
     let tokens: TokenDirectory
     let quotas: SendQuotas
     let acceptor: any NotificationAcceptor
+    /// The senders' clock, by which their tokens are valid.
+    let senderClock: @Sendable () -> Timestamp
     let names: @Sendable () -> ServerNames
     let metrics: FCMMetrics
 
@@ -158,7 +160,7 @@ struct WebPushRoute: Sendable {
                 authorization: authorization,
                 cryptoKey: HTTPField.Name("crypto-key").flatMap { request.headers[$0] })
         } catch { throw Self.refusal(.forbidden, error.reason) }
-        if let fault = token.timeFault(at: acceptor.now) { throw Self.refusal(.forbidden, fault) }
+        if let fault = token.timeFault(at: senderClock()) { throw Self.refusal(.forbidden, fault) }
         let names = names()
         guard token.isFor({ names.include(origin: $0) }) else {
             throw Self.refusal(

@@ -13,3 +13,17 @@ extension ProviderAccess: ProjectAuthentication {
     /// The team of a provider token.
     package func team(authorization: String?) async throws -> TeamID? { try await team(authorization) }
 }
+
+/// The access check of the development listener: whoever shows a valid credential acts for its team, everybody else for every
+/// team.
+struct DevelopmentAccess: ProjectAuthentication {
+    private let credentials: any ProjectAuthentication
+
+    init(_ credentials: any ProjectAuthentication) { self.credentials = credentials }
+
+    func team(authorization: String?) async throws -> TeamID? {
+        if authorization != nil, let team = try? await credentials.team(authorization: authorization) { return team }
+        // Any other credential counts as none.
+        return try await ProviderAccess(authentication: nil).team(nil)
+    }
+}

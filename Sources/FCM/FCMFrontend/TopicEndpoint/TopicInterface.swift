@@ -38,7 +38,7 @@ package struct TopicInterface: ControlInterface {
 
     /// Adds the routes of topics.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
-        let access: any ProjectAuthentication = isSecured ? authentication : ProviderAccess(authentication: nil)
+        let access: any ProjectAuthentication = isSecured ? authentication : DevelopmentAccess(authentication)
         let instances = InstanceRoutes(subscriptions: subscriptions, access: access, quotas: quotas, web: web)
         let projects = ProjectTopicRoutes(subscriptions: subscriptions, access: access, quotas: quotas, web: web)
         let broadcasts = BroadcastRoute(sender: sender, access: access)

@@ -14,13 +14,20 @@ package struct HubAccess: Sendable {
 
     private let store: any HubStore
     private let names: @Sendable () -> ServerNames
+    private let senderTime: @Sendable (Timestamp) -> Timestamp
 
     /// Judges by the keys that a store holds.
     ///
-    /// - Parameter names: The names by which clients reach the server, for which signatures are made.
-    package init(store: any HubStore, names: @escaping @Sendable () -> ServerNames) {
+    /// - Parameters:
+    ///   - names: The names by which clients reach the server, for which signatures are made.
+    ///   - senderTime: The server's time at a time of the senders' clocks, for a server whose clock is ahead.
+    package init(
+        store: any HubStore, names: @escaping @Sendable () -> ServerNames,
+        senderTime: @escaping @Sendable (Timestamp) -> Timestamp = { $0 }
+    ) {
         self.store = store
         self.names = names
+        self.senderTime = senderTime
     }
 
     /// Checks a shared access signature.
@@ -48,7 +55,7 @@ package struct HubAccess: Sendable {
         guard let key, isFirst || isSecond else {
             throw Refusal.unauthorized("InvalidSignature: The token has an invalid signature.")
         }
-        guard Timestamp(seconds: expiresAt) > now else {
+        guard senderTime(Timestamp(seconds: expiresAt)) > now else {
             throw Refusal.unauthorized("ExpiredToken: the token has expired")
         }
         let names = names()

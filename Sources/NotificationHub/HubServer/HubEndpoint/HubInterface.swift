@@ -25,10 +25,11 @@ package struct HubInterface: ControlInterface {
     ///   - rates: Counts the writes of keys that anybody may have.
     package init(
         hubs: NotificationHubs, timelines: any TimelineService, withdrawal: any NotificationWithdrawal,
-        authentication: any ProviderAuthentication, names: @escaping @Sendable () -> ServerNames, rates: HubWriteRates
+        authentication: any ProviderAuthentication, names: @escaping @Sendable () -> ServerNames,
+        senderTime: @escaping @Sendable (Timestamp) -> Timestamp = { $0 }, rates: HubWriteRates
     ) {
         self.hubs = hubs
-        access = HubAccess(store: hubs.store, names: names)
+        access = HubAccess(store: hubs.store, names: names, senderTime: senderTime)
         self.timelines = timelines
         self.withdrawal = withdrawal
         self.authentication = authentication

@@ -25,7 +25,10 @@ package enum FaultDocument {
         if !fault.isUnprocessed { members.append(.init("unprocessed", .boolean(false))) }
         add("skip", number: fault.pace.skip)
         add("times", number: fault.pace.times)
-        if fault.pace.rate < 1 { members.append(.init("rate", .number(String(fault.pace.rate)))) }
+        if fault.pace.rate < 1 {
+            members.append(.init("rate", .number(String(fault.pace.rate))))
+            add("seed", number: Int(fault.pace.seed))
+        }
         add("matched", number: fault.matched)
         add("used", number: fault.used)
         return .object(members)
@@ -69,6 +72,16 @@ package enum FaultDocument {
     }
 
     private static func check(_ fault: inout Fault) throws {
+        guard fault.selection.interface != .binary else {
+            throw ControlError.invalid("apns-binary has no faults; its refusals are those of tokens and certificates")
+        }
+        guard fault.action == .answer || fault.reply == nil else {
+            throw ControlError.invalid("status and reason go with the action answer, not with \(fault.action.rawValue)")
+        }
+        guard fault.action != .expiredCertificate || fault.selection == Fault.Selection() else {
+            throw ControlError.invalid(
+                "expired-certificate is for the next connection, of which no request is known yet")
+        }
         switch fault.action {
         case .answer:
             guard fault.reply != nil else {
@@ -159,6 +172,9 @@ package enum FaultDocument {
                 return nil
             }
             let known = reason.flatMap { APNsReason(rawValue: $0)?.status ?? FCMErrorCode(rawValue: $0)?.status.http }
+            if let status, status != 200, !(400...599).contains(status) {
+                throw ControlError.invalid("status must be 200, or from 400 to 599")
+            }
             guard let status = status ?? known else {
                 throw ControlError.invalid(
                     "\(reason ?? "") is no reason of APNs (BadDeviceToken) or FCM (UNREGISTERED); give its status too")

@@ -31,7 +31,10 @@ struct FaultReply {
         case .oauth:
             JSONValue.object([
                 .init(
-                    "error", .string(reply.reason ?? (reply.status < 500 ? "invalid_grant" : "temporarily_unavailable"))
+                    "error",
+                    .string(
+                        reply.reason
+                            ?? ([400, 401].contains(reply.status) ? "invalid_grant" : "temporarily_unavailable"))
                 ),
                 .init("error_description", .string(Self.message)),
             ]).bytes

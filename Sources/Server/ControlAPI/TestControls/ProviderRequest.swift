@@ -9,7 +9,7 @@ struct ProviderRequest {
     var parties = ReceivedRequest.Parties()
 
     /// Reads a method and a path; `nil` for requests that no provider sends.
-    init?(_ method: HTTPRequest.Method, path: String) {
+    init?(_ method: HTTPRequest.Method, path: String, query: String? = nil) {
         let parts = path.split(separator: "/").map(String.init)
         guard let first = parts.first else { return nil }
         switch (first, parts.count) {
@@ -21,7 +21,8 @@ struct ProviderRequest {
             interface = .topics
             parties.namespace = parts[2]
             parties.token = parts[4]
-            parties.topic = parts.count == 7 ? parts[6] : nil
+            let form = try? FormFields(query ?? "")
+            parties.topic = parts.count == 7 ? parts[6] : form?.first("topic_name") ?? form?.first("topicName")
         case ("fcm", 2) where parts[1] == "send": interface = .legacyFCM
         case ("fcm", 2) where parts[1] == "notification": interface = .groups
         case ("fcm", 3) where parts[1] == "send":
@@ -39,20 +40,35 @@ struct ProviderRequest {
         }
     }
 
-    /// The body without the credential in it: an assertion is cut to an ellipsis.
+    /// The body without the credentials in it: of a form the names of its fields, and the grant's type.
     ///
     /// The assertion's issuer, where there is one, becomes the sender.
     mutating func recorded(_ body: [UInt8]) -> [UInt8] {
         guard interface == .oauth else { return body }
-        let fields = String(decoding: body, as: UTF8.self).split(separator: "&").map { field -> String in
-            guard field.hasPrefix("assertion=") else { return String(field) }
-            if let assertion = try? ServiceAssertion(String(field.dropFirst("assertion=".count))) {
-                parties.key = assertion.keyID ?? assertion.issuer
-                parties.namespace = ServiceAccountDirectory.project(ofAddress: assertion.issuer)
-            }
-            return "assertion=…"
+        guard let form = try? FormFields(bytes: body), !form.names.isEmpty else {
+            return body.isEmpty ? [] : Array("…".utf8)
+        }
+        if let assertion = form.first("assertion").flatMap({ try? ServiceAssertion($0) }) {
+            parties.key = assertion.keyID ?? assertion.issuer
+            parties.namespace = ServiceAccountDirectory.project(ofAddress: assertion.issuer)
+        }
+        let known = ["assertion", "grant_type", "scope", "refresh_token", "client_id", "client_secret"]
+        let fields = form.names.map { name in
+            guard known.contains(name) else { return "…" }
+            return name == "grant_type" ? "grant_type=\(form.first(name) ?? "")" : "\(name)=…"
         }
         return Array(fields.joined(separator: "&").utf8)
+    }
+
+    /// A path and its query without the values of fields that may be credentials.
+    static func recorded(path: String, query: String?) -> String {
+        guard let query, !query.isEmpty else { return path }
+        let shown = ["topic_name", "topicName", "details", "allow_missing", "allowMissing", "page_size", "pageSize"]
+        let fields = query.split(separator: "&").map { field -> Substring in
+            let name = field.prefix { $0 != "=" }
+            return shown.contains(String(name)) ? field : name + "=…"
+        }
+        return "\(path)?\(fields.joined(separator: "&"))"
     }
 
     /// The body of an answer without the credential in it.

@@ -22,6 +22,13 @@ package struct ReceivedQuery {
             throw ControlError.invalid("\(name.prefix(64)) is unknown; a query has \(known.joined(separator: ", "))")
         }
         for name in ReceivedFilter.Name.allCases { filter.values[name] = fields.first(name.rawValue) }
+        if let interface = filter.values[.interface], ReceivedRequest.Interface(rawValue: interface) == nil {
+            let known = ReceivedRequest.Interface.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ControlError.invalid("interface must be one of \(known)")
+        }
+        if let status = filter.values[.status], Int(status) == nil {
+            throw ControlError.invalid("status must be a number")
+        }
         for text in fields.all("match") {
             guard let match = ReceivedFilter.Match(text) else {
                 throw ControlError.invalid(

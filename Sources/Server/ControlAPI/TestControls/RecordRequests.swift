@@ -10,16 +10,20 @@ import Synchronization
 /// Remembers the requests of providers for tests, and applies the faults that tests have set.
 struct RecordRequests: RouterMiddleware {
     let controls: TestControls
+    /// Finds the team of a credential.
+    let authentication: any ProviderAuthentication
     /// The project that a team's service accounts were made for.
     let project: @Sendable (TeamID) -> String
     let clock: @Sendable () -> Timestamp
     private let connections = ConnectionNumbers()
 
     init(
-        _ controls: TestControls, project: @escaping @Sendable (TeamID) -> String,
+        _ controls: TestControls, authentication: any ProviderAuthentication,
+        project: @escaping @Sendable (TeamID) -> String,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.controls = controls
+        self.authentication = authentication
         self.project = project
         self.clock = clock
     }
@@ -30,19 +34,21 @@ struct RecordRequests: RouterMiddleware {
     func handle(
         _ request: Request, context: ControlContext, next: (Request, ControlContext) async throws -> Response
     ) async throws -> Response {
-        guard var provider = ProviderRequest(request.method, path: request.uri.path) else {
+        guard var provider = ProviderRequest(request.method, path: request.uri.path, query: request.uri.query) else {
             return try await next(request, context)
         }
         let begun = ContinuousClock.now
         let (request, body) = await Self.withBody(request)
         let recorded = provider.recorded(body)
+        await findSender(request, &provider)
         let (number, fault) = controls.receive(
             ReceivedRequest(
                 at: clock(),
                 content: ReceivedRequest.Content(
                     interface: provider.interface,
                     connection: connections.number(of: context.channel) { controls.nextConnection() },
-                    method: request.method.rawValue, path: request.uri.description,
+                    method: request.method.rawValue,
+                    path: ProviderRequest.recorded(path: request.uri.path, query: request.uri.query),
                     fields: request.headers.map { ReceivedRequest.Field($0.name.canonicalName, $0.value) },
                     body: recorded), parties: provider.parties))
         if let fault, fault.delay > 0 { try await Task.sleep(for: .milliseconds(fault.delay)) }
@@ -63,7 +69,11 @@ struct RecordRequests: RouterMiddleware {
         do {
             let body = try await request.body.collect(upTo: 1 << 20)
             copy.body = RequestBody(buffer: body)
-            return (copy, Array(buffer: body))
+            let bytes = Array(buffer: body)
+            let isPacked = request.headers[.contentEncoding]?.lowercased().hasSuffix("gzip") == true
+            // What cannot be unpacked is shown as it came; the route says why.
+            let plain = isPacked ? try? GzipBody.decoded(bytes, limit: ReceivedRequest.Content.bodyLimit) : nil
+            return (copy, plain ?? bytes)
         } catch {
             // The route finds the same fault, and says it.
             copy.body = RequestBody(asyncSequence: FailedBody(error: error))
@@ -71,9 +81,24 @@ struct RecordRequests: RouterMiddleware {
         }
     }
 
-    /// Notes the team that the request has shown a credential of.
+    /// Finds the team that the request has a credential of, so that faults can be for it.
+    private func findSender(_ request: Request, _ provider: inout ProviderRequest) async {
+        guard [.fcm, .topics, .groups].contains(provider.interface),
+            let authorization = request.headers[.authorization],
+            // The route reads the register again, and says when it cannot.
+            case .team(let team)? = try? await authentication.team(authorization: authorization)
+        else { return }
+        provider.parties.team = team.rawValue
+        provider.parties.namespace = provider.parties.namespace ?? project(team)
+    }
+
+    /// Notes the team that the request has shown a credential of, where that was not found before.
     private func noteSender(_ number: Int) {
-        guard case .team(let team)? = RequestScope.current?.caller else { return }
+        let team: TeamID
+        switch RequestScope.current?.caller {
+        case .team(let known), .clients(of: let known): team = known
+        default: return
+        }
         controls.received.update(number) { request in
             request.parties.team = team.rawValue
             request.parties.namespace = request.parties.namespace ?? project(team)

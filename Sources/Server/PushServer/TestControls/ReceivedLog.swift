@@ -1,3 +1,4 @@
+import NIOCore
 import PushCore
 
 /// The requests of providers that are remembered, the newest of them. A value without I/O.
@@ -6,9 +7,7 @@ struct ReceivedLog: Sendable {
     let limit: Int
     /// The maximum of their bytes, approximately.
     let byteLimit: Int
-    private var requests: [ReceivedRequest] = []
-    /// The index in ``requests`` of the oldest one; the ones before it were forgotten.
-    private var start = 0
+    private var requests = CircularBuffer<ReceivedRequest>()
     private var bytes = 0
     /// The highest number given so far.
     private(set) var last = 0
@@ -27,7 +26,7 @@ struct ReceivedLog: Sendable {
     }
 
     /// The requests, the newest first.
-    var newestFirst: some Sequence<ReceivedRequest> { requests[start...].reversed() }
+    var newestFirst: some Sequence<ReceivedRequest> { requests.reversed() }
 
     /// Remembers a request.
     ///
@@ -38,14 +37,9 @@ struct ReceivedLog: Sendable {
         request.number = last
         requests.append(request)
         bytes += request.cost
-        while requests.count - start > limit || (bytes > byteLimit && requests.count - start > 1) {
-            bytes -= requests[start].cost
-            start += 1
+        while requests.count > limit || (bytes > byteLimit && requests.count > 1) {
+            bytes -= requests.removeFirst().cost
             forgotten += 1
-        }
-        if start > limit {
-            requests.removeFirst(start)
-            start = 0
         }
         return last
     }
@@ -53,14 +47,19 @@ struct ReceivedLog: Sendable {
     /// The request with a number, unless it was forgotten.
     func request(_ number: Int) -> ReceivedRequest? { index(number).map { requests[$0] } }
 
-    private func index(_ number: Int) -> Int? {
+    private func index(_ number: Int) -> CircularBuffer<ReceivedRequest>.Index? {
         // Numbers ascend, and only a reset leaves some out.
-        var (low, high) = (start, requests.count)
+        var (low, high) = (0, requests.count)
         while low < high {
             let middle = (low + high) / 2
-            if requests[middle].number < number { low = middle + 1 } else { high = middle }
+            if requests[requests.index(requests.startIndex, offsetBy: middle)].number < number {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
-        return low < requests.count && requests[low].number == number ? low : nil
+        let index = requests.index(requests.startIndex, offsetBy: low)
+        return low < requests.count && requests[index].number == number ? index : nil
     }
 
     /// Changes a request, unless it was forgotten.
@@ -113,13 +112,12 @@ struct ReceivedLog: Sendable {
     ///
     /// - Returns: Their number.
     mutating func forget(namespace: String?) -> Int {
-        let before = requests.count - start
+        let before = requests.count
         guard let namespace else {
             self = ReceivedLog(after: self)
             return before
         }
-        requests = requests[start...].filter { $0.parties.namespace != namespace }
-        start = 0
+        requests = CircularBuffer(requests.filter { $0.parties.namespace != namespace })
         bytes = requests.reduce(0) { $0 + $1.cost }
         return before - requests.count
     }

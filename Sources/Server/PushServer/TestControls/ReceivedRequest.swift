@@ -29,11 +29,21 @@ package struct ReceivedRequest: Sendable {
         /// The field's value; a credential's is cut to its scheme.
         package var value: String
 
+        private static let secrets: Set = [
+            "authorization", "cookie", "crypto-key", "proxy-authorization", "set-cookie", "x-goog-api-key",
+            "x-goog-iam-authorization-token",
+        ]
+        private static let schemes: Set = ["aidlogin", "basic", "bearer", "key", "vapid", "webpush"]
+
         /// Makes a field without the secrets of a credential.
         package init(_ name: String, _ value: String) {
             self.name = name.lowercased()
-            let isSecret = ["authorization", "cookie", "crypto-key"].contains(self.name)
-            self.value = isSecret ? (value.split(separator: " ").first.map { $0.prefix(12) + " …" } ?? "…") : value
+            guard Self.secrets.contains(self.name) else {
+                self.value = value
+                return
+            }
+            let scheme = value.prefix { $0.isASCII && $0.isLetter }
+            self.value = Self.schemes.contains(scheme.lowercased()) ? "\(scheme) …" : "…"
         }
     }
 
@@ -110,8 +120,11 @@ package struct ReceivedRequest: Sendable {
         package var path: String
         /// The header fields, without pseudo-header fields.
         package var fields: [Field]
-        /// The body.
+        /// The body, up to ``bodyLimit``.
         package var body: [UInt8]
+
+        /// The number of a body's bytes that are kept; no interface accepts more.
+        package static let bodyLimit = 65_536
 
         /// Makes a request.
         package init(
@@ -122,7 +135,7 @@ package struct ReceivedRequest: Sendable {
             self.method = method
             self.path = path
             self.fields = fields
-            self.body = body
+            self.body = body.count > Self.bodyLimit ? Array(body.prefix(Self.bodyLimit)) : body
         }
     }
 
@@ -132,8 +145,10 @@ package struct ReceivedRequest: Sendable {
     package var at: Timestamp
     /// The request as it arrived.
     package let content: Content
-    /// The body as JSON; `nil` where it is none.
-    package let json: JSONValue?
+    /// The title that a person would read; `nil` where there is none.
+    package private(set) var title: String?
+    /// The text that a person would read; `nil` where there is none.
+    package private(set) var text: String?
     /// The sender and the receiver.
     package var parties: Parties
     /// The answer; `nil` where none was given yet, or never.
@@ -148,33 +163,35 @@ package struct ReceivedRequest: Sendable {
         self.at = at
         self.content = content
         self.parties = parties
-        json = try? JSONValue(object: content.body)
-        complete()
+        complete(json)
     }
 
     /// The bytes that count towards the bound.
-    var cost: Int { content.body.count + 1024 + accepted.reduce(0) { $0 + $1.payload.count } }
+    var cost: Int {
+        func bytes(_ fields: [Field]) -> Int { fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 } }
+        let answer = answer.map { bytes($0.fields) + $0.body.count } ?? 0
+        return content.body.count + content.path.utf8.count + bytes(content.fields) + answer + 512
+            + accepted.reduce(0) { $0 + $1.payload.count + 64 }
+    }
 }
 
 extension ReceivedRequest {
+    /// The body as JSON, read anew; `nil` where it is none.
+    package var json: JSONValue? { try? JSONValue(object: content.body) }
+
     /// Takes from the content what the endpoint did not say.
-    private mutating func complete() {
+    private mutating func complete(_ json: JSONValue?) {
         if let named = content.fields.first(where: { $0.name == "aldaba-namespace" })?.value {
             parties.namespace = named
         }
-        guard let message = message else { return }
-        parties.token = parties.token ?? message["token"]?.text ?? message["to"]?.text
-        parties.topic = parties.topic ?? message["topic"]?.text
+        let alert = Alert(json, content.interface)
+        (title, text) = (alert.title, alert.text)
+        guard let message = Alert.message(json, content.interface) else { return }
+        let receiver = message["to"]?.text
+        let topic = receiver?.hasPrefix("/topics/") == true ? receiver.map { String($0.dropFirst(8)) } : nil
+        parties.token = parties.token ?? message["token"]?.text ?? (topic == nil ? receiver : nil)
+        parties.topic = parties.topic ?? message["topic"]?.text ?? topic
         parties.condition = parties.condition ?? message["condition"]?.text
-    }
-
-    /// The message of FCM's.
-    private var message: JSONValue? {
-        switch content.interface {
-        case .fcm: json?["message"]
-        case .legacyFCM: json
-        default: nil
-        }
     }
 
     /// The app's topic; `nil` where none is known.
@@ -182,26 +199,32 @@ extension ReceivedRequest {
         if let app = parties.app { return app }
         return accepted.first.flatMap { $0.app.isEmpty ? nil : $0.app }
     }
+}
 
-    /// The title that a person would read; `nil` where there is none.
-    package var title: String? { alert("title") }
+/// The text that a person would read of a request.
+private struct Alert {
+    var title: String?
+    var text: String?
 
-    /// The text that a person would read; `nil` where there is none.
-    package var text: String? {
-        if let text = alertOfAPNs?.text { return text }
-        return alert("body")
-    }
-
-    private var alertOfAPNs: JSONValue? {
-        switch content.interface {
-        case .apns, .binary: json?["aps"]?["alert"]
-        default: message?["apns"]?["payload"]?["aps"]?["alert"]
+    init(_ json: JSONValue?, _ interface: ReceivedRequest.Interface) {
+        let message = Self.message(json, interface)
+        let payload = interface == .apns || interface == .binary ? json : message?["apns"]?["payload"]
+        let alert = payload?["aps"]?["alert"]
+        func find(_ name: String) -> String? {
+            alert?[name]?.text ?? message?["notification"]?[name]?.text
+                ?? message?["android"]?["notification"]?[name]?.text
+                ?? message?["webpush"]?["notification"]?[name]?.text
         }
+        title = find("title")
+        text = alert?.text ?? find("body")
     }
 
-    private func alert(_ name: String) -> String? {
-        alertOfAPNs?[name]?.text ?? message?["notification"]?[name]?.text
-            ?? message?["android"]?["notification"]?[name]?.text
-            ?? message?["webpush"]?["notification"]?[name]?.text
+    /// The message of FCM's, or of a request about its topics.
+    static func message(_ json: JSONValue?, _ interface: ReceivedRequest.Interface) -> JSONValue? {
+        switch interface {
+        case .fcm: json?["message"]
+        case .legacyFCM, .topics: json
+        default: nil
+        }
     }
 }

@@ -190,5 +190,16 @@ package final class ReceivedRequests: Sendable {
     /// Forgets the requests of a namespace, or all.
     ///
     /// - Returns: Their number.
-    package func forget(namespace: String?) -> Int { state.withLock { $0.log.forget(namespace: namespace) } }
+    package func forget(namespace: String?) -> Int {
+        state.withLock { state in
+            let count = state.log.forget(namespace: namespace)
+            let log = state.log
+            state.waiters = state.waiters.mapValues { waiter in
+                var waiter = waiter
+                waiter.matching = waiter.matching.filter { log.request($0) != nil }
+                return waiter
+            }
+            return count
+        }
+    }
 }

@@ -38,7 +38,7 @@ package final class TestClock: Sendable {
     /// - Throws: A refusal beyond ``limit``.
     package func advance(by duration: Duration) throws {
         guard advanced + duration <= Self.limit else {
-            throw ControlError.invalid("the clock is \(advanced) ahead; it can be ten years ahead at most")
+            throw ControlError.invalid("the clock would be more than ten years ahead, which is the limit")
         }
         advances.withLock { advances in
             let total = ahead.add(duration.components.seconds * 1000, ordering: .relaxed).newValue

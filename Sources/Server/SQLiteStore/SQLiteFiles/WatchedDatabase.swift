@@ -98,6 +98,8 @@ extension WatchedDatabase<DatabasePool> {
             do { _ = try database.checkpoint(.truncate) } catch DatabaseError.SQLITE_INTERRUPT {
                 // A task that was cancelled may interrupt its statement too late, and SQLite then interrupts this. It does so once.
                 _ = try database.checkpoint(.truncate)
+            } catch DatabaseError.SQLITE_BUSY {
+                // Another process moves the log at this moment, or reads it; the last one to close does it.
             }
         }
         try pool.close()

@@ -62,7 +62,7 @@ import Testing
         let route = WebPushRoute(
             services: WebPushServices(register: world.store, withdrawal: NoWithdrawal()), apps: world.services.apps,
             tokens: world.services.tokens, quotas: SendQuotas(perMinute: 100), acceptor: world.acceptor,
-            names: world.services.names, metrics: FCMMetrics())
+            senderClock: world.services.senderClock, names: world.services.names, metrics: FCMMetrics())
         func status(_ audience: String) async throws -> Int {
             let signed = [
                 #"{"alg":"ES256"}"#,

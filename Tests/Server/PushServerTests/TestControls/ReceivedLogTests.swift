@@ -34,8 +34,8 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
     @Test func `bodies beyond the bytes end the oldest requests`() {
         var log = ReceivedLog(limit: 100, byteLimit: 10_000)
         for _ in 1...5 { _ = log.append(request(String(repeating: "x", count: 4000))) }
-        #expect(log.newestFirst.map(\.number) == [5])
-        #expect(log.forgotten == 4)
+        #expect(log.newestFirst.map(\.number) == [5, 4])
+        #expect(log.forgotten == 3)
     }
 
     @Test func `a state that is known before its notification is that of the request`() {
@@ -77,10 +77,23 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
         #expect(named.parties.namespace == "test-7")
     }
 
-    @Test(arguments: ["Authorization", "cookie"])
-    func `a credential is not kept`(name: String) {
-        let field = ReceivedRequest.Field(name, "bearer eyJhbGciOi.secret")
-        #expect(field.value == "bearer …")
+    @Test(arguments: [
+        ("Authorization", "bearer eyJhbGciOi.secret", "bearer …"), ("authorization", "key=SECRETabc", "key …"),
+        ("authorization", "SECRETabc", "…"), ("authorization", "bearer\tSECRET", "bearer …"),
+        ("Cookie", "sid=SECRET", "…"),
+        ("X-Goog-Api-Key", "SECRET", "…"), ("proxy-authorization", "Basic c2VjcmV0", "Basic …"),
+        ("accept", "*/*", "*/*"),
+    ])
+    func `of a credential the scheme is kept`(name: String, value: String, kept: String) {
+        #expect(ReceivedRequest.Field(name, value).value == kept)
+    }
+
+    @Test func `memory does not grow beyond the bound`() {
+        var log = ReceivedLog(limit: 100, byteLimit: 1 << 20)
+        for _ in 1...1000 { _ = log.append(request(String(repeating: "x", count: 2 << 20))) }
+        let kept = log.newestFirst.reduce(0) { $0 + $1.content.body.count }
+        #expect(kept <= 1 << 20)
+        #expect(log.forgotten + log.newestFirst.map(\.number).count == 1000)
     }
 
     /// A request's interface and body, and the title and text of its alert.
@@ -193,6 +206,18 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
         ])
         await wait
         #expect(received.page(filter, limit: 10).items.first?.states == ["acked"])
+    }
+
+    @Test func `requests that were forgotten do not count`() async {
+        let received = ReceivedRequests()
+        var filter = ReceivedFilter()
+        filter.values = [.state: "open"]
+        _ = received.append(request())
+        async let wait: Void = received.wait(for: filter, count: 2, timeout: .milliseconds(300))
+        #expect(received.forget(namespace: nil) == 1)
+        _ = received.append(request())
+        await wait
+        #expect(received.page(filter, limit: 10).matching == 1)
     }
 
     @Test func `a wait ends with its time or its task`() async {
