@@ -30,6 +30,12 @@ package struct ControlListener: Service, CustomStringConvertible {
             }
         }
 
+        /// Whether connections without a credential are read more slowly after refusals. The tests of a development server are
+        /// refused on purpose.
+        fileprivate var slowsRefusals: Bool {
+            if case .development = self { false } else { true }
+        }
+
         /// The listener's name in metrics and log lines.
         fileprivate var name: String {
             switch self {
@@ -103,9 +109,8 @@ package struct ControlListener: Service, CustomStringConvertible {
         do {
             let limits = HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
-                    MalformedRequestHandler(), RefusedBodyHandler(), SlowBodyHandler(), RefusalPaceHandler(),
-                    PlainPathHandler(),
-                ],
+                    MalformedRequestHandler(), RefusedBodyHandler(), SlowBodyHandler(),
+                ] + (interface.slowsRefusals ? [RefusalPaceHandler()] : []) + [PlainPathHandler()],
                 idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))

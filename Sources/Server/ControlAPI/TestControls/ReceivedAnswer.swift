@@ -25,6 +25,7 @@ struct ReceivedAnswer {
             .init("connection", .number(String(content.connection))), .init("method", .string(content.method)),
             .init("path", .string(content.path)), .init("headers", fields(content.fields)),
             .init("payload", request.json ?? .null), body(content.body),
+            .init("length", .number(String(content.length))),
         ]
         members += [
             .init("token", text(parties.token)), .init("app", text(request.app)),

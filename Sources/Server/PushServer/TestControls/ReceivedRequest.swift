@@ -38,7 +38,11 @@ package struct ReceivedRequest: Sendable {
         /// Makes a field without the secrets of a credential.
         package init(_ name: String, _ value: String) {
             self.name = name.lowercased()
-            guard Self.secrets.contains(self.name) else {
+            let name = self.name
+            let isSecret =
+                Self.secrets.contains(name)
+                || ["-token", "-key", "-auth", "authorization"].contains(where: name.hasSuffix)
+            guard isSecret else {
                 self.value = value
                 return
             }
@@ -123,6 +127,9 @@ package struct ReceivedRequest: Sendable {
         /// The body, up to ``bodyLimit``.
         package var body: [UInt8]
 
+        /// The length of the whole body in bytes.
+        package let length: Int
+
         /// The number of a body's bytes that are kept; no interface accepts more.
         package static let bodyLimit = 65_536
 
@@ -135,6 +142,7 @@ package struct ReceivedRequest: Sendable {
             self.method = method
             self.path = path
             self.fields = fields
+            length = body.count
             self.body = body.count > Self.bodyLimit ? Array(body.prefix(Self.bodyLimit)) : body
         }
     }
