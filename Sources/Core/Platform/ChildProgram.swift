@@ -13,7 +13,7 @@ package struct ChildProgram: Sendable {
     /// The environment variables: it inherits none.
     package var environment: [String: String]
 
-    /// Creates a program without starting it; ``start(input:output:errors:)`` and ``run(input:outputLimit:timeout:)``
+    /// Creates a program without starting it; ``start(input:output:errors:further:)`` and ``run(input:outputLimit:timeout:)``
     /// start it.
     package init(path: String, arguments: [String], environment: [String: String]) {
         self.path = path

@@ -91,6 +91,8 @@ enum RouteCosts {
 
     private static let firebase = [
         row("POST /token", .team, cost: "one signature of RSA or ECDSA", budget: shared),
+        row("POST /o/oauth2/token", .team, cost: "one signature of RSA or ECDSA", budget: shared),
+        row("POST /oauth2/v4/token", .team, cost: "one signature of RSA or ECDSA", budget: shared),
         row(
             "POST /v1/projects/{project}/messages:send", .team, cost: "a group's 20 notifications",
             budget: "the project's messages a minute"),

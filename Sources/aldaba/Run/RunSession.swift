@@ -168,7 +168,10 @@ struct RunSession: Sendable {
     private var ports: [String] {
         isPlain
             ? ["--apns-port=0", "--device-port=0", "--shared-port=0"]
-            : ["--shared-port=443", "--apns-port=2197", "--device-port=5223", "--legacy-port=2195"]
+            : [
+                "--shared-port=443", "--apns-port=2197", "--device-port=5223", "--legacy-port=2195",
+                "--legacy-feedback-port=2196",
+            ]
     }
 
     /// Reads the server's lines to their end.

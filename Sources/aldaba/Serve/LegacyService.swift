@@ -25,7 +25,7 @@ struct LegacyService: Service, CustomStringConvertible {
                     environment: configuration.environment, cell: ServerParts.cell),
                 LegacyEndpoint.Directories(
                     certificates: RegisteredCertificates(parts.certificates), apps: parts.apps, tokens: parts.tokens,
-                    feedback: parts.store.register),
+                    feedback: parts.store.register, onDemand: parts.onDemand),
                 acceptor: parts.mailboxes, controls: parts.controls, on: MultiThreadedEventLoopGroup.singleton,
                 logger: parts.logger)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port ?? feedbackPort ?? 0, error: error) }

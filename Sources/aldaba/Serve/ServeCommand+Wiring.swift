@@ -174,7 +174,7 @@ struct ServerParts: Sendable {
         let acceptsAny = configuration.values.flag(.acceptAnyCredential)
         credentials = CredentialDirectory(
             store: store.register, acceptsUnknownKeys: acceptsAny, senderTime: senderTime, clock: clock)
-        certificates = CertificateDirectory(store: store.register, clock: clock)
+        certificates = CertificateDirectory(store: store.register, acceptsUnknown: acceptsAny, clock: clock)
         serviceAccounts = ServiceAccountDirectory(
             store: store.register, acceptsUnknown: acceptsAny, clock: clock)
         self.accessTokens = accessTokens

@@ -68,12 +68,16 @@ package final class LegacyEndpoint: Sendable {
         var apps: AppDirectory
         var tokens: TokenDirectory
         var feedback: any FeedbackStore
+        var onDemand: OnDemandRegister?
 
         /// Creates the set of directories.
+        ///
+        /// - Parameter onDemand: Adds unknown apps and devices; `nil` where they are refused.
         package init(
             certificates: any CertificateAuthentication, apps: AppDirectory, tokens: TokenDirectory,
-            feedback: any FeedbackStore
+            feedback: any FeedbackStore, onDemand: OnDemandRegister? = nil
         ) {
+            self.onDemand = onDemand
             self.certificates = certificates
             self.apps = apps
             self.tokens = tokens
@@ -92,7 +96,7 @@ package final class LegacyEndpoint: Sendable {
     ) async throws -> LegacyEndpoint {
         let gate = LegacyPushGate(
             certificates: directories.certificates, apps: directories.apps, tokens: directories.tokens,
-            environment: configuration.environment)
+            environment: configuration.environment, onDemand: directories.onDemand)
         let report = LegacyReport(logger: logger)
         let check = CertificateCheck(
             gate: gate, limiter: ConnectionLimiter(listener: "legacy", configuration.admission, logger: logger),

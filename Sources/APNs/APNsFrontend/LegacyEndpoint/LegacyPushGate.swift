@@ -9,6 +9,8 @@ struct LegacyPushGate: Sendable {
     let tokens: TokenDirectory
     /// The environment that this endpoint serves.
     let environment: PushEnvironment
+    /// Adds unknown apps and devices; `nil` where they are refused.
+    var onDemand: OnDemandRegister?
 
     /// The decision on a push.
     enum Decision: Sendable {
@@ -51,7 +53,7 @@ struct LegacyPushGate: Sendable {
         case .owner(let known): owner = known
         case .refused(let refusal, let owner): throw Refused(status: .unknown, refusal: refusal, owner: owner)
         }
-        guard let app = try await apps.find(owner.topic), app.team == owner.team else {
+        guard let app = try await app(of: owner) else {
             throw Refused(
                 status: .missingTopic,
                 refusal: APNsRejection(
@@ -68,6 +70,12 @@ struct LegacyPushGate: Sendable {
         return (app, owner)
     }
 
+    /// The app of a certificate's owner; `nil` where there is none.
+    private func app(of owner: CertificateOwner) async throws -> RegisteredApp? {
+        if let onDemand, onDemand.kinds.contains(.apps) { return try await onDemand.app(owner.topic, of: owner.team) }
+        return try await apps.find(owner.topic).flatMap { $0.team == owner.team ? $0 : nil }
+    }
+
     private func judge(_ push: LegacyPush, certificate: [UInt8], ticket: Int32) async throws -> Decision {
         let (app, owner) = try await addressee(certificate)
         func refused(_ status: LegacyStatus, reason: APNsReason, note: String) -> Refused {
@@ -80,7 +88,10 @@ struct LegacyPushGate: Sendable {
         guard let token = DeviceToken(bytes: push.token) else {
             throw refused(.invalidTokenSize, reason: .badDeviceToken, note: "the device token has not 32 bytes")
         }
-        switch try await resolution(of: token) {
+        if let refusal = onDemand?.refusal(of: token) {
+            throw Refused(status: .invalidToken, refusal: refusal, owner: owner)
+        }
+        switch try await resolution(of: token, app) {
         case .bad, .needsLookUp:
             throw refused(.invalidToken, reason: .badDeviceToken, note: "the device token was not made here")
         case .ended(let instant):
@@ -107,9 +118,10 @@ struct LegacyPushGate: Sendable {
         }
     }
 
-    private func resolution(of token: DeviceToken) async throws -> TokenDirectory.Resolution {
-        let known = tokens.known(token)
-        guard case .needsLookUp = known else { return known }
-        return try await tokens.find(token)
+    private func resolution(of token: DeviceToken, _ app: RegisteredApp) async throws -> TokenDirectory.Resolution {
+        var known = tokens.known(token)
+        if case .needsLookUp = known { known = try await tokens.find(token) }
+        guard known == .bad, let onDemand, onDemand.kinds.contains(.tokens) else { return known }
+        return .active(try await onDemand.subject(of: token, text: token.description, app: app))
     }
 }

@@ -27,7 +27,10 @@ package struct FCMInterface: ControlInterface {
             access: access, gate: gate, quotas: quotas, throttles: throttles, acceptor: services.acceptor,
             audiences: services.audiences, metrics: metrics)
         let groups = DeviceGroupRoute(access: access, gate: gate, groups: services.groups, acceptor: services.acceptor)
-        router.post("token") { request, context in await tokens.respond(request, logger: context.logger) }
+        // Service accounts of earlier years name the other two.
+        for path: RouterPath in ["token", "o/oauth2/token", "oauth2/v4/token"] {
+            router.post(path) { request, context in await tokens.respond(request, logger: context.logger) }
+        }
         router.post("v1/projects/:project/messages:send") { request, context in
             await messages.respond(
                 request, project: try context.parameters.require("project"), logger: context.logger)

@@ -14,6 +14,8 @@ struct ProviderRequest {
         guard let first = parts.first else { return nil }
         switch (first, parts.count) {
         case ("token", 1) where method == .post: interface = .oauth
+        case ("o", 3) where parts[1...] == ["oauth2", "token"]: interface = .oauth
+        case ("oauth2", 3) where parts[1...] == ["v4", "token"]: interface = .oauth
         case ("v1", 4) where parts[1] == "projects" && parts[3] == "messages:send":
             interface = .fcm
             parties.namespace = parts[2]

@@ -18,6 +18,8 @@ package final class CertificateDirectory: Sendable {
         package var certificate: ProviderCertificate
         /// The team's authority that signed it; `nil` where the register has the certificate itself.
         package var authority: CertificateAuthority?
+        /// Whether the register has neither it nor an authority, and it is accepted for tests: at any time, in any environment.
+        package var isUnknown = false
 
         /// Creates a credential; nothing is checked.
         package init(
@@ -31,6 +33,7 @@ package final class CertificateDirectory: Sendable {
 
         /// The refusal of a certificate that is not valid now, or not in an environment.
         package func refusal(at now: Timestamp, in environment: PushEnvironment) -> APNsRejection? {
+            guard !isUnknown else { return nil }
             if let refusal = certificate.refusal(at: now) { return refusal }
             if let authority, !authority.isValid(at: now) {
                 return APNsRejection(
@@ -118,6 +121,7 @@ package final class CertificateDirectory: Sendable {
 
     private let store: any CertificateRegister
     private let clock: @Sendable () -> Timestamp
+    private let acceptsUnknown: Bool
     private let state = Mutex(State())
     /// The number of readings that changed certificates or authorities: a connection's cache is valid for one such
     /// number.
@@ -126,8 +130,13 @@ package final class CertificateDirectory: Sendable {
 
     /// Creates a directory that has read nothing yet.
     ///
-    /// - Parameter clock: The clock by which certificates begin and expire.
-    package init(store: any CertificateRegister, clock: @escaping @Sendable () -> Timestamp) {
+    /// - Parameters:
+    ///   - acceptsUnknown: Whether an unknown certificate is accepted, whoever signed it: for tests.
+    ///   - clock: The clock by which certificates begin and expire.
+    package init(
+        store: any CertificateRegister, acceptsUnknown: Bool = false, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.acceptsUnknown = acceptsUnknown
         self.store = store
         self.clock = clock
         reading = CoalescedLoad(clock: clock)
@@ -213,6 +222,13 @@ package final class CertificateDirectory: Sendable {
             return refused("the client's certificate cannot be used: \(error)")
         }
         guard let signer = authorities.first(where: { certificate.isSigned(by: $0.authority) }) else {
+            if acceptsUnknown {
+                let bundleID = certificate.bundleID.rawValue
+                var credential = Credential(
+                    team: ServiceAccountDirectory.team(ofProject: bundleID), id: bundleID, certificate: certificate)
+                credential.isUnknown = true
+                return .success(credential)
+            }
             return refused(
                 "the register has no certificate like the one of \(certificate.bundleID), and no authority that signed it"
             )
