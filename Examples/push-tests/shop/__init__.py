@@ -1,0 +1,1 @@
+"""A shop that tells its customers of their orders by APNs and FCM."""
