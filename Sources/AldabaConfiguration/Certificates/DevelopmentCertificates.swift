@@ -113,6 +113,7 @@ package struct DevelopmentCertificates: Sendable {
         /// Whether the certificate names every one of these hosts.
         func has(_ names: [String]) -> Bool {
             guard !names.isEmpty else { return true }
+            // Names that cannot be read are none, and the certificate is made anew.
             let known =
                 (try? certificate.extensions.subjectAlternativeNames).flatMap { $0 } ?? SubjectAlternativeNames()
             return Set(names.map(GeneralName.dnsName)).isSubset(of: Set(known))

@@ -40,6 +40,7 @@ enum RunTrust {
 
     /// The authorities that Debian's package ca-certificates installs; none without it.
     private static var publicAuthorities: String {
+        // Without the package there are none.
         (try? String(contentsOfFile: "/etc/ssl/certs/ca-certificates.crt", encoding: .utf8)) ?? ""
     }
 }

@@ -20,7 +20,7 @@ struct LegacyIntake: Sendable {
         var accepted: [AcceptedNotification] = []
         var error: LegacyError?
         var judged = 0
-        let record = controls.map { LegacyRecord($0, pushes, at: acceptor.now) }
+        let record = controls.map { LegacyRecord($0, pushes: pushes, at: acceptor.now) }
         for push in pushes {
             let decision = await decide(push, certificate, ticket: Int32(judged))
             switch decision {
@@ -40,7 +40,7 @@ struct LegacyIntake: Sendable {
                 isStopping ? .shutdown : .processingError, identifier: pushes[judged].identifier,
                 note: "the notification could not be stored")
         }
-        record?.end(judged, error)
+        record?.end(taken: judged, error: error)
         metrics.taken.increment(by: judged)
         if let error {
             metrics.refused(error.status)
@@ -71,7 +71,7 @@ struct LegacyIntake: Sendable {
         let collector = ResultCollector()
         let taken = await acceptor.acceptAll(acceptances, sink: collector)
         let results = await collector.results(count: taken)
-        record?.accepted(acceptances, results)
+        record?.accepted(acceptances, results: results)
         let failed = results.filter { $0.id == nil }.map(\.ticket).min()
         if let failed { return (failed, false) }
         return taken < acceptances.count ? (acceptances[taken].ticket, true) : (nil, false)

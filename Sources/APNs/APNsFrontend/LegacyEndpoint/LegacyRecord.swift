@@ -8,7 +8,7 @@ struct LegacyRecord: Sendable {
     private let numbers: [Int]
     private let begun = ContinuousClock.now
 
-    init(_ controls: TestControls, _ pushes: [LegacyPush], at now: Timestamp) {
+    init(_ controls: TestControls, pushes: [LegacyPush], at now: Timestamp) {
         self.controls = controls
         numbers = pushes.map { push in
             var parties = ReceivedRequest.Parties()
@@ -23,7 +23,7 @@ struct LegacyRecord: Sendable {
     }
 
     /// Notes the notifications that were made of pushes, whose tickets are their places in the burst.
-    func accepted(_ acceptances: [AcceptedNotification], _ results: [AcceptanceResult]) {
+    func accepted(_ acceptances: [AcceptedNotification], results: [AcceptanceResult]) {
         let byTicket = Dictionary(acceptances.map { ($0.ticket, $0) }) { $1 }
         for result in results where numbers.indices.contains(Int(result.ticket)) {
             guard let acceptance = byTicket[result.ticket], let id = result.id else { continue }
@@ -38,7 +38,7 @@ struct LegacyRecord: Sendable {
     }
 
     /// Notes the end of the burst: the pushes before a place were taken, and that one has the error.
-    func end(_ taken: Int, _ error: LegacyError?) {
+    func end(taken: Int, error: LegacyError?) {
         for (place, number) in numbers.enumerated() {
             guard place < taken || error != nil && place == taken else { continue }
             let status = place < taken ? 0 : Int(error?.status.rawValue ?? 0)

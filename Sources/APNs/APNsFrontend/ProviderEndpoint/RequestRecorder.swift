@@ -104,6 +104,7 @@ extension ReceivedRequest {
     fileprivate init(at now: Timestamp, request: HTTP2Request, connection: Int) {
         let path = request.headers.field(":path") ?? ""
         var parties = Parties()
+        // A credential that cannot be read names nobody; the endpoint refuses it.
         if let index = request.headers.first("authorization"),
             let token = try? ProviderToken(authorization: request.headers.value(index))
         {

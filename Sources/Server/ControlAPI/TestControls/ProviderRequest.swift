@@ -23,6 +23,7 @@ struct ProviderRequest {
             interface = .topics
             parties.namespace = parts[2]
             parties.token = parts[4]
+            // A query that cannot be read names no topic; the route refuses it.
             let form = try? FormFields(query ?? "")
             parties.topic = parts.count == 7 ? parts[6] : form?.first("topic_name") ?? form?.first("topicName")
         case ("fcm", 2) where parts[1] == "send": interface = .legacyFCM

@@ -68,6 +68,7 @@ struct ReceivedAnswer {
         .object([
             .init("id", .string(accepted.id.description)),
             .init("app", text(accepted.app.isEmpty ? nil : accepted.app)),
+            // An encrypted payload is no JSON.
             .init("payload", (try? JSONValue(accepted.payload)) ?? .null), .init("state", .string(state)),
         ])
     }

@@ -37,10 +37,11 @@ struct RecordRequests: RouterMiddleware {
         guard var provider = ProviderRequest(request.method, path: request.uri.path, query: request.uri.query) else {
             return try await next(request, context)
         }
-        let begun = ContinuousClock.now
+        var exchange = Exchange(provider: provider)
         let (request, body) = await Self.withBody(request)
         let recorded = provider.recorded(body)
         await findSender(request, &provider)
+        exchange.provider = provider
         let (number, fault) = controls.receive(
             ReceivedRequest(
                 at: clock(),
@@ -52,15 +53,23 @@ struct RecordRequests: RouterMiddleware {
                     fields: request.headers.map { ReceivedRequest.Field($0.name.canonicalName, $0.value) },
                     body: recorded), parties: provider.parties))
         if let fault, fault.delay > 0 { try await Task.sleep(for: .milliseconds(fault.delay)) }
-        if let fault, let answer = try await answer(fault, provider, context) {
-            return try await record(answer, number, provider, begun)
+        exchange.number = number
+        if let fault, let answer = try await answer(fault, to: exchange, on: context.channel) {
+            return try await record(answer, of: exchange)
         }
         let response = try await ReceivedRequests.$current.withValue(number) { try await next(request, context) }
         noteSender(number)
         guard let fault, fault.action == .cut || fault.action == .silence else {
-            return try await record(response, number, provider, begun)
+            return try await record(response, of: exchange)
         }
-        return try await lose(response, by: fault.action, context)
+        return try await lose(response, by: fault.action, on: context.channel)
+    }
+
+    /// A request that is to be answered.
+    private struct Exchange {
+        var number = 0
+        var provider: ProviderRequest
+        let begun = ContinuousClock.now
     }
 
     /// Reads the whole body, so that it can be remembered and read again.
@@ -106,23 +115,21 @@ struct RecordRequests: RouterMiddleware {
     }
 
     /// Notes an answer.
-    private func record(
-        _ response: Response, _ number: Int, _ provider: ProviderRequest, _ begun: ContinuousClock.Instant
-    ) async throws -> Response {
+    private func record(_ response: Response, of exchange: Exchange) async throws -> Response {
         var response = response
         let collected = CollectedBody()
         try await response.body.write(collected)
         let body = collected.bytes
         response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: body))
-        let recorded = provider.recordedAnswer(body)
+        // An answer that is no JSON has no name and no reason.
         let json = try? JSONValue(object: body)
-        if let name = json?["name"]?.text { noteBroadcast(name, number) }
+        if let name = json?["name"]?.text { noteBroadcast(name, exchange.number) }
         controls.received.answered(
-            number,
+            exchange.number,
             ReceivedRequest.Answer(
                 status: response.status.code, reason: response.status.code < 300 ? nil : FaultReply.reason(in: json),
                 fields: response.headers.map { ReceivedRequest.Field($0.name.canonicalName, $0.value) },
-                body: recorded, duration: begun.duration(to: .now)))
+                body: exchange.provider.recordedAnswer(body), duration: exchange.begun.duration(to: .now)))
         return response
     }
 
@@ -136,25 +143,24 @@ struct RecordRequests: RouterMiddleware {
 
     /// The answer that a fault gives; `nil` where the request is to be processed.
     private func answer(
-        _ fault: Fault, _ provider: ProviderRequest, _ context: ControlContext
+        _ fault: Fault, to exchange: Exchange, on channel: any Channel
     ) async throws -> Response? {
         switch fault.action {
-        case .answer: fault.reply.map { FaultReply($0, provider.interface).response }
+        case .answer: fault.reply.map { FaultReply($0, exchange.provider.interface).response }
         case .cut where fault.isUnprocessed, .silence where fault.isUnprocessed:
-            try await lose(Response(status: .ok), by: fault.action, context)
+            try await lose(Response(status: .ok), by: fault.action, on: channel)
         case .cut, .silence, .delay, .goAway, .refuseStream, .oneStream, .expiredCertificate: nil
         }
     }
 
     /// Has an answer not arrive: the connection is closed in the middle of it, or stays silent.
-    private func lose(_ response: Response, by action: Fault.Action, _ context: ControlContext) async throws -> Response
-    {
-        if action == .silence { await Self.waitForEnd(of: context.channel) }
+    private func lose(_ response: Response, by action: Fault.Action, on channel: any Channel) async throws -> Response {
+        if action == .silence { await Self.waitForEnd(of: channel) }
         let collected = CollectedBody()
         try await response.body.write(collected)
         let body = collected.bytes
         var response = response
-        response.body = ResponseBody(contentLength: body.count + 1) { [channel = context.channel] writer in
+        response.body = ResponseBody(contentLength: body.count + 1) { writer in
             try await writer.write(ByteBuffer(bytes: body.prefix(body.count / 2)))
             channel.close(promise: nil)
             throw CutOff()
