@@ -68,6 +68,8 @@ let grdb = foreign("GRDB", "GRDB.swift")
 let grdbSQLite = foreign("GRDBSQLite", "GRDB.swift")
 let protobuf = foreign("SwiftProtobuf", "swift-protobuf")
 let hummingbird = foreign("Hummingbird", "hummingbird")
+let hummingbirdHTTP2 = foreign("HummingbirdHTTP2", "hummingbird")
+let nioHTTP2 = foreign("NIOHTTP2", "swift-nio-http2")
 let lifecycle = foreign("ServiceLifecycle", "swift-service-lifecycle")
 let asyncHTTPClient = foreign("AsyncHTTPClient", "async-http-client")
 let argumentParser = foreign("ArgumentParser", "swift-argument-parser")
@@ -106,7 +108,7 @@ let server: [Target] = [
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "FCMFrontend", "FCMProtocol", "Networking",
         "PushCore",
-        "PushServer", hummingbird, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
+        "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
 ]
 
 let apns: [Target] = [
@@ -360,6 +362,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
         .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
         .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
+        .package(url: "https://github.com/apple/swift-nio-http2", .upToNextMinor(from: "1.46.0")),
         .package(url: "https://github.com/apple/swift-nio-ssl", .upToNextMinor(from: "2.37.6")),
         .package(url: "https://github.com/apple/swift-protobuf", .upToNextMinor(from: "1.39.0")),
         .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),

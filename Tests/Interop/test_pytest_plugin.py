@@ -35,6 +35,7 @@ def test_apns(push, received, device):
     assert [each.title for each in received.all()] == ["Hello", "Hello again"]
     assert [each.title for each in received.wait_for_count(2)] == ["Hello", "Hello again"]
     assert received.wait_for(match={"aps.alert.title": "Hello"}).number == entry.number
+    assert received.wait_for(match={"aps": {"alert": {"title": "Hello"}}}).number == entry.number
 
 def test_fcm(message, received, device, fcm):
     assert message(device.token, "Hola").status_code == 200

@@ -210,6 +210,24 @@ def test_a_team_sees_its_own_requests_over_tls_and_changes_nothing_there(server,
             assert client.post(path, headers={"authorization": one.authorization}, json={}).status_code == 404
 
 
+def test_fcm_is_served_over_http2_to_clients_that_ask_for_it(server, http):
+    client = Client(server.ready["http"], new_account(f"h2-{secrets.token_hex(3)}"), f"tok:{secrets.token_hex(8)}").signed_in()
+    project = client.account["project_id"]
+    context = ssl.create_default_context(cafile=server.ready["ca"])
+    with httpx.Client(http2=True, verify=context, base_url=server.ready["control"]) as control:
+        def send():
+            return control.post(
+                f"/v1/projects/{project}/messages:send", json={"message": {"token": client.token}},
+                headers={"authorization": f"Bearer {client.access_token}"})
+        answers = [send() for _ in range(20)]
+        http.post("/v1/faults", json={"status": 429, "retryAfter": 1, "namespace": project}).raise_for_status()
+        answers += [send(), send()]
+    assert {each.http_version for each in answers} == {"HTTP/2"}
+    assert [each.status_code for each in answers] == [200] * 20 + [429, 200]
+    found = received(http, interface="fcm", namespace=project)["received"]
+    assert len(found) == 22 and len({each["connection"] for each in found}) == 1
+
+
 def test_the_emulator_hub_lists_messaging(server, http):
     emulators = http.get("/emulators").json()
     port = int(server.ready["http"].rsplit(":", 1)[1])

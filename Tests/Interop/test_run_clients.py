@@ -86,7 +86,7 @@ MARKS = {
     "async-firebase": [library("async_firebase")], "curl": [program("curl")],
     "php-curl": [pytest.mark.skipif(not with_curl(), reason="no curl in PHP")], "php-streams": [program("php")],
     "node-apns": [program("node")], "node-fcm": [program("node")],
-    "node-fcm-each": [program("node"), pytest.mark.xfail(strict=True, reason="FCM's hosts do not offer HTTP/2 yet")],
+    "node-fcm-each": [program("node")],
     "go": [program("go")], "java": [program("java")], "ruby": [program("ruby")],
 }
 

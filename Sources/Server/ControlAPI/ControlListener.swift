@@ -117,6 +117,8 @@ package struct ControlListener: Service, CustomStringConvertible {
             let server = HTTPServerBuilder { [interface, limiter] in
                 let plain = DroppableChannel(HTTP1Channel(responder: $0, configuration: limits))
                 switch interface {
+                case .secured(let services, let tls) where services.controls != nil:
+                    return UpgradableChannel($0, configuration: limits, tls: tls, limiter: limiter)
                 case .secured(_, let tls): return AdmittedChannel(plain, tls: tls, limiter: limiter)
                 case .metrics: return AdmittedChannel(plain, tls: nil, limiter: limiter)
                 case .development, .pages: return plain

@@ -17,6 +17,7 @@ final class ServerCertificate: Sendable {
         var names: [String]
         var provider: NIOSSLContext
         var plain: NIOSSLContext
+        var upgradable: NIOSSLContext
         var certified: NIOSSLContext
     }
 
@@ -60,8 +61,10 @@ final class ServerCertificate: Sendable {
     /// TLS of the provider API.
     var provider: @Sendable () -> NIOSSLContext { { self.context { $0.provider } } }
 
-    /// TLS of the control API.
-    var control: @Sendable () -> NIOSSLContext { { self.context { $0.plain } } }
+    /// TLS of the control API; that of a development server offers HTTP/2 too.
+    var control: @Sendable () -> NIOSSLContext {
+        { [isUpgradable = faults != nil] in self.context { isUpgradable ? $0.upgradable : $0.plain } }
+    }
 
     /// The context of a new connection, which a test may have set a fault for.
     private func context(_ select: (Contexts) -> NIOSSLContext) -> NIOSSLContext {
@@ -128,6 +131,8 @@ final class ServerCertificate: Sendable {
         http2.certificateVerification = .optionalVerification
         // Nor are the system's authorities asked, which a machine need not have.
         http2.trustRoots = .certificates([])
+        var upgradable = plain
+        upgradable.applicationProtocols = ["h2", "http/1.1"]
         var certified = plain
         // Whose it is and whether it counts, the endpoint asks the register.
         certified.certificateVerification = .noHostnameVerification
@@ -135,6 +140,7 @@ final class ServerCertificate: Sendable {
         return Contexts(
             names: names, provider: try NIOSSLContext(configuration: http2),
             plain: try NIOSSLContext(configuration: plain),
+            upgradable: try NIOSSLContext(configuration: upgradable),
             certified: try NIOSSLContext(configuration: certified))
     }
 }

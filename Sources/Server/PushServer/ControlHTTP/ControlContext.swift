@@ -11,6 +11,8 @@ package struct ControlContext: RequestContext {
     /// Creates the context of a request.
     package init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        channel = source.channel
+        // The parent of an HTTP/2 stream is its connection, whose parent is the listener; a connection's is the listener.
+        let parent = source.channel.parent
+        channel = parent?.parent == nil ? source.channel : parent ?? source.channel
     }
 }
