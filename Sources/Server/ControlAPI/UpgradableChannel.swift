@@ -5,10 +5,14 @@ import NIOCore
 import NIOHTTP2
 import NIOSSL
 import Networking
+import ServiceLifecycle
 
 /// HTTP/2 and HTTP/1.1 over TLS, as the client chooses: Google's hosts have both. For development servers; elsewhere the control
 /// API has HTTP/1.1.
 struct UpgradableChannel: ServerChildChannel {
+    /// The time that open requests have to end when the server stops.
+    private static let grace = TimeAmount.milliseconds(50)
+
     private let http1: DroppableChannel
     private let http2: HTTP2Channel
     private let tls: @Sendable () -> NIOSSLContext
@@ -22,7 +26,8 @@ struct UpgradableChannel: ServerChildChannel {
         http1 = DroppableChannel(HTTP1Channel(responder: responder, configuration: configuration))
         http2 = HTTP2Channel(
             responder: responder,
-            configuration: HTTP2Channel.Configuration(idleTimeout: .seconds(60), streamConfiguration: configuration))
+            configuration: HTTP2Channel.Configuration(
+                idleTimeout: .seconds(60), streamConfiguration: configuration))
         self.tls = tls
         self.limiter = limiter
     }
@@ -51,7 +56,14 @@ struct UpgradableChannel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async {
         switch try? await value.negotiated.get() {
         case .http1_1(let connection)?: await http1.handle(value: connection, logger: logger)
-        case .http2(let connection)?: await http2.handle(value: connection, logger: logger)
+        case .http2(let connection)?:
+            let channel = value.channel
+            await withGracefulShutdownHandler {
+                await http2.handle(value: connection, logger: logger)
+            } onGracefulShutdown: {
+                // An idle client may not read the GOAWAY by which it is asked to end.
+                channel.eventLoop.scheduleTask(in: Self.grace) { channel.close(promise: nil) }
+            }
         // A broken handshake concerns this connection alone.
         case nil: value.channel.close(promise: nil)
         }
