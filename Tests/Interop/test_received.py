@@ -110,6 +110,10 @@ def test_any_token_may_subscribe_to_a_topic_and_gets_what_is_sent_to_it(server, 
             f"/v1/projects/{project}/registrations/tok:four/topicSubscriptions?topic_name=news", headers=authorization)
     assert added.json() == {"results": [{}, {}]}
     assert made.status_code == 200, made.text
+    sent = client.post({"message": {"topic": "news", "data": {"a": "b"}}})
+    assert sent.status_code == 200
+    found = received(http, interface="fcm", topic="news", count=1, timeout=10, state="acked")
+    assert found["matching"] == 1
     [subscribed, batch] = received(http, interface="fcm-topics")["received"]
     assert (subscribed["token"], subscribed["namespace"], batch["answer"]["status"]) == ("tok:four", project, 200)
 

@@ -3,20 +3,20 @@
 import os
 import shutil
 import sys
-from pathlib import Path
 
-BUNDLED = Path(__file__).resolve().parent / "bundle" / "aldaba"
+from aldaba._bundle import unpacked
 
 
 def program():
-    """The path of the program: the one that ALDABA_PROGRAM names, else the bundled one, else one on PATH."""
+    """The path of the program: the one that ALDABA_PROGRAM names, else that of the wheel, else one on PATH."""
     named = os.environ.get("ALDABA_PROGRAM")
     if named:
         if not os.access(named, os.X_OK):
             raise FileNotFoundError(f"ALDABA_PROGRAM names {named}, which is no program")
         return named
-    if os.access(BUNDLED, os.X_OK):
-        return str(BUNDLED)
+    bundled = unpacked()
+    if bundled:
+        return bundled
     found = shutil.which("aldaba")
     # The console script of this package is no program of its own.
     if found and not _is_script(found):
@@ -34,6 +34,6 @@ def main():
     """The console script: becomes the program."""
     try:
         path = program()
-    except FileNotFoundError as missing:
-        sys.exit(f"aldaba: {missing}")
+    except OSError as fault:
+        sys.exit(f"aldaba: {fault}")
     os.execv(path, [path, *sys.argv[1:]])

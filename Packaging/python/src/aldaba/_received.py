@@ -88,7 +88,8 @@ class Received:
         query = {"namespace": self.namespace, "since": self.since} | query | bounds
         pairs = [(name, value) for name, value in query.items() if value is not None]
         for path, value in match.items():
-            pairs.append(("match", f"{path}={value if isinstance(value, str) else json.dumps(value)}"))
+            text = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+            pairs.append(("match", f"{path}={text}"))
         query = urllib.parse.urlencode(pairs, quote_via=urllib.parse.quote)
         answer = self._server.request("GET", f"/v1/received?{query}", timeout=10 + bounds.get("timeout", 0))
         return [Entry(each) for each in reversed(answer["received"])]

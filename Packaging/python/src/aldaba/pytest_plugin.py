@@ -77,8 +77,8 @@ def pytest_cmdline_main(config):
     if wanted and "ALDABA_HTTP" not in os.environ and not hasattr(config, "workerinput"):
         try:
             path = program()
-        except FileNotFoundError as missing:
-            raise pytest.UsageError(f"--aldaba-run: {missing}") from None
+        except OSError as fault:
+            raise pytest.UsageError(f"--aldaba-run: {fault}") from None
         sys.stdout.flush()
         sys.stderr.flush()
         os.execv(path, [path, "run", "--quiet", "--", sys.executable, *sys.orig_argv[1:]])

@@ -16,6 +16,10 @@ struct ReceivedLog: Sendable {
     /// The states of notifications, and their requests. A state may be known before its request's answer is.
     private var states: [NotificationID: String] = [:]
     private var numbers: [NotificationID: Int] = [:]
+    /// The first copies of sends to topics, by the send. They may be made before the request has its answer.
+    private var copies: [NotificationID: [NotificationID]] = [:]
+    /// The maximum number of copies of a send that are kept.
+    static let copyLimit = 20
     /// The ids of ``states`` in the order of their coming, for the bound.
     private var ids: [NotificationID] = []
     private var idStart = 0
@@ -87,6 +91,7 @@ struct ReceivedLog: Sendable {
             if ids.count - idStart > 2 * limit {
                 states[ids[idStart]] = nil
                 numbers[ids[idStart]] = nil
+                copies[ids[idStart]] = nil
                 idStart += 1
             }
             if idStart > limit {
@@ -97,12 +102,33 @@ struct ReceivedLog: Sendable {
         return numbers[id]
     }
 
+    /// Adds the copy of a send to a topic that was made for one device.
+    ///
+    /// - Returns: The number of the request, where that is known.
+    mutating func addCopy(_ id: NotificationID, of send: NotificationID) -> Int? {
+        // The send is forgotten with the oldest ids, also one of a hub's, which no request has.
+        if states[send] == nil { _ = set(send, NotificationState.accepted.text) }
+        _ = set(id, NotificationState.accepted.text)
+        guard copies[send, default: []].count < Self.copyLimit else { return nil }
+        copies[send, default: []].append(id)
+        guard let number = numbers[send] else { return nil }
+        add(ReceivedRequest.Accepted(id: id, app: "", payload: []), to: number)
+        return number
+    }
+
+    /// The copies of a send to a topic so far.
+    func copies(of send: NotificationID) -> [NotificationID] { copies[send] ?? [] }
+
     /// The state of a notification.
     func state(of id: NotificationID) -> String? { states[id] }
 
-    /// The state of a request: that of its first notification, else `refused`, `answered` or `open`.
+    /// The state of a request: that of its first notification (of a send to a topic that of the first copy), else `refused`,
+    /// `answered` or `open`.
     func state(of request: ReceivedRequest) -> String {
-        if let first = request.accepted.first { return states[first.id] ?? NotificationState.accepted.text }
+        let isSend = request.accepted.first.map { copies[$0.id] != nil } ?? false
+        if let first = isSend ? request.accepted.dropFirst().first ?? request.accepted.first : request.accepted.first {
+            return states[first.id] ?? NotificationState.accepted.text
+        }
         guard let answer = request.answer else { return "open" }
         if request.content.interface == .binary { return answer.status == 0 ? "answered" : "refused" }
         return answer.status < 300 ? "answered" : "refused"

@@ -104,7 +104,9 @@ package final class ReceivedRequests: Sendable {
     package func addBroadcast(_ id: NotificationID, to number: Int) {
         update { state in
             guard state.log.request(number)?.accepted.isEmpty == true else { return ((), []) }
-            state.log.add(ReceivedRequest.Accepted(id: id, app: "", payload: []), to: number)
+            for each in [id] + state.log.copies(of: id) {
+                state.log.add(ReceivedRequest.Accepted(id: each, app: "", payload: []), to: number)
+            }
             return ((), state.changed(number))
         }
     }
@@ -114,9 +116,19 @@ package final class ReceivedRequests: Sendable {
         update { state in
             var done: [CheckedContinuation<Void, Never>] = []
             for change in changes {
-                guard case .appendLine(let line, let id) = change, let number = state.log.set(id, line.state.text)
-                else { continue }
-                done += state.changed(number)
+                let number: Int? =
+                    switch change {
+                    case .appendLine(let line, let id): state.log.set(id, line.state.text)
+                    case .insertNotification(let record):
+                        // A copy's payload is the send's, under the send's own id.
+                        if case .shared(let payload) = record.payload {
+                            state.log.addCopy(record.id, of: NotificationID(rawValue: payload.rawValue))
+                        } else {
+                            nil
+                        }
+                    default: nil
+                    }
+                if let number { done += state.changed(number) }
             }
             return ((), done)
         }

@@ -48,6 +48,33 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
         #expect(log.request(number).map(log.state) == "presented")
     }
 
+    @Test(arguments: [false, true])
+    func `a send to a topic has the state of its first copy`(isAnsweredFirst: Bool) throws {
+        let device = try #require(DeviceID(4242))
+        let received = ReceivedRequests()
+        let number = received.append(request(interface: .fcm))
+        func copy(_ number: Int) -> RowChange {
+            .insertNotification(
+                NotificationRecord(
+                    id: id(number),
+                    subject: TokenSubject(
+                        cell: 0, device: device, app: AppID(rawValue: 1), environment: .sandbox,
+                        generation: 1), apnsID: nil, pushType: nil, priority: .immediate, collapseID: nil,
+                    acceptedAt: Timestamp(rawValue: 1), expiresAt: nil, waits: true, lane: .fcm,
+                    payload: .shared(PayloadID(rawValue: 50))))
+        }
+        if isAnsweredFirst { received.addBroadcast(id(50), to: number) }
+        received.committed([copy(51), copy(52)])
+        if !isAnsweredFirst { received.addBroadcast(id(50), to: number) }
+        received.committed([
+            .appendLine(TimelineEntry(at: Timestamp(rawValue: 2), state: .acked, source: .server), to: id(51))
+        ])
+        let item = received.page(ReceivedFilter(), limit: 1).items.first
+        #expect(item?.request.accepted.map(\.id) == [id(50), id(51), id(52)])
+        #expect(item?.states == ["accepted", "acked", "accepted"])
+        #expect(item?.state == "acked")
+    }
+
     @Test(arguments: [(nil, "open"), (200, "answered"), (410, "refused")])
     func `a request without a notification has the state of its answer`(status: Int?, state: String) {
         var log = ReceivedLog()
