@@ -153,6 +153,21 @@ def test_silence_lasts_until_the_client_gives_up(http, provider, client, interfa
 
 
 @pytest.mark.parametrize("interface", ["apns", "fcm"])
+def test_one_token_never_gets_an_answer(http, provider, client, interface):
+    token = "0" * 60 + "0408"
+    with pytest.raises(httpx.ReadTimeout):
+        if interface == "apns":
+            provider.token = token
+            with provider.connection() as connection:
+                connection.timeout = 0.5
+                provider.answer(Push(), connection)
+        else:
+            httpx.post(
+                f"{client.base}/v1/projects/{client.account['project_id']}/messages:send", timeout=0.5,
+                json={"message": {"token": token}}, headers={"authorization": f"Bearer {client.access_token}"})
+
+
+@pytest.mark.parametrize("interface", ["apns", "fcm"])
 def test_a_delay_comes_before_the_answer(http, provider, client, interface):
     add(http, delay=300, interface=interface)
     begun = time.monotonic()

@@ -388,6 +388,7 @@ private struct ReadyService: Service, CustomStringConvertible {
         if !["127.0.0.1", "0.0.0.0", "::"].contains(metricsHost) { addresses.metricsHost = metricsHost }
         ports.allBound.set(true)
         try ready(addresses)
+        ProgramPages.giveBackCode()
         try? await gracefulShutdown()
         ports.allBound.set(false)
     }

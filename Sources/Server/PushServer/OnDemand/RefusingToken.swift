@@ -16,6 +16,9 @@ package enum RefusingToken: String, CaseIterable, Sendable {
     /// The server cannot take the request now.
     case unavailable = "0503"
 
+    /// The token for which no answer comes, on a development server.
+    package static let silent = String(repeating: "0", count: 60) + "0408"
+
     /// Reads a token; `nil` for any other.
     package init?(_ token: DeviceToken) {
         let digits = token.description

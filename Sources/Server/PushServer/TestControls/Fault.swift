@@ -105,6 +105,13 @@ package struct Fault: Sendable {
     /// Makes a fault for the next request, without an action's details.
     package init() {}
 
+    /// The fault of a request that gets no answer.
+    static var silence: Fault {
+        var fault = Fault()
+        fault.action = .silence
+        return fault
+    }
+
     /// Whether every request that was to get it has got it.
     package var isSpent: Bool { pace.times > 0 && used >= pace.times }
 

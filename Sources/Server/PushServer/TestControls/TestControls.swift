@@ -24,6 +24,7 @@ package final class TestControls: Sendable {
     /// Remembers a request, and finds its fault.
     package func receive(_ request: ReceivedRequest) -> (number: Int, fault: Fault?) {
         let number = received.append(request)
+        if request.parties.token == RefusingToken.silent { return (number, Fault.silence) }
         let fault = faults.fault(for: request.content, request.parties)
         if let fault { received.record(fault: fault.number, in: number) }
         return (number, fault)
