@@ -126,9 +126,6 @@ def test_firebase_admin_sends_one_several_and_to_a_topic(fixtures):
         ("POST", 200), ("POST", 200), ("DELETE", 200)]
 
 
-WEB_PUSH = pytest.mark.xfail(strict=True, reason="an endpoint that no browser of this server's made is refused with 404")
-
-
 @pytest.fixture
 def vapid(fixtures):
     (fixtures / "vapid.pem").write_text(pem(ec.generate_private_key(ec.SECP256R1())))
@@ -147,11 +144,17 @@ def test_a_push_to_a_browser_s_endpoint_is_shown(fixtures, vapid, command):
     assert request["headers"]["authorization"] == "vapid …" and int(request["headers"]["ttl"]) > 0
 
 
-@WEB_PUSH
 @library("pywebpush")
-def test_a_push_to_a_browser_s_endpoint_is_accepted(fixtures, vapid):
-    run = run_client(fixtures, *python("sends_pywebpush.py"), ENDPOINT)
-    assert run.output == ["201"]
+@pytest.mark.parametrize("endpoint, status", [
+    ("https://fcm.googleapis.com/fcm/send/dLnWc0:APA91bIII", "201"),
+    ("https://updates.push.services.mozilla.com/wpush/v2/gAAAAABmIII", "201"),
+    (f"https://fcm.googleapis.com/fcm/send/{'0' * 60}0410", "410"),
+    (f"https://fcm.googleapis.com/fcm/send/{'0' * 60}0400", "404"),
+    (f"https://fcm.googleapis.com/fcm/send/{'0' * 60}0429", "429")])
+def test_a_push_to_any_browser_s_endpoint_is_answered(fixtures, vapid, endpoint, status):
+    run = run_client(fixtures, *python("sends_pywebpush.py"), endpoint)
+    assert run.output[0].split()[0] == status
+    assert [(each["interface"], each["answer"]["status"]) for each in run.requests] == [("web-push", int(status))]
 
 
 HUB_HOST = "shop.servicebus.windows.net"

@@ -102,6 +102,7 @@ enum RouteCosts {
         row("GET /fcm/notification", .team, cost: look, budget: own),
         row("POST /wp/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
         row("POST /fcm/send/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
+        row("POST /wpush/v2/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
         row("DELETE /wp/{token}/messages/{id}", .clients, cost: "one command of the mailbox", budget: own),
         row(
             "POST /v1/projects/{project}/installations", .clients, cost: look,

@@ -22,7 +22,7 @@ struct RunSession: Sendable {
         environment: [String: String]
     ) {
         self.command = command
-        self.hosts = VendorNames.apns + VendorNames.fcm + hosts
+        self.hosts = VendorNames.all + hosts
         self.isQuiet = isQuiet
         self.isPlain = isPlain
         self.allowsNetwork = allowsNetwork

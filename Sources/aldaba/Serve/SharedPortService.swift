@@ -49,6 +49,11 @@ enum VendorNames {
         "fcmregistrations.googleapis.com",
     ]
 
+    /// Mozilla's host for senders to Firefox.
+    static let webPush = ["updates.push.services.mozilla.com"]
+    /// All of them.
+    static let all = apns + fcm + webPush
+
     /// Whether a name is one of Apple's.
     static func isAPNs(_ name: String) -> Bool { name.lowercased().hasSuffix(".push.apple.com") }
 }
@@ -63,7 +68,7 @@ extension ServerConfiguration {
     /// The hosts that a development certificate names beside this machine's own.
     private var certificateNames: [String] {
         let hosts = values.text(.serverNames).map(ConfigurationType.serverNames(in:)) ?? []
-        return (serves(.sharedPort) ? VendorNames.apns + VendorNames.fcm : []) + hosts.filter { !$0.contains(":") }
+        return (serves(.sharedPort) ? VendorNames.all : []) + hosts.filter { !$0.contains(":") }
     }
 
     /// A certificate of the development authority that has expired; `nil` where there is no such authority.

@@ -48,8 +48,10 @@ package struct FCMInterface: ControlInterface {
     private func add(_ web: WebPushServices, to router: Router<ControlContext>) {
         let route = WebPushRoute(
             services: web, apps: services.apps, tokens: services.tokens, quotas: quotas, acceptor: services.acceptor,
-            senderClock: services.senderClock, names: services.names, metrics: metrics)
-        for path: RouterPath in ["wp/:token", "fcm/send/:token"] {
+            senderClock: services.senderClock, names: services.names, metrics: metrics,
+            onDemand: services.onDemand)
+        // The last is that of Mozilla's push service.
+        for path: RouterPath in ["wp/:token", "fcm/send/:token", "wpush/v2/:token"] {
             router.post(path) { request, context in
                 await route.send(
                     request, token: try context.parameters.require("token"), logger: context.logger)

@@ -36,11 +36,14 @@ struct WebPushRoute: Sendable {
     let senderClock: @Sendable () -> Timestamp
     let names: @Sendable () -> ServerNames
     let metrics: FCMMetrics
+    /// Adds unknown subscriptions; `nil` where they are refused.
+    var onDemand: OnDemandTokens?
 
     private struct Subscription {
         var app: RegisteredApp
         var subject: TokenSubject
-        var registration: WebRegistration
+        /// The sender that the subscription names; empty for none.
+        var sender: String
     }
 
     func send(_ request: Request, token: String, logger: Logger) async -> Response {
@@ -126,8 +129,26 @@ struct WebPushRoute: Sendable {
         ControlError(status: status, code: "refused", message: message)
     }
 
+    /// The team of subscriptions that were not made here.
+    private static let teamOnDemand = ServiceAccountDirectory.team(ofProject: "web-push")
+
+    /// The subscription of a URL that was not made here, on a device of its own; `nil` for others, and where none are added.
+    private func subscriptionOnDemand(of text: String) async throws -> Subscription? {
+        guard let onDemand else { return nil }
+        if let refusing = onDemand.refusing(text) {
+            guard refusing.webPushStatus != .tooManyRequests, refusing.webPushStatus != .serviceUnavailable else {
+                throw Self.later(refusing.webPushStatus, after: 1)
+            }
+            throw Self.refusal(refusing.webPushStatus, RefusingToken.note)
+        }
+        return try await onDemand.registration(of: text, team: Self.teamOnDemand).map {
+            Subscription(app: $0.app, subject: $0.subject, sender: "")
+        }
+    }
+
     /// The browser's subscription of a URL.
     private func subscription(of text: String) async throws -> Subscription {
+        if let found = try await subscriptionOnDemand(of: text) { return found }
         let missing = Self.refusal(.notFound, "there is no subscription of this address; delete it")
         guard let token = DeviceToken(text: text) else { throw missing }
         var resolution = tokens.known(token)
@@ -143,12 +164,12 @@ struct WebPushRoute: Sendable {
             $0.app == subject.app && $0.environment == subject.environment
         }
         guard let kept, let app = try await apps.find(subject.app), app.isPushEnabled else { throw missing }
-        return Subscription(app: app, subject: subject, registration: kept.registration)
+        return Subscription(app: app, subject: subject, sender: kept.registration.sender)
     }
 
     /// - Throws: 401 without a credential where one is needed, 403 for one that does not count.
     private func prove(_ request: Request, for subscription: Subscription) async throws {
-        let wanted = VAPIDToken.key(ofSender: subscription.registration.sender)
+        let wanted = VAPIDToken.key(ofSender: subscription.sender)
         guard let authorization = request.headers[.authorization] else {
             guard wanted != nil else { return }
             throw Self.refusal(
@@ -172,6 +193,20 @@ struct WebPushRoute: Sendable {
             throw Self.refusal(.forbidden, "the key is not the one that the subscription names")
         }
         if wanted != nil { await RequestScope.prove(.clients(of: subscription.app.team)) }
+    }
+}
+
+extension RefusingToken {
+    /// The status that a push service answers (RFC 8030, sections 7.3 and 8.4).
+    fileprivate var webPushStatus: HTTPResponse.Status {
+        switch self {
+        case .invalid: .notFound
+        case .foreign: .forbidden
+        case .gone: .gone
+        case .tooMany: .tooManyRequests
+        case .failed: .internalServerError
+        case .unavailable: .serviceUnavailable
+        }
     }
 }
 

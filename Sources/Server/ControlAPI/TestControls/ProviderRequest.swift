@@ -34,6 +34,9 @@ struct ProviderRequest {
         case ("wp", 2...):
             interface = .webPush
             parties.token = parts[1]
+        case ("wpush", 3):
+            interface = .webPush
+            parties.token = parts[2]
         case ("iid", 2...):
             interface = .topics
             // iid/info/TOKEN and iid/v1/TOKEN/rel/topics/TOPIC.

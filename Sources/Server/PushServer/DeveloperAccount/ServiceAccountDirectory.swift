@@ -116,7 +116,7 @@ package final class ServiceAccountDirectory: Sendable {
     }
 
     /// The team of a project that the register does not have: the one that the id names, else one made of its digest.
-    static func team(ofProject project: String) -> TeamID {
+    package static func team(ofProject project: String) -> TeamID {
         ProjectName.team(project) ?? TeamID(rawValue: String(digest(project).uppercased().prefix(10)))
     }
 
