@@ -32,7 +32,8 @@ def swift_names(file, constant):
 
 
 def vendor_names():
-    return swift_names("Serve/SharedPortService.swift", "apns") + swift_names("Serve/SharedPortService.swift", "fcm")
+    file = "Serve/SharedPortService.swift"
+    return [name for constant in ("apns", "fcm", "webPush") for name in swift_names(file, constant)]
 
 
 @pytest.mark.parametrize("file", ["Dockerfile", "tests.Dockerfile"])
@@ -86,10 +87,11 @@ def test_the_health_check_fails_without_a_server(image, tmp_path):
 def test_programs_trust_the_server_under_every_name(image, name, file):
     """The names that end in push.apple.com have APNs, whose protocol is HTTP/2 alone."""
     context = ssl.create_default_context(cafile=image.trust / file)
-    context.set_alpn_protocols(["h2", "http/1.1"])
+    # APNs has HTTP/2 alone.
+    context.set_alpn_protocols(["http/1.1"])
     with socket.create_connection(("127.0.0.1", image.published[443]), 10) as plain:
         with context.wrap_socket(plain, server_hostname=name) as secured:
-            assert (secured.selected_alpn_protocol() == "h2") == name.endswith(".push.apple.com")
+            assert (secured.selected_alpn_protocol() is None) == name.endswith(".push.apple.com")
 
 
 def test_anybody_may_read_the_certificates_and_nothing_else_is_shared(image):
@@ -109,7 +111,8 @@ def plain(headers):
 
 def secured(port, name, file):
     context = ssl.create_default_context(cafile=file)
-    context.set_alpn_protocols(["h2"])
+    # APNs has HTTP/2 alone.
+    context.set_alpn_protocols(["http/1.1"])
     with socket.create_connection(("127.0.0.2", port), 10) as raw, context.wrap_socket(raw, server_hostname=name) as tls:
         return tls.selected_alpn_protocol()
 
@@ -130,7 +133,7 @@ def test_other_containers_reach_it_by_any_address_and_web_pages_do_not(tmp_path)
         check=False)
     assert done.returncode == 0, done.stderr
     found, refused, protocols = json.loads(done.stdout)
-    assert (found, refused, protocols) == ([200] * 4, [403, 403], ["h2", None, "h2"])
+    assert (found, refused, protocols) == ([200] * 4, [403, 403], [None, "http/1.1", None])
 
 
 def test_the_end_of_the_container_is_the_end_of_the_server(tmp_path):

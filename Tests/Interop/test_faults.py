@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import ssl
 import subprocess
 import sys
 import threading
@@ -299,9 +298,3 @@ def test_requests_under_way_end_before_goaway_and_new_ones_are_not_lost(http, pr
         thread.join()
     assert sorted(outcomes) == ["200"] * 39 + ["RemoteProtocolError"]
     assert http.get("/v1/received", params={"count": 39, "timeout": 20, "state": "acked"}).json()["matching"] == 39
-
-
-def test_a_context_without_the_fault_still_verifies(server):
-    context = ssl.create_default_context(cafile=server.ready["ca"])
-    with httpx.Client(http2=True, verify=context, base_url=server.ready["apns"]) as plain:
-        assert plain.get("/").status_code == 200

@@ -171,14 +171,14 @@ def test_tests_in_parallel_have_a_namespace_each(server, http):
     assert received(http)["received"] == []
 
 
-def test_a_reset_takes_less_than_20_ms(server, http):
+def test_a_reset_forgets_many_requests(server, http):
     provider = sender(server, team())
     with provider.connection() as connection:
         for _ in range(200):
             provider.answer(Push(), connection)
-    begun = time.monotonic()
     assert http.post("/v1/reset").json()["received"] == 200
-    assert time.monotonic() - begun < 0.5  # the limit itself is measured in Benchmarks
+    assert http.post("/v1/reset?namspace=x").status_code == 400
+    assert http.post("/v1/reset?namespace=a+b").json() == {"received": 0, "faults": 0}
 
 
 def test_the_command_shows_waits_follows_and_forgets(server, http):

@@ -68,11 +68,6 @@ def of_other_team(topic):
     return Push(BY_OTHER_TEAM | {"apns-topic": topic}, path=f"/3/device/{uuid.uuid4().hex * 2}")
 
 
-def takes_the_topic_of_another(sender):
-    assert told(sender.answer(of_other_team("com.other.Own"))) == "200"
-    return told(sender.answer(Push({"apns-topic": "com.other.Own"})))
-
-
 def stream_limit(sender):
     """How many streams a connection may open before its first request."""
     with H2Client(sender.ready["apns"], sender.ready["ca"]) as client:
@@ -157,7 +152,7 @@ CASES = {
     "Until a token was accepted, a connection has one stream": Case([stream_limit]),
     "`apns-topic` is there": Case(head("apns-topic", None)),
     "`apns-topic` is a bundle id": Case(head("apns-topic", "com example")),
-    "`apns-topic` is one of the team": Case([takes_the_topic_of_another]),
+    "`apns-topic` is one of the team": Case(head("apns-topic", "com.example.nobodys"), needs_registered_key=True),
     "`apns-push-type` is one of Apple's": Case(
         head("apns-push-type", "pigeon"),
         [typed(name, SUFFIXES.get(name, "")) for name in ("alert", "background", "mdm", *SUFFIXES)]),
@@ -201,7 +196,8 @@ CERTIFICATES = {
 }
 RULES = rules("APNs")
 REASONS = {text: Case([provoked(name[1])]) for text in RULES if (name := re.fullmatch(r"`(\w+)`: .*", text))}
-CREDENTIALS = [text for text, rule in RULES.items() if rule.answer.startswith("403") and text in CASES]
+CREDENTIALS = [
+    text for text, case in CASES.items() if RULES[text].answer.startswith("403") or case.needs_registered_key]
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +226,7 @@ def test_each_reason_of_apple_can_be_provoked(rule, sender):
 
 
 @pytest.mark.parametrize("rule", CREDENTIALS)
-def test_a_server_with_registered_keys_refuses_the_same_credentials(rule, path):
+def test_a_server_with_registered_keys_and_apps_refuses_the_same(rule, path):
     strict = Sender(path)
     for broken in CASES[rule].broken:
         assert agrees(strict.send(broken), expected(rule, "APNs")), broken

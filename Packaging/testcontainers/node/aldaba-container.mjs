@@ -15,7 +15,10 @@ export class AldabaContainer extends GenericContainer {
   async start() {
     const started = new StartedAldabaContainer(await super.start());
     const certificate = await started.exec(["cat", "/trust/ca.pem"]);
-    if (certificate.exitCode !== 0) throw new Error(`the container has no certificate: ${certificate.output}`);
+    if (certificate.exitCode !== 0) {
+      await started.stop();
+      throw new Error(`the container has no certificate: ${certificate.output}`);
+    }
     started.ca = certificate.output;
     return started;
   }

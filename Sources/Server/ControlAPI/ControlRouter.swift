@@ -10,6 +10,10 @@ enum ControlRouter {
     ) -> Router<ControlContext> {
         let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: FairService(callers: ConnectionCallers(limiter: limiter)))
+        if case .development = interface {
+            router.add(middleware: ErrorAnswers())
+            router.add(middleware: LoopbackGuard(isOnLoopback: isLoopback, port: port))
+        }
         if let services = interface.services, let controls = services.controls {
             router.add(
                 middleware: RecordRequests(
@@ -21,7 +25,6 @@ enum ControlRouter {
         case .secured(let services, _):
             add(services, authentication: services.authentication, port: port, to: router)
         case .development(let services):
-            router.add(middleware: LoopbackGuard(isOnLoopback: isLoopback, port: port))
             add(services, authentication: nil, port: port, to: router)
         case .metrics(let registry, let status):
             // Other addresses have names that are not known here.

@@ -34,8 +34,8 @@ enum RunNamespace {
         inside[variable] = "1"
         var pipe = try PipeEnds()
         defer { pipe.close() }
-        let words = prefix + [String(cString: program)] + CommandLine.arguments.dropFirst()
-        let pid = try ChildProgram(path: words[0], arguments: Array(words.dropFirst()), environment: inside)
+        let arguments = prefix + [String(cString: program)] + CommandLine.arguments.dropFirst()
+        let pid = try ChildProgram(path: arguments[0], arguments: Array(arguments.dropFirst()), environment: inside)
             .startBeside(further: pipe.reading)
         passSignals(to: pipe.writing)
         let connection = try connector?.connect(pid)
@@ -43,7 +43,7 @@ enum RunNamespace {
         return ChildProgram.reap(pid)
     }
 
-    /// The words before a program by which it gets namespaces of its own.
+    /// The arguments before a program by which it gets namespaces of its own.
     private static func namespaces(environment: [String: String]) throws -> [String] {
         guard let unshare = ChildProgram.find("unshare", environment: environment) else {
             throw CommandError(.failed, "the program unshare is missing; Debian's package util-linux has it")

@@ -68,7 +68,7 @@ final class ServerCertificate: Sendable {
 
     /// The context of a new connection, which a test may have set a fault for.
     private func context(_ select: (Contexts) -> NIOSSLContext) -> NIOSSLContext {
-        if let expired, faults?.takesExpiredCertificate() == true { return select(expired) }
+        if let expired, faults?.takeExpiredCertificate() == true { return select(expired) }
         return contexts.withLock { select($0) }
     }
 

@@ -9,7 +9,7 @@ struct ReceivedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "received", abstract: "Show what providers sent to a development server, the newest first.",
         discussion: """
-            The server of `aldaba up`, `aldaba run` or `aldaba serve --development` remembers the last 10,000 requests: \
+            The server of `aldaba up`, `aldaba run` or `aldaba serve --development` remembers the last 10,000 requests, 32 MiB at most: \
             silent notifications, refused requests and sends to topics too. A wait that ends without enough of them \
             exits with 7.
 
@@ -71,6 +71,8 @@ struct ReceivedCommand: AsyncParsableCommand {
             let answer = try await server.ask(
                 "GET", "/v1/received?\(query)&since=\(last)&count=1&timeout=60", timeout: .seconds(75))
             for entry in (answer?["received"]?.items ?? []).reversed() {
+                // A request without an answer yet comes with the next question.
+                if entry["answer"] == .null, entry["fault"] == .null { break }
                 try show(entry)
                 last = max(last, entry["number"]?.integer ?? last)
             }

@@ -75,7 +75,7 @@ class Hub:
 
 
 def _command(server, *words):
-    """What a command on the server's data folder prints."""
+    """The output of a command on the server's data folder."""
     done = subprocess.run(
         [program(), *words, f"--data={server.data}", "--json"], capture_output=True, text=True, check=False, timeout=60)
     if done.returncode != 0:

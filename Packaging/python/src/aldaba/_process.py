@@ -35,12 +35,14 @@ class ServerProcess:
 
     def _begin(self, settings):
         command = [
-            *_ends_with_parent(), self._program, "serve", "--report-ready", f"--data={self.data}", *SETTINGS, *settings]
+            self._program, "serve", "--report-ready", f"--data={self.data}", *SETTINGS, *settings]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ALDABA_")}
+        # The server ends when its standard input closes, also after SIGKILL of this process.
+        environment["ALDABA_SUPERVISED"] = "1"
         with open(self._log, "wb") as log:
             # A session of its own: Ctrl-C ends the tests first, and they end the server.
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, env=environment, cwd=self._folder,
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment, cwd=self._folder,
                 start_new_session=True)
         try:
             self.addresses = json.loads(self._first_line())
@@ -92,12 +94,7 @@ class ServerProcess:
         if self._reader is not None:
             self._reader.join()
         self._process.stdout.close()
+        self._process.stdin.close()
 
     def _remove(self):
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _ends_with_parent():
-    """What starts a program so that it ends with this process, however that ends (SIGKILL too), where the system has it."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []

@@ -1,7 +1,6 @@
-"""What a server received: one request is an `Entry`, those of a test are `Received`."""
+"""The requests that a server received: one is an `Entry`, those of a test are `Received`."""
 
 import json
-import math
 import time
 import urllib.parse
 
@@ -13,7 +12,7 @@ FILTERS = frozenset("interface token app team key topic condition title body sta
 
 
 class NotReceived(AssertionError):
-    """What a test waited for did not come in time."""
+    """A request did not come in time."""
 
     __module__ = "aldaba"  # as a failed test shows it
 
@@ -51,7 +50,7 @@ class Received:
         self.since = since
 
     def all(self, **criteria):
-        """Those that match, in the order in which they came; of more than 1000 the latest.
+        """The requests that match, in the order in which they came; of more than 1000 the latest.
 
         `title="…"`, `state="…"` and the other filters of the API select; `match={"aps.badge": 1}` selects by the payload.
         """
@@ -73,7 +72,7 @@ class Received:
         deadline = time.monotonic() + timeout
         while True:
             left = max(0.0, deadline - time.monotonic())
-            found = self._ask(criteria, limit=1000, count=count, timeout=math.ceil(min(left, LONGEST_POLL)))
+            found = self._ask(criteria, limit=1000, count=count, timeout=round(min(left, LONGEST_POLL), 3))
             if len(found) >= count:
                 return found
             if time.monotonic() >= deadline:
@@ -95,7 +94,7 @@ class Received:
         return [Entry(each) for each in reversed(answer["received"])]
 
     def _story(self, count, timeout, criteria, found):
-        """Why waiting failed, with what came instead."""
+        """The reason why a wait failed, with the requests that came."""
         wanted = " and ".join(f"{name}={value!r}" for name, value in criteria.items()) or "anything"
         number = "no request" if not found else f"{len(found)} of {count} requests"
         lines = [f"{number} with {wanted} came within {timeout:g} s."]

@@ -1,4 +1,4 @@
-"""What clients of APNs and FCM send with: keys that the program makes once for a run, and names of each test's own."""
+"""The credentials of clients of APNs and FCM: keys that the program makes once for a run, and names of each test's own."""
 
 import json
 import os
@@ -51,7 +51,7 @@ class SenderKeys:
 
 @dataclass(frozen=True)
 class Apns:
-    """What a client of APNs needs. `key_file` is the .p8 file, `ca` the file of the authority that it is to trust."""
+    """The members that a client of APNs needs. `key_file` is the .p8 file, `ca` the file of the authority that it is to trust."""
 
     team_id: str
     key_id: str
@@ -62,13 +62,13 @@ class Apns:
 
     @classmethod
     def of(cls, part, keys):
-        """That of a namespace."""
+        """Makes the members of a namespace."""
         return cls(part.name, *keys.apns, part.server.host, part.server.apns_port, part.server.ca)
 
 
 @dataclass(frozen=True)
 class Fcm:
-    """What a client of FCM needs. `service_account` is the JSON file, `url` stands in place of https://fcm.googleapis.com, `ca` is
+    """The members that a client of FCM needs. `service_account` is the JSON file, `url` stands in place of https://fcm.googleapis.com, `ca` is
     the file of the authority that it is to trust."""
 
     project_id: str
@@ -78,7 +78,7 @@ class Fcm:
 
     @classmethod
     def of(cls, part, keys, folder):
-        """That of a namespace, with a file in a folder."""
+        """Makes the members of a namespace, with a file in a folder."""
         url = part.server.fcm_url
         account = keys.fcm | {
             "project_id": part.name, "client_email": f"tests@{part.name}.iam.gserviceaccount.com", "token_uri": f"{url}/token"}

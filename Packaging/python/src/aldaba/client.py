@@ -72,7 +72,7 @@ class Server:
 
     @property
     def fcm_url(self):
-        """What stands in place of https://fcm.googleapis.com."""
+        """The address in place of https://fcm.googleapis.com."""
         return f"https://{self.host}:{self.control_port}"
 
     @property
@@ -174,12 +174,12 @@ class Fault:
 
     @property
     def matched(self):
-        """How many requests it selected so far."""
+        """The number of requests that it has selected."""
         return self._now()["matched"]
 
     @property
     def used(self):
-        """How many requests it was used for so far."""
+        """The number of requests that it was used for."""
         return self._now()["used"]
 
     def remove(self):
@@ -229,7 +229,7 @@ def _named(members):
 
 
 def _sentence(refused):
-    """What a refusal says."""
+    """The sentence of a refusal."""
     text = refused.read().decode(errors="replace")
     try:
         told = json.loads(text)

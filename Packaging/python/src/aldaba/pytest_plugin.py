@@ -10,7 +10,7 @@ import pytest
 from aldaba._hub import Hub
 from aldaba._program import program
 from aldaba._senders import Apns, Fcm, SenderKeys
-from aldaba.client import Server
+from aldaba.client import AldabaError, Server
 
 RUN = pytest.StashKey()
 TEAM_CHARACTERS = string.ascii_uppercase + string.digits
@@ -51,7 +51,7 @@ class Run:
         return self._started
 
     def told_to_worker(self):
-        """What a worker of pytest-xdist is to know. A run without a server goes on until a test needs one."""
+        """The values that a worker of pytest-xdist needs. A run without a server goes on until a test needs one."""
         try:
             return {"http": self.server.http, "data": str(self.server.data)}
         except (OSError, RuntimeError) as fault:
@@ -106,13 +106,16 @@ def pytest_runtest_makereport(item, call):
     report = yield
     part = getattr(item, "funcargs", {}).get("aldaba")
     if report.when == "call" and report.failed and part is not None:
-        lines = [entry.line() for entry in part.received.all()]
-        report.sections.append(("requests that Aldaba received", "\n".join(lines) or "none"))
+        try:
+            text = "\n".join(entry.line() for entry in part.received.all()) or "none"
+        except AldabaError as fault:
+            text = str(fault)
+        report.sections.append(("requests that Aldaba received", text))
     return report
 
 
 def _serving(start):
-    """What `start` returns; a test that needs it fails where there is none."""
+    """The result of `start`; a test that needs it fails where there is none."""
     try:
         return start()
     except (OSError, RuntimeError) as fault:
@@ -152,13 +155,13 @@ def received(aldaba):
 
 @pytest.fixture
 def apns(request, aldaba):
-    """What a client of APNs needs, with a team of this test's own (an `Apns`)."""
+    """The members that a client of APNs needs, with a team of this test's own (an `Apns`)."""
     return Apns.of(aldaba, request.config.stash[RUN].keys)
 
 
 @pytest.fixture
 def fcm(request, aldaba, tmp_path_factory):
-    """What a client of FCM needs, with a project of this test's own (an `Fcm`)."""
+    """The members that a client of FCM needs, with a project of this test's own (an `Fcm`)."""
     return Fcm.of(aldaba, request.config.stash[RUN].keys, tmp_path_factory.mktemp("aldaba"))
 
 

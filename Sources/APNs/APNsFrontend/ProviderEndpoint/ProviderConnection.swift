@@ -163,7 +163,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     private func respond(
         _ stream: Int32, body: [UInt8] = [], reason: APNsReason? = nil, on connection: HTTP2ServerConnection
     ) {
-        if let recorder, !recorder.answers(stream, answer, body: body, reason: reason?.rawValue, on: connection) {
+        if let recorder, !recorder.recordAnswer(stream, answer, body: body, reason: reason?.rawValue, on: connection) {
             return
         }
         connection.respond(stream, headers: answer, body: body)

@@ -65,7 +65,8 @@ extension ProviderConnection {
             body = JSONValue.object(members).bytes
         }
         let isAnswered =
-            recorder?.answers(request.stream, fields, body: body, reason: reply.reason ?? reason, on: connection)
+            recorder?.recordAnswer(
+                request.stream, fields, body: body, reason: reason.isEmpty ? nil : reason, on: connection)
             ?? true
         if isAnswered { connection.respond(request.stream, headers: fields, body: body) }
     }

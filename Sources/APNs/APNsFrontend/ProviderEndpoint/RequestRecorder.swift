@@ -60,7 +60,7 @@ final class RequestRecorder {
     /// Notes an answer.
     ///
     /// - Returns: Whether it is to be written; a fault may have it be lost.
-    func answers(
+    func recordAnswer(
         _ stream: Int32, _ headers: HeaderBlock, body: [UInt8], reason: String?, on connection: HTTP2ServerConnection
     ) -> Bool {
         guard let request = open.removeValue(forKey: stream) else { return true }

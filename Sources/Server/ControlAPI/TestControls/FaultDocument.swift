@@ -78,6 +78,9 @@ package enum FaultDocument {
         guard fault.action == .answer || fault.reply == nil else {
             throw ControlError.invalid("status and reason go with the action answer, not with \(fault.action.rawValue)")
         }
+        guard fault.reply?.status != 200 || fault.selection.interface == .apns else {
+            throw ControlError.invalid("status 200 goes with the interface apns, whose answer has no body")
+        }
         guard fault.action != .expiredCertificate || fault.selection == Fault.Selection() else {
             throw ControlError.invalid(
                 "expired-certificate is for the next connection, of which no request is known yet")

@@ -62,7 +62,7 @@ struct RecordRequests: RouterMiddleware {
         guard let fault, fault.action == .cut || fault.action == .silence else {
             return try await record(response, of: exchange)
         }
-        return try await lose(response, by: fault.action, on: context.channel)
+        return try await lose(by: fault.action, on: context.channel)
     }
 
     /// A request that is to be answered.
@@ -148,24 +148,16 @@ struct RecordRequests: RouterMiddleware {
         switch fault.action {
         case .answer: fault.reply.map { FaultReply($0, exchange.provider.interface).response }
         case .cut where fault.isUnprocessed, .silence where fault.isUnprocessed:
-            try await lose(Response(status: .ok), by: fault.action, on: channel)
+            try await lose(by: fault.action, on: channel)
         case .cut, .silence, .delay, .goAway, .refuseStream, .oneStream, .expiredCertificate: nil
         }
     }
 
-    /// Has an answer not arrive: the connection is closed in the middle of it, or stays silent.
-    private func lose(_ response: Response, by action: Fault.Action, on channel: any Channel) async throws -> Response {
+    /// Has an answer not arrive: the connection is closed, at once or after a silence.
+    private func lose(by action: Fault.Action, on channel: any Channel) async throws -> Response {
         if action == .silence { await Self.waitForEnd(of: channel) }
-        let collected = CollectedBody()
-        try await response.body.write(collected)
-        let body = collected.bytes
-        var response = response
-        response.body = ResponseBody(contentLength: body.count + 1) { writer in
-            try await writer.write(ByteBuffer(bytes: body.prefix(body.count / 2)))
-            channel.close(promise: nil)
-            throw CutOff()
-        }
-        return response
+        channel.close(promise: nil)
+        throw CutOff()
     }
 
     /// Waits until the client gives up, or for the time after which an idle connection is closed.
@@ -186,13 +178,15 @@ private final class ConnectionNumbers: Sendable {
 
     func number(of channel: any Channel, next: () -> Int) -> Int {
         let key = ObjectIdentifier(channel)
-        return numbers.withLock { numbers in
-            if let known = numbers[key] { return known }
+        let (number, isNew) = numbers.withLock { numbers in
+            if let known = numbers[key] { return (known, false) }
             let number = next()
             numbers[key] = number
-            channel.closeFuture.whenComplete { [self] _ in self.numbers.withLock { $0[key] = nil } }
-            return number
+            return (number, true)
         }
+        // A closed channel calls this at once.
+        if isNew { channel.closeFuture.whenComplete { [self] _ in numbers.withLock { $0[key] = nil } } }
+        return number
     }
 }
 

@@ -9,7 +9,7 @@ import PushServer
 struct TestInterface {
     let controls: TestControls
     let access: ProviderAccess
-    /// The addresses that an emulator hub lists.
+    /// The port that the listener is bound to.
     let port: @Sendable () -> Int?
 
     /// Adds the route that is on every listener: a team's own requests.
@@ -19,12 +19,12 @@ struct TestInterface {
 
     /// Adds the routes that change something; for loopback alone.
     func addChanges(to router: Router<ControlContext>) {
-        router.post("v1/reset") { request, _ in reset(request) }
+        router.post("v1/reset") { request, _ in try reset(request) }
         router.post("v1/faults") { request, _ in try await addFault(request) }
         router.get("v1/faults") { _, _ in
             Response.value(.object([.init("faults", .array(controls.faults.all.map(FaultDocument.json)))]))
         }
-        router.delete("v1/faults") { request, _ in removeFaults(request) }
+        router.delete("v1/faults") { request, _ in try removeFaults(request) }
         router.delete("v1/faults/:id") { _, context in
             let id = try context.parameters.require("id")
             guard let number = Int(id), controls.faults.remove(number) else { throw ControlError.notFound }
@@ -47,8 +47,17 @@ struct TestInterface {
         return .value(ReceivedAnswer(page: controls.received.page(filter, limit: query.limit)).json)
     }
 
-    private func reset(_ request: Request) -> Response {
-        let namespace = request.uri.queryParameters["namespace"].map(String.init)
+    /// The namespace that a query names; `nil` for all.
+    private func namespace(_ request: Request) throws -> String? {
+        let fields = try FormFields(request.uri.query ?? "")
+        if let unknown = fields.names.first(where: { $0 != "namespace" }) {
+            throw ControlError.invalid("\(unknown.prefix(64)) is unknown; the query has namespace alone")
+        }
+        return fields.first("namespace")
+    }
+
+    private func reset(_ request: Request) throws -> Response {
+        let namespace = try namespace(request)
         let received = controls.received.forget(namespace: namespace)
         return .value(
             .object([
@@ -73,8 +82,8 @@ struct TestInterface {
         return .value(FaultDocument.json(added), status: .created)
     }
 
-    private func removeFaults(_ request: Request) -> Response {
-        let namespace = request.uri.queryParameters["namespace"].map(String.init)
+    private func removeFaults(_ request: Request) throws -> Response {
+        let namespace = try namespace(request)
         return .value(.object([.init("faults", .number(String(controls.faults.removeAll(namespace: namespace))))]))
     }
 

@@ -11,7 +11,7 @@ extension MailboxService {
         loop.execute { self.assumeIsolated { $0.pruneRound() } }
     }
 
-    /// Sweeps all queued notifications without waiting for the periodic task, since the clock was advanced.
+    /// Sweeps the first 2,000 queued notifications at once, since the clock was advanced; the periodic task sweeps the others.
     nonisolated package func clockAdvanced() { loop.execute { self.assumeIsolated { $0.sweepOnce() } } }
 
     /// Runs a slice of the sweep over queued notifications. The next follows soon when there is more, otherwise after a

@@ -59,8 +59,8 @@ package final class FaultPlan: Sendable {
         next { $0.action != .expiredCertificate && $0.selection.fits(content, parties) }
     }
 
-    /// Whether the next connection is shown a certificate that has expired.
-    package func takesExpiredCertificate() -> Bool { next { $0.action == .expiredCertificate } != nil }
+    /// Uses up a fault, and returns whether the next connection is shown a certificate that has expired.
+    package func takeExpiredCertificate() -> Bool { next { $0.action == .expiredCertificate } != nil }
 
     private func next(_ fits: (Fault) -> Bool) -> Fault? {
         state.withLock { state in

@@ -4,7 +4,7 @@ import PushCore
 package struct ReceivedFilter: Sendable {
     /// A value inside the JSON of a body.
     package struct Match: Hashable, Sendable {
-        /// The names and indexes on the way to the value, `aps`, `alert`, `title`.
+        /// The names and indexes that lead to the value, `aps`, `alert`, `title`.
         package var path: [String]
         /// The text of a string, or the JSON of another value.
         package var value: String
@@ -49,13 +49,17 @@ package struct ReceivedFilter: Sendable {
     /// Whether a request fits, whose notifications are in a state.
     func fits(_ request: ReceivedRequest, state: String) -> Bool {
         guard request.number > since else { return false }
-        return values.allSatisfy { $1 == Self.value($0, of: request, state: state) }
-            && matches.allSatisfy { $0.fits(request.json) }
+        guard values.allSatisfy({ $1 == Self.value($0, of: request, state: state) }) else { return false }
+        guard !matches.isEmpty else { return true }
+        let json = request.json
+        return matches.allSatisfy { $0.fits(json) }
     }
 
     /// Whether a caller who waits counts a request: once it has an answer, unless a state is asked for.
     func counts(_ request: ReceivedRequest, state: String) -> Bool {
-        fits(request, state: state) && (request.answer != nil || request.fault != nil || values[.state] != nil)
+        fits(request, state: state)
+            && (request.answer != nil || request.fault != nil || values[.state] != nil
+                || request.parties.token == RefusingToken.silent)
     }
 
     private static func value(_ name: Name, of request: ReceivedRequest, state: String) -> String? {

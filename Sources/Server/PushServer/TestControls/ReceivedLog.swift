@@ -42,7 +42,9 @@ struct ReceivedLog: Sendable {
         requests.append(request)
         bytes += request.cost
         while requests.count > limit || (bytes > byteLimit && requests.count > 1) {
-            bytes -= requests.removeFirst().cost
+            let dropped = requests.removeFirst()
+            bytes -= dropped.cost
+            for each in dropped.accepted { forget(each.id) }
             forgotten += 1
         }
         return last
@@ -89,10 +91,10 @@ struct ReceivedLog: Sendable {
         if states.updateValue(state, forKey: id) == nil {
             ids.append(id)
             if ids.count - idStart > 2 * limit {
-                states[ids[idStart]] = nil
-                numbers[ids[idStart]] = nil
-                copies[ids[idStart]] = nil
+                let oldest = ids[idStart]
                 idStart += 1
+                // The notifications of a remembered request end with it.
+                if numbers[oldest].flatMap(index) == nil { forget(oldest) }
             }
             if idStart > limit {
                 ids.removeFirst(idStart)
@@ -100,6 +102,12 @@ struct ReceivedLog: Sendable {
             }
         }
         return numbers[id]
+    }
+
+    private mutating func forget(_ id: NotificationID) {
+        states[id] = nil
+        numbers[id] = nil
+        copies[id] = nil
     }
 
     /// Adds the copy of a send to a topic that was made for one device.
@@ -142,6 +150,9 @@ struct ReceivedLog: Sendable {
         guard let namespace else {
             self = ReceivedLog(after: self)
             return before
+        }
+        for request in requests where request.parties.namespace == namespace {
+            for each in request.accepted { forget(each.id) }
         }
         requests = CircularBuffer(requests.filter { $0.parties.namespace != namespace })
         bytes = requests.reduce(0) { $0 + $1.cost }

@@ -127,7 +127,7 @@ package struct ReceivedRequest: Sendable {
         /// The body, up to ``bodyLimit``.
         package var body: [UInt8]
 
-        /// The length of the whole body in bytes.
+        /// The length in bytes of the body as it is shown, before the cut at ``bodyLimit``.
         package let length: Int
 
         /// The number of a body's bytes that are kept; no interface accepts more.
@@ -178,7 +178,9 @@ package struct ReceivedRequest: Sendable {
     var cost: Int {
         func bytes(_ fields: [Field]) -> Int { fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 } }
         let answer = answer.map { bytes($0.fields) + $0.body.count } ?? 0
-        return content.body.count + content.path.utf8.count + bytes(content.fields) + answer + 512
+        let texts = [title, text, parties.token, parties.topic, parties.condition]
+        return texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } + content.body.count + content.path.utf8.count
+            + bytes(content.fields) + answer + 512
             + accepted.reduce(0) { $0 + $1.payload.count + 64 }
     }
 }

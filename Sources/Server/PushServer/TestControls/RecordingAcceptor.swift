@@ -33,10 +33,10 @@ package final class RecordingAcceptor: NotificationAcceptor {
 
     private func recording(_ acceptances: [AcceptedNotification], _ sink: any AcceptanceSink) -> any AcceptanceSink {
         guard let number = ReceivedRequests.current else { return sink }
-        return Sink(sink, acceptances, number, received)
+        return Sink(sink, acceptances: acceptances, number: number, received: received)
     }
 
-    /// Remembers results on their way to another sink.
+    /// Remembers results, and passes them to another sink.
     private final class Sink: AcceptanceSink {
         private let base: any AcceptanceSink
         private let acceptances: [Int32: AcceptedNotification]
@@ -44,8 +44,8 @@ package final class RecordingAcceptor: NotificationAcceptor {
         private let received: ReceivedRequests
 
         init(
-            _ base: any AcceptanceSink, _ acceptances: [AcceptedNotification], _ number: Int,
-            _ received: ReceivedRequests
+            _ base: any AcceptanceSink, acceptances: [AcceptedNotification], number: Int,
+            received: ReceivedRequests
         ) {
             self.base = base
             self.acceptances = Dictionary(acceptances.map { ($0.ticket, $0) }) { $1 }

@@ -37,13 +37,15 @@ package final class TestClock: Sendable {
     ///
     /// - Throws: A refusal beyond ``limit``.
     package func advance(by duration: Duration) throws {
-        guard advanced + duration <= Self.limit else {
-            throw ControlError.invalid("the clock would be more than ten years ahead, which is the limit")
-        }
-        advances.withLock { advances in
+        try advances.withLock { advances in
+            guard advanced + duration <= Self.limit else {
+                throw ControlError.invalid("the clock would be more than ten years ahead, which is the limit")
+            }
             let total = ahead.add(duration.components.seconds * 1000, ordering: .relaxed).newValue
             // Tokens give their time in whole seconds.
-            advances.append((Timestamp(seconds: machine().rawValue / 1000), total))
+            let second = Timestamp(seconds: machine().rawValue / 1000)
+            if advances.last?.at == second { advances.removeLast() }
+            advances.append((second, total))
         }
         for follower in followers.withLock({ $0 }) { follower() }
     }

@@ -95,9 +95,12 @@ extension WatchedDatabase<DatabasePool> {
     package func close() throws {
         let pool = try sound()
         try pool.writeWithoutTransaction { database in
-            do { _ = try database.checkpoint(.truncate) } catch DatabaseError.SQLITE_INTERRUPT {
-                // A task that was cancelled may interrupt its statement too late, and SQLite then interrupts this. It does so once.
-                _ = try database.checkpoint(.truncate)
+            do {
+                do { _ = try database.checkpoint(.truncate) } catch DatabaseError.SQLITE_INTERRUPT {
+                    // A task that was cancelled may interrupt its statement too late, and SQLite then interrupts this. It does so
+                    // once.
+                    _ = try database.checkpoint(.truncate)
+                }
             } catch DatabaseError.SQLITE_BUSY {
                 // Another process moves the log at this moment, or reads it; the last one to close does it.
             }

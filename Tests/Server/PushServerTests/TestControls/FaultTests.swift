@@ -84,8 +84,8 @@ import Testing
     @Test func `an expired certificate is for connections alone`() {
         let plan = plan { $0.action = .expiredCertificate }
         #expect(plan.fault(for: content(), parties()) == nil)
-        #expect(plan.takesExpiredCertificate())
-        #expect(!plan.takesExpiredCertificate())
+        #expect(plan.takeExpiredCertificate())
+        #expect(!plan.takeExpiredCertificate())
     }
 
     @Test func `faults are bounded, and removed one by one or by namespace`() {

@@ -211,7 +211,7 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
                 ReceivedRequest.Answer(status: 200, reason: nil, fields: [], body: [], duration: .milliseconds(1)))
         }
         receive("b")
-        async let wait: Void = received.wait(for: filter, count: 2, timeout: .seconds(60))
+        async let wait: Void = received.wait(for: filter, count: 2, timeout: .seconds(600))
         receive("a")
         receive("b")
         await wait
@@ -226,7 +226,7 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
         var filter = ReceivedFilter()
         filter.values = [.state: "acked"]
         let number = received.append(request())
-        async let wait: Void = received.wait(for: filter, count: 1, timeout: .seconds(60))
+        async let wait: Void = received.wait(for: filter, count: 1, timeout: .seconds(600))
         received.add(ReceivedRequest.Accepted(id: id(9), app: "a", payload: []), to: number)
         received.committed([
             .appendLine(TimelineEntry(at: Timestamp(rawValue: 2), state: .acked, source: .server), to: id(9))
@@ -240,10 +240,12 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
         var filter = ReceivedFilter()
         filter.values = [.state: "open"]
         _ = received.append(request())
+        let begun = ContinuousClock.now
         async let wait: Void = received.wait(for: filter, count: 2, timeout: .milliseconds(300))
         #expect(received.forget(namespace: nil) == 1)
         _ = received.append(request())
         await wait
+        #expect(begun.duration(to: .now) >= .milliseconds(300))
         #expect(received.page(filter, limit: 10).matching == 1)
     }
 

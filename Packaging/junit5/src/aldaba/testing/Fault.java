@@ -14,52 +14,52 @@ public final class Fault {
         members.put("namespace", namespace);
     }
 
-    /** For requests to one device token. */
+    /** Selects requests to one device token. */
     public Fault token(String token) {
         return with("token", token);
     }
 
-    /** For requests of one app: a bundle id, or a project. */
+    /** Selects requests of one app: a bundle id, or a project. */
     public Fault app(String app) {
         return with("app", app);
     }
 
-    /** For the next requests, this many; 0 for all. Without it, for the next one. */
+    /** Sets the number of requests that get it, 0 for all; 1 without it. */
     public Fault times(int times) {
         return with("times", times);
     }
 
-    /** The first requests pass. */
+    /** Lets the first requests pass. */
     public Fault skip(int requests) {
         return with("skip", requests);
     }
 
-    /** They are answered with a status. */
+    /** Answers with a status. */
     public Fault status(int status) {
         return with("status", status);
     }
 
-    /** They are answered with a reason, such as {@code TooManyRequests}. */
+    /** Answers with a reason, such as {@code TooManyRequests}. */
     public Fault reason(String reason) {
         return with("reason", reason);
     }
 
-    /** The answer asks the sender to wait. */
+    /** Asks the sender to wait. */
     public Fault retryAfter(Duration time) {
         return with("retryAfter", time.toSeconds());
     }
 
-    /** They are answered later. */
+    /** Answers later. */
     public Fault delay(Duration time) {
         return with("delay", time.toMillis());
     }
 
-    /** Another action than an answer: {@code goaway}, {@code cut}, {@code silence} or {@code refuse-stream}, for example. */
+    /** Sets another action than an answer: {@code goaway}, {@code cut}, {@code silence} or {@code refuse-stream}, for example. */
     public Fault action(String action) {
         return with("action", action);
     }
 
-    /** Any other member of the fault, as the server's API names it. */
+    /** Sets any other member of the fault, as the server's API names it. */
     public Fault with(String member, Object value) {
         members.put(member, value);
         return this;

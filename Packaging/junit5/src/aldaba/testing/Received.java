@@ -40,7 +40,7 @@ public final class Received {
         return with("body", body);
     }
 
-    /** Requests in one state, such as {@code acknowledged} or {@code refused}. */
+    /** Requests in one state, such as {@code acked} or {@code refused}. */
     public Received state(String state) {
         return with("state", state);
     }
@@ -68,7 +68,7 @@ public final class Received {
         return requests;
     }
 
-    /** Waits for the only request; fails where another number came within ten seconds. */
+    /** Waits for a request, ten seconds at most; fails where none came, or where more than one has come by then. */
     public ReceivedRequest waitForOne() {
         List<ReceivedRequest> requests = waitFor(1);
         if (requests.size() > 1) {

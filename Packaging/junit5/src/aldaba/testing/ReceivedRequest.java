@@ -35,7 +35,7 @@ public final class ReceivedRequest {
         return text("body");
     }
 
-    /** {@code refused}, or the last state of the notification's timeline such as {@code acknowledged}. */
+    /** {@code refused}, or the last state of the notification's timeline such as {@code acked}. */
     public String state() {
         return text("state");
     }

@@ -59,7 +59,7 @@ public final class ServerProcess implements AutoCloseable {
                 return new ServerProcess(folder, process);
             } catch (IOException | RuntimeException error) {
                 if (process != null) {
-                    process.destroy();
+                    process.destroyForcibly().onExit().join();
                 }
                 remove(folder);
                 throw error;
