@@ -388,6 +388,8 @@ private struct ReadyService: Service, CustomStringConvertible {
         if !["127.0.0.1", "0.0.0.0", "::"].contains(metricsHost) { addresses.metricsHost = metricsHost }
         ports.allBound.set(true)
         try ready(addresses)
+        // The first work after the start needs some of the same code.
+        await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(1)) }
         ProgramPages.giveBackCode()
         try? await gracefulShutdown()
         ports.allBound.set(false)
