@@ -13,24 +13,11 @@ import pytest
 from firebase_admin import credentials, messaging
 
 from aldaba_process import BINARY, clean_environment
+from development_server import http, server  # noqa: F401
 from provider_tokens import ProviderKey
-from vendor_requests import Client, Push, Sender, details, new_account, open_server
+from vendor_requests import Client, Push, Sender, details, new_account
 
 APP = "com.example.App"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = open_server(tmp_path_factory.mktemp("faults"), "faults")
-    with server:
-        yield server
-
-
-@pytest.fixture
-def http(server):
-    with httpx.Client(base_url=server.ready["http"], timeout=70) as client:
-        client.post("/v1/reset").raise_for_status()
-        yield client
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """A server in production mode: who is let in, by which TLS, how much at once, and what others can read of it."""
 
 import http.client
+import json
 import os
 import socket
 import ssl
 import stat
+import subprocess
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,6 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from hyperframe.frame import DataFrame, HeadersFrame, RstStreamFrame, WindowUpdateFrame
 
+from aldaba_process import BINARY, clean_environment
+from certificates import make_certificates
 from h2_client import H2Client
 from heard_connection import HeardConnection
 from mcs_client import Device, Identity
@@ -301,3 +305,20 @@ def test_nobody_else_can_read_the_data_folder(server, accepted):
         path: oct(mode) for path, (kind, mode) in seen.items()
         if mode != (0o700 if kind == stat.S_IFDIR else 0o600)}
     assert wrong == {}
+
+
+def test_a_development_server_keeps_a_certificate_that_somebody_put_into_its_folder(tmp_path):
+    made = make_certificates(tmp_path / "made")
+    folder = tmp_path / "data/certificates"
+    folder.mkdir(parents=True, mode=0o700)
+    (tmp_path / "data").chmod(0o700)
+    (folder / "server.pem").write_bytes(made.server.read_bytes())
+    (folder / "server-key.pem").write_bytes(made.key.read_bytes())
+    (folder / "server-key.pem").chmod(0o600)
+    ports = [f"--{name}-port=0" for name in ("apns", "device", "control", "http", "metrics")]
+    with subprocess.Popen(
+            [str(BINARY), "serve", "--report-ready", f"--data={tmp_path / 'data'}", "--development=true", *ports],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=clean_environment()) as process:
+        assert json.loads(process.stdout.readline())["httpPort"]
+        process.terminate()
+    assert (folder / "server.pem").read_bytes() == made.server.read_bytes()

@@ -62,6 +62,9 @@ extension ServerConfiguration {
     /// Makes the certificates of a development server that was given none; with a shared port they have its names too.
     func ensureDevelopmentCertificates() throws {
         guard values.flag(.development), values.text(.certificate) == nil else { return }
+        let paths = DevelopmentCertificates.Paths(folder: folder.certificates)
+        // A certificate that somebody else has put there stays, and so does one that cannot be read.
+        guard access(paths.server, F_OK) != 0 || DevelopmentCertificates.hasSignedServer(paths) else { return }
         _ = try DevelopmentCertificates.ensure(folder: folder.certificates, names: certificateNames, now: Date())
     }
 

@@ -22,8 +22,10 @@ struct DevelopmentAccess: ProjectAuthentication {
     init(_ credentials: any ProjectAuthentication) { self.credentials = credentials }
 
     func team(authorization: String?) async throws -> TeamID? {
-        if authorization != nil, let team = try? await credentials.team(authorization: authorization) { return team }
-        // Any other credential counts as none.
+        if authorization != nil {
+            // A refused credential counts as none. That the register cannot be read is thrown.
+            do { return try await credentials.team(authorization: authorization) } catch is ControlError {}
+        }
         return try await ProviderAccess(authentication: nil).team(nil)
     }
 }

@@ -51,9 +51,11 @@ struct ProviderRequest {
     /// The assertion's issuer, where there is one, becomes the sender.
     mutating func recorded(_ body: [UInt8]) -> [UInt8] {
         guard interface == .oauth else { return body }
+        // A body that is no form is refused by the route, and may be a credential.
         guard let form = try? FormFields(bytes: body), !form.names.isEmpty else {
             return body.isEmpty ? [] : Array("…".utf8)
         }
+        // An assertion that cannot be read names nobody.
         if let assertion = form.first("assertion").flatMap({ try? ServiceAssertion($0) }) {
             parties.key = assertion.keyID ?? assertion.issuer
             parties.namespace = ServiceAccountDirectory.project(ofAddress: assertion.issuer)
@@ -79,6 +81,7 @@ struct ProviderRequest {
 
     /// The body of an answer without the credential in it.
     func recordedAnswer(_ body: [UInt8]) -> [UInt8] {
+        // An answer that is no JSON has no access token.
         guard interface == .oauth, var json = try? JSONValue(object: body), json["access_token"] != nil else {
             return body
         }

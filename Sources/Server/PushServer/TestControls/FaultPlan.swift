@@ -45,7 +45,7 @@ package final class FaultPlan: Sendable {
 
     /// Removes the faults of a namespace, or all.
     ///
-    /// - Returns: Their number.
+    /// - Returns: The number of those that were removed.
     package func removeAll(namespace: String?) -> Int {
         state.withLock { state in
             let before = state.faults.count

@@ -34,7 +34,7 @@ struct ReceivedLog: Sendable {
 
     /// Remembers a request.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The number of the request.
     mutating func append(_ request: ReceivedRequest) -> Int {
         last += 1
         var request = request
@@ -144,7 +144,7 @@ struct ReceivedLog: Sendable {
 
     /// Forgets the requests of a namespace, or all.
     ///
-    /// - Returns: Their number.
+    /// - Returns: The number of those that were forgotten.
     mutating func forget(namespace: String?) -> Int {
         let before = requests.count
         guard let namespace else {

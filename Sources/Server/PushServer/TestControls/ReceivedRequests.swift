@@ -70,7 +70,7 @@ package final class ReceivedRequests: Sendable {
 
     /// Remembers a request.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The number of the request.
     package func append(_ request: ReceivedRequest) -> Int {
         update { state in
             let number = state.log.append(request)
@@ -201,7 +201,7 @@ package final class ReceivedRequests: Sendable {
 
     /// Forgets the requests of a namespace, or all.
     ///
-    /// - Returns: Their number.
+    /// - Returns: The number of those that were forgotten.
     package func forget(namespace: String?) -> Int {
         state.withLock { state in
             let count = state.log.forget(namespace: namespace)
