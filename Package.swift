@@ -70,6 +70,7 @@ let protobuf = foreign("SwiftProtobuf", "swift-protobuf")
 let hummingbird = foreign("Hummingbird", "hummingbird")
 let hummingbirdHTTP2 = foreign("HummingbirdHTTP2", "hummingbird")
 let nioHTTP2 = foreign("NIOHTTP2", "swift-nio-http2")
+let mustache = foreign("Mustache", "swift-mustache")
 let lifecycle = foreign("ServiceLifecycle", "swift-service-lifecycle")
 let asyncHTTPClient = foreign("AsyncHTTPClient", "async-http-client")
 let argumentParser = foreign("ArgumentParser", "swift-argument-parser")
@@ -95,27 +96,29 @@ let core: [Target] = [
         "DeviceChannel", in: "Core", "Networking", "Platform", "PushCore", protobuf, nioCore, nioPosix, nioSSL, logging,
         exclude: ["MCSWire/Protobuf"]),
     part("CoreValues", in: "Core"),
+    part("Texts", in: "Core"),
 ]
 
 let server: [Target] = [
     part(
         "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "CZlib", "DeviceChannel", "FCMProtocol",
-        "Networking", "Platform", "PushCore", crypto, nioCore, logging, metrics, hummingbird, lifecycle, nioPosix,
-        nioSSL),
+        "Networking", "Platform", "PushCore", crypto, cryptoExtras, nioCore, logging, metrics, hummingbird, lifecycle,
+        nioPosix, nioSSL),
     part(
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
     part(
-        "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "FCMFrontend", "FCMProtocol", "Networking",
+        "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol", "Networking",
         "PushCore",
         "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
+    part("Console", in: "Server", "PushCore", "PushServer", "Texts", hummingbird, mustache, nioCore, logging),
 ]
 
 let apns: [Target] = [
     part("APNsProtocol", in: "APNs", "PushCore", crypto, cryptoExtras, x509, asn1),
     part(
-        "APNsFrontend", in: "APNs", "APNsProtocol", "Networking", "PushCore", "PushServer", nioCore, nioPosix, nioSSL,
-        logging, metrics, nioTLS),
+        "APNsFrontend", in: "APNs", "APNsProtocol", "Networking", "PushCore", "PushServer", hummingbird, nioCore, nioPosix,
+        nioSSL, logging, metrics, nioTLS),
 ]
 
 let fcm: [Target] = [
@@ -138,7 +141,7 @@ let deviceRelay: [Target] = [
     part("RelayProtocol", in: "DeviceRelay", "CoreValues"),
     part(
         "RelayServer", in: "DeviceRelay", "HubProtocol", "HubServer", "Networking", "PushCore", "PushServer",
-        "RelayProtocol", "SQLiteStore", crypto, logging, metrics, grdb),
+        "RelayProtocol", "SQLiteStore", crypto, logging, metrics, grdb, hummingbird),
     part(
         "RelayAgent", in: "DeviceRelay", "AgentEngine", "AgentProtocol", "LinuxDesktop", "Networking", "Platform",
         "PushCore", "RelayProtocol", "CoreValues", crypto, nioCore, nioPosix, logging),
@@ -188,13 +191,13 @@ let appSDK: [Target] = [
 let command: [Target] = [
     part(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "AppHost", "FCMProtocol", "Networking", "Platform",
-        "PushCore", "PushServer", "RelayProtocol", "Scheduling", "CoreValues", crypto, cryptoExtras, x509, asn1,
+        "PushCore", "PushServer", "RelayProtocol", "Scheduling", "CoreValues", "Texts", crypto, cryptoExtras, x509, asn1,
         argumentParser, yams, logging),
     .executableTarget(
         name: "aldaba",
         dependencies: [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaConfiguration",
-            "AppHost", "CenterPages", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol", "HubProtocol",
+            "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol", "HubProtocol",
             "HubServer",
             "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer", "RelayAgent", "RelayProtocol",
             "RelayServer", "SQLiteStore", "Scheduling", "TodoList", "PictureService", crypto, x509, nioCore, nioPosix,
@@ -279,6 +282,7 @@ let testTargets: [Target] = [
     tests("PushCore", in: "Core", crypto),
     tests("Platform", in: "Core"),
     tests("CoreValues", in: "Core"),
+    tests("Texts", in: "Core"),
     tests("Networking", in: "Core", "PushCore", coreMetrics, logging, nioCore, nioPosix, nioEmbedded),
     tests("DeviceChannel", in: "Core", "PushCore", protobuf, nioCore, nioPosix, nioEmbedded),
     tests(
@@ -291,6 +295,9 @@ let testTargets: [Target] = [
     tests(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "Networking", "PushCore", "PushServer",
         "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging, lifecycle),
+    tests(
+        "Console", in: "Server", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", "StoreMemory", "Texts",
+        hummingbird, mustache, nioCore, nioPosix, logging),
     tests("APNsProtocol", in: "APNs", "CertificateTestSupport", "PushCore", crypto, asn1, x509),
     tests(
         "APNsFrontend", in: "APNs", "APNsProtocol", "CertificateTestSupport", "Networking", "PushCore", "PushServer",
@@ -369,6 +376,7 @@ let package = Package(
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", .upToNextMinor(from: "2.28.1"),
             traits: ["FullFoundation"]),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", .upToNextMinor(from: "2.1.1")),
         .package(url: "https://github.com/jpsim/Yams", .upToNextMinor(from: "6.2.2")),
         .package(url: "https://github.com/swift-server/async-http-client", .upToNextMinor(from: "1.37.0")),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),

@@ -36,11 +36,11 @@ struct Aldaba: AsyncParsableCommand {
             CenterCommand.self, SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self,
             WithdrawCommand.self, ReportCommand.self,
             ExportCommand.self, MediaCommand.self,
-            DeviceCommand.self, RelayCommand.self, EnrolmentKeyCommand.self, TeamCommand.self, AppCommand.self,
+            DeviceCommand.self, RelayCommand.self, EnrolmentKeyCommand.self, PersonCommand.self, TeamCommand.self, AppCommand.self,
             KeyCommand.self,
             CertificateCommand.self,
             ServiceAccountCommand.self,
-            EnvironmentCommand.self, HubCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+            EnvironmentCommand.self, HubCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
             ConfigurationPageCommand.self,
         ])
 
@@ -75,6 +75,15 @@ struct Aldaba: AsyncParsableCommand {
         }
     }
 
+    /// The parser's help, version or completions; help is in the language of the environment.
+    private static func helpMessage(for error: any Error) -> String {
+        guard Terminal.texts.language != .english else { return fullMessage(for: error) }
+        let message = fullMessage(for: error, columns: HelpScreen.wide)
+        guard HelpScreen.isHelp(message) else { return message }
+        let columns = HelpScreen.columns(environment: ProcessInfo.processInfo.environment)
+        return HelpScreen.translate(message, texts: Terminal.texts, columns: columns)
+    }
+
     /// The parser's message, about the option that does not exist where there is one.
     private static func usageMessage(_ message: String) -> String {
         guard !message.contains("Unknown option"),
@@ -103,7 +112,7 @@ struct Aldaba: AsyncParsableCommand {
         }
         let code = exitCode(for: error)
         if code.isSuccess {
-            print(fullMessage(for: error))
+            print(helpMessage(for: error))
             return .done
         }
         if code == .validationFailure {

@@ -109,6 +109,28 @@ package struct InventoryStoreContract<Store: InventoryStore & NotificationStore>
         #expect(page.items.map(\.device.device) == [devices[1]] && page.next == devices[1])
     }
 
+    package func `a device is read with its apps, what waits for them and what they missed`() async throws {
+        let (mine, theirs) = (try await app("com.example.a", of: team), try await app("com.example.b", of: neighbour))
+        let device = try #require(DeviceID(1))
+        #expect(try await register.addDevice(device, secretHash: [1], at: now))
+        for app in [mine, theirs] {
+            _ = try await register.register(device: device, app: app.id, environment: .sandbox, at: now)
+        }
+        let missed = MissedNotifications(app: mine.id, environment: .sandbox, lane: .apns, count: 3, since: now)
+        try store.apply([record(10, of: mine), record(11, of: mine), .addMissed(missed, of: device)])
+        let found = try #require(try await store.device(device, team: nil))
+        #expect(found.device.enrolledAt == now && found.state == .active && found.device.registrations == 2)
+        #expect(found.apps.map(\.topic) == [mine.topic, theirs.topic] && found.apps.map(\.waiting) == [2, 0])
+        #expect(
+            found.apps.first?.missed == [DeviceDetail.Missed(reason: .expired, lane: .apns, count: 3, since: now)])
+        #expect(found.apps.allSatisfy { $0.registeredAt == now && !$0.hasEncryptionKey && $0.web == nil })
+        #expect(try await store.device(device, team: team)?.apps.map(\.topic) == [mine.topic])
+        #expect(try await store.device(device, team: TeamID(rawValue: "NOBODY0001")) == nil)
+        #expect(try await store.device(try #require(DeviceID(2)), team: nil) == nil)
+        #expect(try await register.revokeDevice(device, at: now))
+        #expect(try await store.device(device, team: nil)?.state == .revoked)
+    }
+
     /// All that an ``InventoryStore`` must do.
     package static var rules: [ContractRule<Self>] {
         [
@@ -120,6 +142,9 @@ package struct InventoryStoreContract<Store: InventoryStore & NotificationStore>
                 try await $0.`a slice looks at so many and says where the next begins, though it holds none`()
             },
             ContractRule("devices") { try await $0.`devices are listed with what a team may see of them`() },
+            ContractRule("device") {
+                try await $0.`a device is read with its apps, what waits for them and what they missed`()
+            },
         ]
     }
 }

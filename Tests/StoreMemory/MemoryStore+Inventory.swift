@@ -8,7 +8,7 @@ extension MemoryStore: InventoryStore {
     ) async throws -> InventoryPage<InventoryNotification, NotificationID> {
         state.withLock { state in
             let ids = (state.rows.all.map(\.id) + state.rows.refusals.keys).sorted(by: >)
-                .drop { id in before.map { id >= $0 } ?? false }
+                .filter { filter.ids(before: before).contains($0.rawValue) }
             var page = InventoryPage<InventoryNotification, NotificationID>()
             for (passed, id) in ids.enumerated() {
                 if let found = state.listed(id, filter) { page.items.append(found) }
@@ -19,6 +19,11 @@ extension MemoryStore: InventoryStore {
             }
             return page
         }
+    }
+
+    /// Searches all notifications.
+    package func content(of id: NotificationID) async throws -> NotificationContent? {
+        state.withLock { $0.content(id) }
     }
 
     /// Searches all devices after the cursor.
@@ -42,9 +47,52 @@ extension MemoryStore: InventoryStore {
             return page
         }
     }
+
+    /// Searches all registrations of the device.
+    package func device(_ device: DeviceID, team: TeamID?) async throws -> DeviceDetail? {
+        state.withLock { state in
+            let before = DeviceID(device.rawValue - 1)
+            guard var found = state.register.enrolledDevices(after: before, limit: 1).first, found.device == device
+            else { return nil }
+            let apps = state.apps(on: device, team)
+            found.registrations = apps.count
+            return team == nil || !apps.isEmpty ? DeviceDetail(device: found, apps: apps) : nil
+        }
+    }
 }
 
 extension MemoryStore.State {
+    /// The apps that are registered on a device, of one team or of all.
+    fileprivate func apps(on device: DeviceID, _ team: TeamID?) -> [DeviceDetail.App] {
+        let active = register.registrations.filter { $0.key.device == device && $0.value.endedAt == nil }
+        let found = active.compactMap { place, registration -> DeviceDetail.App? in
+            guard let app = register.app(place.app), team == nil || app.team == team else { return nil }
+            var found = DeviceDetail.App(
+                place: place, generation: registration.generation, topic: app.topic, team: app.team,
+                registeredAt: register.registeredAt[place] ?? .distantPast)
+            found.waiting = rows.waiting(for: device).count {
+                $0.subject.app == place.app && $0.subject.environment == place.environment
+            }
+            found.missed = missed(by: place)
+            found.hasEncryptionKey = register.encryptionKeys[place] != nil
+            found.web = register.fcm.webRegistrations[place]?.registration
+            return found
+        }
+        return found.sorted {
+            ($0.topic.rawValue, $0.place.environment.rawValue) < ($1.topic.rawValue, $1.place.environment.rawValue)
+        }
+    }
+
+    private func missed(by place: RegistrationPlace) -> [DeviceDetail.Missed] {
+        let cleared = rows.tombstones(of: place.device)
+            .filter { $0.app == place.app && $0.environment == place.environment }
+            .map { DeviceDetail.Missed(reason: .cleared, lane: $0.lane, count: $0.count, since: $0.since) }
+        let expired = rows.missed[place.device, default: []]
+            .filter { $0.app == place.app && $0.environment == place.environment }
+            .map { DeviceDetail.Missed(reason: .expired, lane: $0.lane, count: $0.count, since: $0.since) }
+        return cleared + expired
+    }
+
     /// A notification as it is listed; `nil` for one that does not match the filter.
     fileprivate func listed(_ id: NotificationID, _ filter: NotificationFilter) -> InventoryNotification? {
         guard let timeline = timeline(id) else { return nil }
@@ -53,7 +101,15 @@ extension MemoryStore.State {
         guard
             filter.wants(team: timeline.team, topic: timeline.topic, device: timeline.device, state: state)
         else { return nil }
-        return InventoryNotification(timeline: timeline, state: state)
+        let found = InventoryNotification(timeline: timeline, state: state, content: content(id))
+        return filter.wants(found) ? found : nil
+    }
+
+    fileprivate func content(_ id: NotificationID) -> NotificationContent? {
+        guard let record = rows.all.first(where: { $0.id == id }) else { return nil }
+        return NotificationContent(
+            pushType: record.pushType, priority: record.priority, collapseID: record.collapseID,
+            expiresAt: record.expiresAt, lane: record.lane, payload: rows.content(of: record))
     }
 }
 

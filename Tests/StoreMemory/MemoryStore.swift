@@ -12,6 +12,8 @@ package final class MemoryStore: Sendable {
         var messages = MessageShelf()
         var topics = TopicTable()
         var counted = CountedNotifications()
+        var people = PeopleTable()
+        var audit: [AuditEntry] = []
     }
 
     let state = Mutex(State())

@@ -227,12 +227,15 @@ package enum MemoryStoreError: Error, Hashable, CustomStringConvertible {
     case payloadTaken(PayloadID)
     /// A notification refers to a payload that was not inserted before.
     case noPayload(PayloadID)
+    /// An entry of the audit log does not exist, or has its end already.
+    case appendOnly
 
     package var description: String {
         switch self {
         case .notificationTaken(let id): "there already is a notification \(id)"
         case .payloadTaken(let id): "there already is a payload \(id.rawValue)"
         case .noPayload(let id): "there is no payload \(id.rawValue); insert it before what points to it"
+        case .appendOnly: "the audit log is append-only"
         }
     }
 }

@@ -34,10 +34,20 @@ import Testing
         try await rule.check(FeedbackContract(MemoryStore()))
     }
 
+    @Test(arguments: AuditStoreContract<MemoryStore>.rules)
+    func `the contract of the audit log holds`(rule: ContractRule<AuditStoreContract<MemoryStore>>) async throws {
+        try await rule.check(AuditStoreContract(MemoryStore()))
+    }
+
     @Test(arguments: InventoryStoreContract<MemoryStore>.rules)
     func `the contract of lists holds`(rule: ContractRule<InventoryStoreContract<MemoryStore>>) async throws {
         let store = MemoryStore()
         try await rule.check(InventoryStoreContract(store, register: store))
+    }
+
+    @Test(arguments: PeopleStoreContract.rules)
+    func `the contract of people holds`(rule: ContractRule<PeopleStoreContract>) async throws {
+        try await rule.check(PeopleStoreContract(MemoryStore()))
     }
 
     @Test(arguments: ReportStoreContract<MemoryStore>.rules)

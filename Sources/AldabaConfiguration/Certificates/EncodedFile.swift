@@ -27,6 +27,13 @@ package enum EncodedFile {
         guard let bytes = try PrivateFile.bytes(path) else {
             throw Unusable(path: path, reason: "there is no such file")
         }
+        return try first(kinds, of: bytes, path: path)
+    }
+
+    /// The DER bytes of the first document of a kind in a text.
+    ///
+    /// - Parameter path: The name of the text in errors.
+    package static func first(_ kinds: [String], of bytes: [UInt8], path: String) throws -> [UInt8] {
         // DER begins with a SEQUENCE, which no text does.
         if bytes.first == 0x30 { return bytes }
         let documents: [PEMDocument]

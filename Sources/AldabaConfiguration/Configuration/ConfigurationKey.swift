@@ -106,6 +106,10 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case webhookNetworks = "webhook-networks"
     case relayWakeHub = "relay-wake-hub"
     case hubBroadcastMinimum = "hub-broadcast-minimum"
+    case consolePayloads = "console-payloads"
+    case consoleIssuer = "console-oidc-issuer"
+    case consoleClientID = "console-oidc-client-id"
+    case consoleClientSecretFile = "console-oidc-client-secret-file"
 
     /// Each is a setting of the agent; ``row`` has its sentence.
     case agentServer = "agent-server"
@@ -174,6 +178,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             .mediaNetworks, .relayLAN, .reconnectAfter, .agentMetricsPort:
             agentRow
         case .mediaURL, .mediaQuota, .mediaTeamQuota, .mediaExpiry: mediaRow
+        case .consolePayloads, .consoleIssuer, .consoleClientID, .consoleClientSecretFile: consoleRow
         case .logLevel:
             Row(
                 type: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
@@ -325,6 +330,31 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .text, secret: true, programs: [.serve, .agent],
                 sentence: "The key that a new device shows to enrol; in a flag every user of the machine can read it.")
+        }
+    }
+
+    private var consoleRow: Row {
+        switch self {
+        case .consolePayloads:
+            Row(
+                type: .choice(["everybody", "reader", "sender", "admin", "owner"]), defaultText: "everybody",
+                programs: [.serve],
+                sentence: "Who sees in the console what notifications say: everybody who logs in, or from which role on.")
+        case .consoleIssuer:
+            Row(
+                type: .text, programs: [.serve],
+                sentence: "The address of an OpenID provider by which people may log in to the console, as its "
+                    + "configuration has it as issuer; https. Without it people log in by password alone.")
+        case .consoleClientID:
+            Row(
+                type: .text, programs: [.serve],
+                sentence: "The id that the provider of console-oidc-issuer gave to the console; its redirect address is "
+                    + "https://NAME/console/login/callback.")
+        default:
+            Row(
+                type: .path, programs: [.serve],
+                sentence: "A file with the secret that belongs to console-oidc-client-id in one line, of this user or of "
+                    + "root; without it the console is a public client, which PKCE protects.")
         }
     }
 

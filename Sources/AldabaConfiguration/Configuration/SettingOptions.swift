@@ -118,6 +118,7 @@ package struct ServerSettings: SettingOptions {
     @Option(.webhookNetworks) var webhookNetworks: String?
     @Option(.relayWakeHub) var relayWakeHub: String?
     @Option(.hubBroadcastMinimum) var hubBroadcastMinimum: String?
+    @OptionGroup var console: ConsoleSettings
 
     /// Made by the parser, which fills it in.
     package init() {}
@@ -135,7 +136,26 @@ package struct ServerSettings: SettingOptions {
             .webhookNetworks: webhookNetworks,
             .relayWakeHub: relayWakeHub, .hubBroadcastMinimum: hubBroadcastMinimum,
         ]
-        return own.merging(listeners.given) { own, _ in own }
+        return own.merging(listeners.given) { own, _ in own }.merging(console.given) { own, _ in own }
+    }
+}
+
+/// The settings of the console.
+package struct ConsoleSettings: SettingOptions {
+    @Option(.consolePayloads) var payloads: String?
+    @Option(.consoleIssuer) var issuer: String?
+    @Option(.consoleClientID) var clientID: String?
+    @Option(.consoleClientSecretFile) var clientSecretFile: String?
+
+    /// Made by the parser, which fills it in.
+    package init() {}
+
+    /// The argument of each option.
+    package var given: [ConfigurationKey: String?] {
+        [
+            .consolePayloads: payloads, .consoleIssuer: issuer, .consoleClientID: clientID,
+            .consoleClientSecretFile: clientSecretFile,
+        ]
     }
 }
 

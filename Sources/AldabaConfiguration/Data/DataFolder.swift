@@ -49,6 +49,8 @@ package struct DataFolder: Sendable, Hashable {
     package var manifests: String { root + "/apps" }
     /// The addresses of the server that runs on this folder.
     package var addresses: String { root + "/serve.json" }
+    /// The link by which the first owner sets a password in the console.
+    package var consoleSetUp: String { root + "/console-setup.txt" }
     /// The process ids of the children of a running `up`.
     package var processes: String { root + "/pids.json" }
     /// The variables of a running `up` for a shell that reads them.

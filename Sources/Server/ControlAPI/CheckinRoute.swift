@@ -33,7 +33,7 @@ struct CheckinRoute: Sendable {
             }
             throw ControlError.notAuthorized("there is no such device, or its security token is another")
         }
-        if known != nil || admission.asksForKey { await RequestScope.prove(.devices) }
+        if known != nil || admission.asksForKey { try await RequestScope.prove(.devices) }
         return isJSON ? json(credentials) : try protobuf(credentials)
     }
 

@@ -1,3 +1,4 @@
+import Console
 import Hummingbird
 import HummingbirdCore
 import Logging
@@ -26,6 +27,15 @@ package struct ControlListener: Service, CustomStringConvertible {
         var services: ControlServices? {
             switch self {
             case .secured(let services, _), .development(let services): services
+            case .metrics, .pages: nil
+            }
+        }
+
+        /// Who may visit the console; `nil` where there is none.
+        var consoleAccess: ConsoleAccess? {
+            switch self {
+            case .secured(let services, _): services.people.map { .people($0) }
+            case .development: .open
             case .metrics, .pages: nil
             }
         }

@@ -1,3 +1,4 @@
+import Console
 import Hummingbird
 import Networking
 import PushServer
@@ -21,10 +22,23 @@ enum ControlRouter {
         }
         router.add(middleware: ErrorAnswers())
         router.add(middleware: QueryLimit())
+        if let services = interface.services, let console = services.console {
+            // The pages' own calls come from no connection, and are not requests of providers.
+            let api = Router(context: ControlContext.self)
+            api.add(middleware: ErrorAnswers())
+            api.add(middleware: QueryLimit())
+            audit(services, isSecured: false, port: port, on: api)
+            add(services, authentication: nil, port: port, to: api)
+            if let access = interface.consoleAccess {
+                console.add(to: router, api: ConsoleAPI(api.buildResponder()), access: access)
+            }
+        }
         switch interface {
         case .secured(let services, _):
+            audit(services, isSecured: true, port: port, on: router)
             add(services, authentication: services.authentication, port: port, to: router)
         case .development(let services):
+            audit(services, isSecured: false, port: port, on: router)
             add(services, authentication: nil, port: port, to: router)
         case .metrics(let registry, let status):
             // Other addresses have names that are not known here.
@@ -42,6 +56,18 @@ enum ControlRouter {
         return router
     }
 
+    /// Writes an audit entry of each change by the routes that are added afterwards.
+    private static func audit(
+        _ services: ControlServices, isSecured: Bool, port: @escaping @Sendable () -> Int?,
+        on router: Router<ControlContext>
+    ) {
+        guard let log = services.audit else { return }
+        let reader = Router(context: ControlContext.self)
+        reader.add(middleware: ErrorAnswers())
+        add(services, authentication: nil, port: port, to: reader)
+        router.add(middleware: AuditRequests(log: log, isSecured: isSecured, reader: reader.buildResponder()))
+    }
+
     private static func add(_ status: ServerStatus, to router: Router<ControlContext>) {
         router.get("health") { _, _ in HealthAnswer.health(status) }
         router.get("ready") { _, _ in HealthAnswer.readiness(status) }
@@ -51,7 +77,7 @@ enum ControlRouter {
         _ services: ControlServices, authentication: (any ProviderAuthentication)?,
         port: @escaping @Sendable () -> Int?, to router: Router<ControlContext>
     ) {
-        router.get { _, _ in RootAnswer.control }
+        router.get { request, _ in RootAnswer.control(request, hasConsole: services.console != nil) }
         add(services.status, to: router)
         let checkin = CheckinRoute(
             enrolment: services.enrolment,
@@ -62,7 +88,8 @@ enum ControlRouter {
         let access = ProviderAccess(authentication: authentication)
         let notifications = NotificationsRoute(
             timelines: services.timelines, withdrawal: services.withdrawal,
-            broadcasts: services.broadcasts, access: access)
+            broadcasts: services.broadcasts, access: access,
+            inventory: services.inventory)
         let keys = EncryptionKeyRoute(keys: services.encryptionKeys, access: access)
         router.post("checkin") { request, _ in try await checkin.respond(request) }
         router.post("c2dm/register3") { request, context in try await register.respond(request, logger: context.logger)

@@ -1,3 +1,4 @@
+import Console
 import FCMFrontend
 import PushCore
 import PushServer
@@ -34,6 +35,14 @@ package struct ControlServices: Sendable {
     package var senders: any ProviderAuthentication
     /// The project that a team's service accounts were made for.
     package var project: @Sendable (TeamID) -> String = ProjectName.id
+    /// Reads what notifications contain; `nil` for a server that does not tell.
+    package var inventory: (any InventoryStore)?
+    /// The audit log; `nil` for a server that keeps none.
+    package var audit: AuditLog?
+    /// The pages for people; `nil` for a server without them.
+    package var console: Console?
+    /// The people who use the pages over TLS; `nil` for a server that shows them on loopback alone.
+    package var people: ConsolePeople?
     /// Interfaces of other modules on the same listeners.
     package var interfaces: [any ControlInterface] = []
     /// The present time in responses to devices.

@@ -55,7 +55,9 @@ struct HealthAnswer: Encodable {
     private init(_ failure: StoreHealth.Failure, _ version: String?) {
         self.init(
             status: "failing", version: version, since: failure.since.description, reason: failure.reason,
-            remedy: failure.isDamage
-                ? "the database is damaged: stop the server, keep a copy of the file, restore a backup" : nil)
+            remedy: failure.isDamage ? Self.remedy : nil)
     }
+
+    /// The remedy of a damaged database.
+    static let remedy = "the database is damaged: stop the server, keep a copy of the file, restore a backup"
 }

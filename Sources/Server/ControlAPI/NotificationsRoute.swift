@@ -10,9 +10,16 @@ struct NotificationsRoute: Sendable {
     let withdrawal: any NotificationWithdrawal
     var broadcasts: Broadcasts?
     let access: ProviderAccess
+    /// What notifications contain; `nil` for a server that does not tell.
+    var inventory: (any InventoryStore)?
 
     func respond(_ request: Request, reference: String) async throws -> Response {
-        .json(try await found(request, reference).map(NotificationAnswer.init))
+        var answers: [JSONValue] = []
+        for timeline in try await found(request, reference) {
+            let content = try await inventory?.content(of: timeline.id)
+            answers.append(NotificationAnswer(timeline, content).json)
+        }
+        return .value(.array(answers))
     }
 
     /// Withdraws every notification with that id. The response contains the outcome of each. It is 503 when the server
@@ -56,49 +63,63 @@ struct NotificationsRoute: Sendable {
 }
 
 /// A notification's JSON in the API.
-private struct NotificationAnswer: Encodable {
-    var id: String
-    var apnsId: String
-    var team: String
-    var topic: String
-    var device: String?
-    var environment: String?
-    var recorded: Bool
-    var timeline: [Entry]
-    /// The summary of the copies of a broadcast.
-    var broadcast: Sums?
+private struct NotificationAnswer {
+    let timeline: NotificationTimeline
+    let content: NotificationContent?
 
-    struct Sums: Encodable {
-        var audience: String
-        var expiresAt: String
-        /// The number of copies made so far.
-        var targeted: Int
-        /// The numbers of copies that reached each state.
-        var states: [String: Int]
+    init(_ timeline: NotificationTimeline, _ content: NotificationContent?) {
+        self.timeline = timeline
+        self.content = content
     }
 
-    struct Entry: Encodable {
-        var state: String
-        var at: String
-        var source: String
-        var note: String?
+    var json: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("id", .string(timeline.id.description)), .init("apnsId", .string(timeline.apnsID.rawValue)),
+            .init("team", .string(timeline.team.rawValue)), .init("topic", .string(timeline.topic.rawValue)),
+            .init("recorded", .boolean(timeline.recorded)),
+        ]
+        if let device = timeline.device { members.append(.init("device", .string(device.description))) }
+        if let environment = timeline.environment {
+            members.append(.init("environment", .string(environment.rawValue)))
+        }
+        if let broadcast = timeline.broadcast { members.append(.init("broadcast", Self.sums(broadcast))) }
+        if let content { members.append(.init("content", Self.content(content))) }
+        members.append(.init("timeline", .array(timeline.entries.map(Self.entry))))
+        return .object(members)
     }
 
-    init(_ timeline: NotificationTimeline) {
-        id = timeline.id.description
-        apnsId = timeline.apnsID.rawValue
-        team = timeline.team.rawValue
-        topic = timeline.topic.rawValue
-        device = timeline.device?.description
-        environment = timeline.environment?.rawValue
-        recorded = timeline.recorded
-        broadcast = timeline.broadcast.map {
-            Sums(
-                audience: $0.audience, expiresAt: $0.expiresAt.description, targeted: $0.targeted, states: $0.states)
-        }
-        self.timeline = timeline.entries.map {
-            Entry(state: $0.state.text, at: $0.at.description, source: $0.source.rawValue, note: $0.note)
-        }
+    /// The summary of the copies of a broadcast: their number so far, and the numbers that reached each state.
+    private static func sums(_ broadcast: BroadcastSummary) -> JSONValue {
+        .object([
+            .init("audience", .string(broadcast.audience)),
+            .init("expiresAt", .string(broadcast.expiresAt.description)),
+            .init("targeted", .number(String(broadcast.targeted))),
+            .init(
+                "states",
+                .object(
+                    broadcast.states.sorted { $0.key < $1.key }.map { .init($0.key, .number(String($0.value))) })),
+        ])
+    }
+
+    private static func content(_ content: NotificationContent) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("priority", .number(String(content.priority.rawValue))),
+            .init("lane", .string(content.lane == .fcm ? "fcm" : "apns")),
+        ]
+        if let type = content.pushType { members.append(.init("pushType", .string(type.rawValue))) }
+        if let id = content.collapseID { members.append(.init("collapseId", .string(id))) }
+        if let end = content.expiresAt { members.append(.init("expiresAt", .string(end.description))) }
+        if let payload = content.json { members.append(.init("payload", payload)) }
+        return .object(members)
+    }
+
+    private static func entry(_ entry: TimelineEntry) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("state", .string(entry.state.text)), .init("at", .string(entry.at.description)),
+            .init("source", .string(entry.source.rawValue)),
+        ]
+        if let note = entry.note { members.append(.init("note", .string(note))) }
+        return .object(members)
     }
 }
 

@@ -47,7 +47,7 @@ struct RegisterRoute: Sendable {
         guard let credentials = Self.credentials(request.headers[.authorization]),
             try await enrolment.checkIn(known: credentials) != nil
         else { return Code.authenticationFailed.response }
-        await RequestScope.prove(.devices)
+        try await RequestScope.prove(.devices)
         let form = try FormFields(bytes: Array(buffer: body))
         let topic = form.first("X-gcm.topic")
         guard topic == nil ? Self.isForMessages(form) : topics != nil else { return Code.invalidParameters.response }

@@ -35,7 +35,7 @@ enum RouteCosts {
         return routes.map { "\($0.method.rawValue) \($0.path)" }.filter { !known.contains($0) && !$0.hasPrefix("HEAD") }
     }
 
-    static let rows: [Row] = server + tests + firebase + hubOfAzure + hubOfOurs
+    static let rows: [Row] = server + register + consoleOfAccount + console + consoleOfHubs + tests + firebase + hubOfAzure + hubOfOurs
 
     private static func row(_ route: String, _ callers: Callers, cost: String, budget: String) -> Row {
         Row(route: route, callers: callers, cost: cost, budget: budget)
@@ -45,6 +45,54 @@ enum RouteCosts {
     private static let page = "1,000 rows of the store"
     private static let own = "the caller's queue of work"
     private static let shared = "the queue of work of everybody without a credential"
+
+    /// The pages for people.
+    private static let console =
+        [
+            row("GET /console/login", .anyone, cost: "one row of the store", budget: shared),
+            row(
+                "POST /console/login", .anyone, cost: "one hash of 32 MiB, one at a time",
+                budget: "32 waiting, and the pace of log-ins"),
+            row("POST /console/logout", .anyone, cost: look, budget: own),
+            row("GET /console/setup", .anyone, cost: "one row of the store", budget: shared),
+            row("POST /console/setup", .anyone, cost: "one hash of 32 MiB, for the holder of a link", budget: "32 waiting"),
+            row("GET /console/confirm", .anyone, cost: look, budget: own),
+            row("POST /console/confirm", .anyone, cost: "one hash of 32 MiB, one at a time", budget: "the pace of log-ins"),
+            row("GET /console/sessions", .anyone, cost: "the sessions of a person", budget: own),
+            row("POST /console/sessions/end", .anyone, cost: "the sessions of a person", budget: own),
+            row("POST /console/sessions/{id}/end", .anyone, cost: "the sessions of a person", budget: own),
+            row("POST /console/team", .anyone, cost: look, budget: own),
+            row("GET /console/accounts", .anyone, cost: "all people", budget: own),
+            row("POST /console/accounts", .anyone, cost: look, budget: own),
+            row("POST /console/accounts/{id}/roles", .anyone, cost: "all people", budget: own),
+            row("POST /console/accounts/{id}/link", .anyone, cost: look, budget: own),
+            row("POST /console/accounts/{id}/remove", .anyone, cost: "all people", budget: own),
+            row("GET /console", .anyone, cost: "1,000 rows of the store", budget: shared),
+            row("GET /console/audit", .anyone, cost: "2,000 rows of the store", budget: shared),
+            row("GET /console/audit/export", .anyone, cost: "500 rows at a time, streamed", budget: shared),
+            row("GET /console/language", .anyone, cost: "nothing is read", budget: shared),
+            row(
+                "GET /console/inbox/events", .anyone, cost: "50 rows of the store four times a second",
+                budget: "64 streams"),
+            row("GET /console/compose", .anyone, cost: "three payloads for each of 40 languages", budget: shared),
+            row("POST /console/compose/preview", .anyone, cost: "a file of 10 MiB, and an audience", budget: shared),
+            row("POST /console/compose/send", .anyone, cost: "a file of 10 MiB, and an audience", budget: shared),
+            row("POST /console/compose/import", .anyone, cost: "a file of 10 MiB", budget: shared),
+            row("GET /console/notifications/{id}", .anyone, cost: "1,000 rows of the store", budget: shared),
+            row("POST /console/notifications/{id}/withdraw", .anyone, cost: "1,000 rows of the store", budget: shared),
+            row("GET /console/notifications/{id}/timeline", .anyone, cost: "1,000 rows of the store", budget: shared),
+            row("GET /console/devices", .anyone, cost: page, budget: shared),
+            row("GET /console/devices/{id}", .anyone, cost: "50 rows of the store", budget: shared),
+            row("POST /console/devices/{id}/test", .anyone, cost: "one notification of the mailbox", budget: shared),
+            row("POST /console/devices/{id}/block", .anyone, cost: look, budget: shared),
+            row("POST /console/devices/{id}/unblock", .anyone, cost: look, budget: shared),
+            row("POST /console/devices/{id}/revoke", .anyone, cost: "the device's registrations", budget: shared),
+            row("GET /console/health", .anyone, cost: "1,440 samples in memory", budget: shared),
+            row("GET /console/relay", .anyone, cost: "100 accounts of 64 devices", budget: shared),
+        ]
+        + ["style.css", "live.js", "follow.js", "compose.js", "icon.svg"].map {
+            row("GET /console/\($0)", .anyone, cost: "nothing is read", budget: shared)
+        }
 
     /// The routes of a development server.
     private static let tests = [
@@ -68,6 +116,10 @@ enum RouteCosts {
             "POST /c2dm/register3", .devices, cost: "three rows of the store",
             budget: "one registration for each app of the device"),
         row("GET /v1/registrations/{token}/encryption-key", .team, cost: look, budget: own),
+        row(
+            "GET /v1/notifications/events", .team, cost: "50 rows of the store four times a second",
+            budget: "64 streams"),
+        row("POST /v1/notifications", .team, cost: "one notification of the mailbox", budget: own),
         row("GET /v1/notifications/{id}", .team, cost: "the timelines of one id, 100 at most", budget: own),
         row(
             "DELETE /v1/notifications/{id}", .team, cost: "a command of the mailbox for each, 100 at most", budget: own),
@@ -86,7 +138,58 @@ enum RouteCosts {
         row("GET /v1/upstream/messages/{id}", .team, cost: look, budget: own),
         row("GET /v1/notifications", .team, cost: page, budget: own),
         row("GET /v1/devices", .team, cost: page, budget: own),
+        row("GET /v1/devices/{id}", .team, cost: "what waits for one device", budget: own),
+        row("POST /v1/devices/{id}/block", .anyone, cost: look, budget: shared),
+        row("POST /v1/devices/{id}/unblock", .anyone, cost: look, budget: shared),
+        row("POST /v1/devices/{id}/revoke", .anyone, cost: "the device's registrations", budget: shared),
+        row("GET /v1/status", .anyone, cost: "the certificates of all teams", budget: shared),
+        row("GET /v1/metrics/history", .anyone, cost: "1,440 samples in memory", budget: shared),
+        row("GET /v1/relay/accounts", .anyone, cost: "100 accounts of 64 devices", budget: shared),
         row("GET /v1/apps", .team, cost: page, budget: own),
+        row("GET /v1/audit", .team, cost: "2,000 rows of the store", budget: own),
+        row("GET /v1/audit/export", .team, cost: "500 rows at a time, streamed", budget: own),
+    ]
+
+    /// The routes that change the register, on the development listener and for the pages alone.
+    private static let register =
+        ["teams", "hubs"].flatMap(list)
+        + ["keys", "certificates", "service-accounts", "enrolment-keys", "hubs/{hub}/keys", "hubs/{hub}/credentials"]
+        .flatMap { list($0) + [row("DELETE /v1/\($0)/{id}", .team, cost: page, budget: own)] } + registeredApps
+
+    private static func list(_ path: String) -> [Row] {
+        [
+            row("GET /v1/\(path)", .team, cost: page, budget: own),
+            row("POST /v1/\(path)", .team, cost: "a new key of RSA, and a row of the store", budget: own),
+        ]
+    }
+
+    /// The pages by which people change the register.
+    private static let consoleOfAccount =
+        [
+            "", "/teams", "/apps", "/apps/{topic}", "/apps/{topic}/remove", "/certificates", "/certificates/{id}/revoke",
+            "/keys", "/keys/{id}/revoke", "/service-accounts", "/service-accounts/{id}/revoke", "/enrolment-keys",
+            "/enrolment-keys/{id}/revoke", "/hubs", "/hubs/{hub}", "/hubs/{hub}/keys/{id}/revoke",
+            "/hubs/{hub}/credentials/{id}/remove",
+        ].map { row("GET /console/account\($0)", .anyone, cost: page, budget: shared) }
+        + [
+            "/teams", "/apps", "/apps/{topic}", "/apps/{topic}/remove", "/apps/{topic}/webhook",
+            "/apps/{topic}/webhook/remove", "/certificates", "/certificates/import", "/certificates/{id}/renew",
+            "/certificates/{id}/revoke", "/keys", "/keys/import", "/keys/{id}/revoke", "/service-accounts",
+            "/service-accounts/{id}/revoke", "/enrolment-keys", "/enrolment-keys/{id}/revoke", "/hubs",
+            "/hubs/{hub}/keys", "/hubs/{hub}/keys/{id}/revoke", "/hubs/{hub}/credentials",
+            "/hubs/{hub}/credentials/{id}/remove", "/hubs/{hub}/webhook", "/hubs/{hub}/webhook/remove",
+        ].map { row("POST /console/account\($0)", .anyone, cost: "a new key of RSA, and a page", budget: shared) }
+
+    private static let registeredApps = [
+        row("POST /v1/certificates/{id}/renew", .team, cost: "one signature of ECDSA", budget: own),
+        row("POST /v1/apps", .team, cost: look, budget: own),
+        row("PATCH /v1/apps/{topic}", .team, cost: page, budget: own),
+        row("DELETE /v1/apps/{topic}", .team, cost: "the app's registrations", budget: own),
+        row("GET /v1/apps/{topic}/webhook", .team, cost: page, budget: own),
+        row("PUT /v1/apps/{topic}/webhook", .team, cost: page, budget: own),
+        row("DELETE /v1/apps/{topic}/webhook", .team, cost: page, budget: own),
+        row("GET /v1/apps/{topic}/webhook/answers", .team, cost: page, budget: own),
+        row("GET /v1/hubs/{hub}/webhook/answers", .team, cost: look, budget: own),
     ]
 
     private static let firebase = [
@@ -179,6 +282,8 @@ enum RouteCosts {
     private static let hubOfOurs =
         [
             row("GET /v1/openapi.json", .anyone, cost: "bytes that were made once", budget: shared),
+            row(
+                "POST /v1/payloads/check", .team, cost: "three payloads for each of 201 languages", budget: own),
             row("GET /v1/hubs/{hub}", .team, cost: look, budget: own),
             row("GET /v1/hubs/{hub}/installations", .team, cost: page, budget: own),
             row(
@@ -190,6 +295,7 @@ enum RouteCosts {
             row("GET /v1/hubs/{hub}/installations/{id}", .clients, cost: look, budget: own),
             row("DELETE /v1/hubs/{hub}/installations/{id}", .clients, cost: look, budget: own),
             row("DELETE /v1/hubs/{hub}/users/{id}", .team, cost: "the person's installations", budget: own),
+            row("GET /v1/hubs/{hub}/users/{id}/export", .team, cost: "the person's installations", budget: own),
             row("POST /v1/hubs/{hub}/audience", .team, cost: evaluated, budget: own),
             row("POST /v1/hubs/{hub}/preview", .team, cost: "one rendered payload", budget: own),
             row("POST /v1/hubs/{hub}/campaigns", .team, cost: evaluated, budget: own),

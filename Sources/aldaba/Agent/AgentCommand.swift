@@ -115,22 +115,27 @@ struct AgentCommand: AsyncParsableCommand {
             guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
             if json { return print(try JSONLine.of(status)) }
             let words = ["not asked yet", "not allowed", "allowed", "allowed quietly", "allowed for now"]
-            print("agent     process \(status.process)")
-            print("device    \(status.device ?? (status.hasServer ? "not enrolled yet" : "not enrolled"))")
+            print(Terminal.text("agent     process \(status.process)"))
+            print(
+                Terminal.text("device    \(status.device ?? (status.hasServer ? "not enrolled yet" : "not enrolled"))"))
             let server =
                 status.hasServer
                 ? "not connected\(status.serverFault.map { ": \(TerminalText.line($0))" } ?? ""); tried again and again"
                 : "none: only the apps' own notifications"
-            print("server    \(status.isConnected ? "connected" : server)")
+            print(Terminal.text("server    \(status.isConnected ? "connected" : server)"))
             let screen = status.hasScreen ? "the desktop's" : "none: notifications are kept and not shown"
-            print("screen    \(status.screenFault.map { "none now: \(TerminalText.line($0))" } ?? screen)")
+            print(
+                Terminal.text("screen    \(status.screenFault.map { "none now: \(TerminalText.line($0))" } ?? screen)"))
             for app in status.apps {
                 let word = words.indices.contains(app.authorization) ? words[app.authorization] : "unknown"
                 print(
-                    "app       \(app.id)  \(TerminalText.line(app.name))  "
-                        + "\(app.isConnected ? "runs" : "does not run"), \(word), "
-                        + "\(app.listed) in the list, badge \(app.badge)")
-                if let fault = app.tokenFault { print("          no device token: \(TerminalText.line(fault))") }
+                    Terminal.text(
+                        "app       \(app.id)  \(TerminalText.line(app.name))  "
+                            + "\(app.isConnected ? "runs" : "does not run"), \(word), "
+                            + "\(app.listed) in the list, badge \(app.badge)"))
+                if let fault = app.tokenFault {
+                    print(Terminal.text("          no device token: \(TerminalText.line(fault))"))
+                }
                 for version in app.extensions ?? [] { print("          \(Self.line(version))") }
             }
         }

@@ -106,18 +106,19 @@ extension DeviceCommand {
         _ device: String, isBlocked: Bool, location: FolderOption, json: Bool
     ) async throws {
         let id = try self.device(device)
-        let hasChanged = try await ServerRegister.reading(location.folder) { store in
-            try await store.setBlocked(id, isBlocked, at: presentTime())
-        }
-        guard hasChanged else {
-            throw CommandError(
-                .invalidInput, "the register has no device \(id) that could be \(isBlocked ? "" : "un")blocked")
-        }
         let word = isBlocked ? "blocked" : "unblocked"
+        let change = AuditChange(isBlocked ? .blockDevice : .unblockDevice, id.description)
+        try await ServerRegister.changing(
+            location.folder, change, after: { AuditedObject(["state": isBlocked ? "blocked" : "active"]) }
+        ) { store in
+            guard try await store.register.setBlocked(id, isBlocked, at: presentTime()) else {
+                throw CommandError(.invalidInput, "the register has no device \(id) that could be \(word)")
+            }
+        }
         if json {
             try print(JSONLine.of(["device": id.description, "state": word]))
         } else {
-            print("\(word) device \(id)")
+            print(Terminal.text("\(word) device \(id)"))
         }
     }
 }

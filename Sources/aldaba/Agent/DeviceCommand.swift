@@ -3,6 +3,7 @@ import AldabaConfiguration
 import ArgumentParser
 import Foundation
 import PushCore
+import PushServer
 
 /// `aldaba device`: the server's devices.
 struct DeviceCommand: AsyncParsableCommand {
@@ -26,13 +27,16 @@ struct DeviceCommand: AsyncParsableCommand {
             guard let id = UInt64(device).flatMap(DeviceID.init) else {
                 throw CommandError(.invalidInput, "\"\(device)\" is no device's id, a decimal number")
             }
-            let isRevoked = try await ServerRegister.reading(location.folder) { store in
-                try await store.revokeDevice(id, at: presentTime())
+            try await ServerRegister.changing(location.folder, AuditChange(.revokeDevice, id.description)) { store in
+                guard try await store.register.revokeDevice(id, at: presentTime()) else {
+                    throw CommandError(.invalidInput, "the register has no device \(id) that could be revoked")
+                }
             }
-            guard isRevoked else {
-                throw CommandError(.invalidInput, "the register has no device \(id) that could be revoked")
+            if json {
+                try print(JSONLine.of(["device": id.description]))
+            } else {
+                print(Terminal.text("revoked device \(id)"))
             }
-            if json { try print(JSONLine.of(["device": id.description])) } else { print("revoked device \(id)") }
         }
     }
 

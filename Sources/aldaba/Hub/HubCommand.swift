@@ -60,13 +60,16 @@ package struct HubCommand: AsyncParsableCommand {
                 throw CommandError(
                     .invalidInput, "the register has no app \(app); `aldaba app list` shows those it has")
             }
-            let keys = HubRegister.firstKeys()
-            let hub = try await HubRegister.change(location.folder) { database in
-                try await database.addHub(
+            let keys = HubKey.first(at: presentTime())
+            try await HubRegister.changing(
+                location.folder, .addHub, hub: name,
+                after: { AuditedObject(["hub": name, "app": app.topic.rawValue, "teamId": app.team.rawValue]) }
+            ) { database in
+                let hub = try await database.addHub(
                     name: name, team: app.team, topic: app.topic, isStrict: azureLimits, keys: keys, at: presentTime())
-            }
-            guard hub != nil else {
-                throw CommandError(.failed, "there already is a hub \(name); choose another name")
+                guard hub != nil else {
+                    throw CommandError(.failed, "there already is a hub \(name); choose another name")
+                }
             }
             let connections = try keys.map { try HubCommand.connection($0, location) }
             if json {
@@ -76,7 +79,7 @@ package struct HubCommand: AsyncParsableCommand {
                         "listen": connections[1],
                     ]))
             }
-            print("hub \(name) of \(app.topic)")
+            print(Terminal.text("hub \(name) of \(app.topic)"))
             for connection in connections { print(connection) }
         }
     }
@@ -93,7 +96,7 @@ package struct HubCommand: AsyncParsableCommand {
                 return try print(
                     JSONLine.of(hubs.map { ["hub": $0.name, "app": $0.topic.rawValue, "teamId": $0.team.rawValue] }))
             }
-            for hub in hubs { print("\(hub.name)  app \(hub.topic)  team \(hub.team)") }
+            for hub in hubs { print(Terminal.text("\(hub.name)  app \(hub.topic)  team \(hub.team)")) }
         }
     }
 
@@ -133,10 +136,14 @@ package struct HubCommand: AsyncParsableCommand {
                 if let days, !(1...3650).contains(days) {
                     throw CommandError(.invalidInput, "--days: 1 to 3650 would be right")
                 }
-                let made = try await HubRegister.change(location.folder) { database -> String in
+                let kind = backend ? "apikey" : api ? "bearer" : "connectionString"
+                let made = try await HubRegister.changing(
+                    location.folder, .addHubKey, hub: hub, object: name,
+                    after: { _ in AuditedObject(["kind": kind, "rights": backend ? "backend" : rights.text]) }
+                ) { database -> String in
                     let found = try await HubCommand.find(hub, database)
                     if api {
-                        let key = HubAPIKey.mark + HubRegister.secret().filter { $0.isLetter || $0.isNumber }
+                        let key = HubAPIKey.makeText()
                         let now = presentTime()
                         try await database.addAPIKey(
                             HubAPIKey(
@@ -147,16 +154,15 @@ package struct HubCommand: AsyncParsableCommand {
                         return key
                     }
                     guard backend else {
-                        let key = HubRegister.makeKey(name: name, rights: rights)
+                        let key = HubKey.make(name: name, rights: rights, at: presentTime())
                         try await database.setKey(key, of: found.number)
                         return try HubCommand.connection(key, location)
                     }
-                    let key = HubRegister.secret()
+                    let key = HubKey.makeSecret()
                     try await database.addBackendKey(
                         name: name, hash: HubAPIKey.hash(key), of: found.number, at: presentTime())
                     return key
                 }
-                let kind = backend ? "apikey" : api ? "bearer" : "connectionString"
                 print(json ? try JSONLine.of(["hub": hub, "name": name, kind: made]) : made)
             }
         }
@@ -192,11 +198,13 @@ package struct HubCommand: AsyncParsableCommand {
             @OptionGroup var location: FolderOption
 
             func run() async throws {
-                let isGone = try await HubRegister.change(location.folder) { database in
-                    try await database.removeKey(name, of: try await HubCommand.find(hub, database).number)
+                try await HubRegister.changing(location.folder, .revokeHubKey, hub: hub, object: name) { database in
+                    let found = try await HubCommand.find(hub, database)
+                    guard try await database.removeKey(name, of: found.number) else {
+                        throw CommandError(.invalidInput, "the hub \(hub) has no key \(name)")
+                    }
                 }
-                guard isGone else { throw CommandError(.invalidInput, "the hub \(hub) has no key \(name)") }
-                print("revoked key \(name) of hub \(hub)")
+                print(Terminal.text("revoked key \(name) of hub \(hub)"))
             }
         }
     }

@@ -48,7 +48,10 @@ struct HubCredentialCommand: AsyncParsableCommand {
             guard let environment = PushEnvironment(rawValue: environment) else {
                 throw CommandError(.invalidInput, "--environment: there are production and sandbox")
             }
-            let added = try await HubRegister.change(location.folder) { database in
+            let added = try await HubRegister.changing(
+                location.folder, .setHubCredential, hub: hub,
+                after: { AuditedObject(name: String($0.number), Shown($0)) }
+            ) { database in
                 let found = try await HubCommand.find(hub, database)
                 var credential: PushCredential
                 do { credential = try read(kind, environment: environment, of: found) } catch let fault
@@ -62,8 +65,8 @@ struct HubCredentialCommand: AsyncParsableCommand {
                 return credential
             }
             if json { return try print(JSONLine.of(Shown(added))) }
-            print("credential \(added.number) of hub \(hub): \(HubCredentialCommand.words(added))")
-            if kind == .webpush { print("browsers subscribe with applicationServerKey \(added.name)") }
+            print(Terminal.text("credential \(added.number) of hub \(hub): \(HubCredentialCommand.words(added))"))
+            if kind == .webpush { print(Terminal.text("browsers subscribe with applicationServerKey \(added.name)")) }
         }
 
         /// Refuses a VAPID key in place of another one. The same key with another subject loses nothing.
@@ -146,11 +149,20 @@ struct HubCredentialCommand: AsyncParsableCommand {
         @OptionGroup var location: FolderOption
 
         func run() async throws {
-            let isGone = try await HubRegister.change(location.folder) { database in
-                try await database.removeCredential(number, of: try await HubCommand.find(hub, database).number)
+            try await HubRegister.changing(
+                location.folder, .removeHubCredential, hub: hub, object: String(number),
+                before: { database in
+                    guard let found = try await database.hub(named: hub) else { return nil }
+                    return try await database.credentials(of: found.number).first { $0.number == number }
+                        .map { AuditedObject(Shown($0)) }
+                }
+            ) { database in
+                let found = try await HubCommand.find(hub, database)
+                guard try await database.removeCredential(number, of: found.number) else {
+                    throw CommandError(.invalidInput, "the hub \(hub) has no credential \(number)")
+                }
             }
-            guard isGone else { throw CommandError(.invalidInput, "the hub \(hub) has no credential \(number)") }
-            print("removed credential \(number) of hub \(hub)")
+            print(Terminal.text("removed credential \(number) of hub \(hub)"))
         }
     }
 

@@ -52,7 +52,12 @@ extension HubCommand {
             }
             var lines = InstallationLines { try handle.read(upToCount: $0) ?? Data() }
             let begin = ContinuousClock.now
-            let (put, added, wrong, excess) = try await HubRegister.withDatabase(location.folder) { database in
+            let (put, added, wrong, excess) = try await HubRegister.changing(
+                location.folder, .importInstallations, hub: hub,
+                after: { (counts: (Int, Int, Int, Int?)) in
+                    AuditedObject(["put": counts.0, "added": counts.1, "wrong": counts.2])
+                }
+            ) { database in
                 let hub = try await HubCommand.find(hub, database)
                 try await database.prepareImport()
                 var (put, added, wrong) = (0, 0, 0)
@@ -80,7 +85,9 @@ extension HubCommand {
             if json {
                 print(#"{"put":\#(put),"added":\#(added),"wrong":\#(wrong),"seconds":\#(seconds)}"#)
             } else {
-                print("\(put) installations put into hub \(hub), \(added) of them new; \(wrong) lines left out")
+                print(
+                    Terminal.text(
+                        "\(put) installations put into hub \(hub), \(added) of them new; \(wrong) lines left out"))
             }
             if let excess {
                 FileHandle.standardError.write(

@@ -21,14 +21,10 @@ extension HubCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let (limits, size) = try await HubRegister.change(location.folder) { database in
+            if installations != nil || tags != nil || writes != nil { try await change() }
+            let (limits, size) = try await HubRegister.withDatabase(location.folder) { database in
                 let found = try await HubCommand.find(hub, database)
-                var limits = found.limits
-                limits.installations = try Self.checked(installations, "--installations") ?? limits.installations
-                limits.tags = try Self.checked(tags, "--tags") ?? limits.tags
-                limits.writesPerSecond = try Self.checked(writes, "--writes") ?? limits.writesPerSecond
-                if limits != found.limits { try await database.setLimits(limits, of: found.number) }
-                return (limits, try await database.size(of: found.number))
+                return (found.limits, try await database.size(of: found.number))
             }
             if json {
                 return try print(
@@ -38,10 +34,32 @@ extension HubCommand {
                         "mostTags": limits.tags, "writesPerSecond": limits.writesPerSecond,
                     ]))
             }
-            print("installations  \(size.installations) of \(limits.installations)")
-            print("documents      \(size.documentBytes) of \(limits.documentBytes) bytes")
-            print("tags           at most \(limits.tags)")
-            print("writes         at most \(limits.writesPerSecond) a second by one key that only listens")
+            print(Terminal.text("installations  \(size.installations) of \(limits.installations)"))
+            print(Terminal.text("documents      \(size.documentBytes) of \(limits.documentBytes) bytes"))
+            print(Terminal.text("tags           at most \(limits.tags)"))
+            print(
+                Terminal.text("writes         at most \(limits.writesPerSecond) a second by one key that only listens"))
+        }
+
+        private func change() async throws {
+            _ = try await HubRegister.changing(
+                location.folder, .setHubLimits, hub: hub,
+                before: { try await $0.hub(named: hub).map { Self.audited($0.limits) } }, after: Self.audited
+            ) { database in
+                let found = try await HubCommand.find(hub, database)
+                var limits = found.limits
+                limits.installations = try Self.checked(installations, "--installations") ?? limits.installations
+                limits.tags = try Self.checked(tags, "--tags") ?? limits.tags
+                limits.writesPerSecond = try Self.checked(writes, "--writes") ?? limits.writesPerSecond
+                try await database.setLimits(limits, of: found.number)
+                return limits
+            }
+        }
+
+        private static func audited(_ limits: HubLimits) -> AuditedObject {
+            AuditedObject([
+                "installations": limits.installations, "tags": limits.tags, "writesPerSecond": limits.writesPerSecond,
+            ])
         }
 
         private static func checked(_ number: Int?, _ option: String) throws -> Int? {

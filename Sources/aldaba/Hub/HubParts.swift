@@ -63,6 +63,8 @@ struct HubService: Service, CustomStringConvertible {
     let lists: HubLists
     /// Wakes the sends that have become due; `nil` on a server that is not for development.
     let testClock: TestClock?
+    /// The last answers of webhooks.
+    let answers: WebhookAnswers
     let clock: @Sendable () -> Timestamp
     let logger: Logger
     var description: String { "notification hubs" }
@@ -84,7 +86,8 @@ struct HubService: Service, CustomStringConvertible {
         runner.wakeUp()
         testClock?.follow(runner.wakeUp)
         let courier = HubWebhookDispatcher(
-            store: parts.database, sender: GuardedWebhookSender(parts.http),
+            store: parts.database,
+            sender: RememberingWebhookSender(GuardedWebhookSender(parts.http), answers: answers, clock: clock),
             reports: { [parts] in try await parts.hubs.report($0, of: $1, by: parts.timelines).members },
             clock: clock,
             logger: logger)

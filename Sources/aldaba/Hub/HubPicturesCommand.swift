@@ -23,13 +23,23 @@ extension HubCommand {
             if case .some(.none) = chosen {
                 throw CommandError(.invalidInput, "--keys: all, or some of \(PictureKey.names), would be right")
             }
-            let kept = try await HubRegister.change(location.folder) { database in
-                let found = try await HubCommand.find(hub, database)
-                guard keys != nil else { return found.pictureKeys }
-                try await database.setPictureKeys(chosen ?? nil, of: found.number)
-                return chosen ?? nil
+            let names: [String]?
+            if keys == nil {
+                names = try await HubRegister.withDatabase(location.folder) { database in
+                    try await HubCommand.find(hub, database).pictureKeys?.map(\.rawValue)
+                }
+            } else {
+                names = chosen??.map(\.rawValue)
+                try await HubRegister.changing(
+                    location.folder, .setHubPictures, hub: hub,
+                    before: { database in
+                        AuditedObject(["pictures": try await database.hub(named: hub)?.pictureKeys?.map(\.rawValue)])
+                    }, after: { AuditedObject(["pictures": names]) }
+                ) { database in
+                    try await database.setPictureKeys(
+                        chosen ?? nil, of: try await HubCommand.find(hub, database).number)
+                }
             }
-            let names = kept?.map(\.rawValue)
             if json { return try print(JSONLine.of(["pictureKeys": names])) }
             print(names.map { $0.joined(separator: " ") } ?? "all that fit")
         }

@@ -2,6 +2,7 @@ import AldabaConfiguration
 import Foundation
 import HubServer
 import PushCore
+import PushServer
 import SQLiteStore
 
 /// The hubs of a data folder, opened by commands beside a server that may be running.
@@ -27,52 +28,57 @@ package enum HubRegister {
         }
     }
 
-    /// Changes the hubs' database as ``withDatabase(_:_:)`` does; a server that runs logs the change at once.
-    package static func change<Result>(
-        _ folder: DataFolder, _ body: (HubDatabase) async throws -> Result
+    /// Changes the hubs' database, with an entry in the audit log around the change; a server that runs logs it at once.
+    ///
+    /// - Parameters:
+    ///   - hub: The hub's name.
+    ///   - before: Reads the object before the change.
+    ///   - after: Describes the object by the result of the change.
+    /// - Throws: ``CommandError`` where the entry cannot be written; nothing is changed then.
+    static func changing<Result>(
+        _ folder: DataFolder, _ action: AuditAction, hub: String, object: String? = nil,
+        before: (HubDatabase) async throws -> AuditedObject? = { _ in nil },
+        after: (Result) -> AuditedObject? = { _ in nil }, _ body: (HubDatabase) async throws -> Result
     ) async throws -> Result {
-        let result = try await withDatabase(folder, body)
+        let result = try await ServerRegister.readingStore(folder) { store in
+            try await withDatabase(folder) { database in
+                let team = try await database.hub(named: hub)?.team.rawValue
+                let change = AuditChange(action, object.map { "\(hub)/\($0)" } ?? hub, team: team)
+                return try await ServerRegister.audited(
+                    change, in: store, before: before(database), after: after
+                ) { try await body(database) }
+            }
+        }
         // Without it the server sees the change at its next look, half a minute later.
         try? SQLiteRegister.noteChange(besideDatabase: folder.database)
         return result
-    }
-
-    /// A new key with two texts of 32 random bytes each.
-    package static func makeKey(name: String, rights: HubRights) -> HubKey {
-        HubKey(name: name, rights: rights, primary: secret(), secondary: secret(), createdAt: presentTime())
-    }
-
-    /// 32 random bytes in base 64.
-    package static func secret() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64EncodedString()
-    }
-
-    /// The two keys that each hub begins with.
-    package static func firstKeys() -> [HubKey] {
-        [
-            makeKey(name: HubKey.fullName, rights: [.listen, .send, .manage]),
-            makeKey(name: HubKey.listenName, rights: .listen),
-        ]
     }
 
     /// Makes sure that the demo app's hub is there.
     ///
     /// - Returns: The hub's key with every right; made anew where it was removed.
     package static func ensureDemo(_ folder: DataFolder) async throws -> HubKey {
-        try await withDatabase(folder) { database in
-            var hub = try await database.hub(named: DemoApp.hub)
-            if hub == nil {
-                hub = try await database.addHub(
-                    name: DemoApp.hub, team: DemoApp.team, topic: DemoApp.topic, isStrict: false, keys: firstKeys(),
-                    at: presentTime())
+        let full: HubRights = [.listen, .send, .manage]
+        func known() async throws -> (hub: HubRecord?, key: HubKey?) {
+            try await withDatabase(folder) { database in
+                guard let hub = try await database.hub(named: DemoApp.hub) else { return (nil, nil) }
+                return (hub, try await database.keys(of: hub.number).first { $0.rights == full })
             }
-            guard let hub else { throw CommandError(.failed, "the hub \(DemoApp.hub) cannot be made") }
-            let full: HubRights = [.listen, .send, .manage]
-            if let key = try await database.keys(of: hub.number).first(where: { $0.rights == full }) { return key }
-            let key = makeKey(name: HubKey.fullName, rights: full)
-            try await database.setKey(key, of: hub.number)
-            return key
         }
+        if try await known().hub == nil {
+            _ = try await changing(folder, .addHub, hub: DemoApp.hub) { database in
+                try await database.addHub(
+                    name: DemoApp.hub, team: DemoApp.team, topic: DemoApp.topic, isStrict: false,
+                    keys: HubKey.first(at: presentTime()), at: presentTime())
+            }
+        }
+        let (hub, key) = try await known()
+        guard let hub else { throw CommandError(.failed, "the hub \(DemoApp.hub) cannot be made") }
+        if let key { return key }
+        let made = HubKey.make(name: HubKey.fullName, rights: full, at: presentTime())
+        try await changing(folder, .addHubKey, hub: DemoApp.hub, object: made.name) { database in
+            try await database.setKey(made, of: hub.number)
+        }
+        return made
     }
 }

@@ -34,7 +34,7 @@ extension AppCommand {
             do { try (isList ? options.propertyList() : options.json()).write(to: file, options: .atomic) } catch {
                 throw CommandError(.failed, "\(output) cannot be written: \(error.localizedDescription)")
             }
-            print("\(output): sender \(number), project \(ProjectName.id(of: app.team))")
+            print(Terminal.text("\(output): sender \(number), project \(ProjectName.id(of: app.team))"))
         }
     }
 }

@@ -35,13 +35,18 @@ extension AppCommand {
                 throw CommandError(
                     .invalidInput, "--overflow: \"\(overflow)\" is none of dropOldest, keepNewest and clear")
             }
-            let app = try await ServerRegister.reading(location.folder) { store in
+            let app = try await ServerRegister.changing(
+                location.folder, AuditChange(.updateApp, topic), before: { try await AppCommand.audited(topic, $0) },
+                after: { AuditedObject(AppCommand.Shown($0)) }
+            ) { whole in
+                let store = whole.register
                 let app = try await CertificateCommand.app(Topic(rawValue: topic), store)
                 let policy = MailboxPolicy(limit: limit ?? app.policy.limit, overflow: way ?? app.policy.overflow)
-                return try await store.setApp(
+                let changed = try await store.setApp(
                     topic: app.topic, name: name, isPushEnabled: push, policy: policy == app.policy ? nil : policy)
+                guard let changed else { throw CommandError(.failed, "the app was removed just now") }
+                return changed
             }
-            guard let app else { throw CommandError(.failed, "the app was removed just now") }
             try AppCommand.show(app, json: json)
         }
     }

@@ -2,6 +2,7 @@ import AldabaConfiguration
 import ArgumentParser
 import PushCore
 import PushServer
+import SQLiteStore
 
 /// `aldaba app`: the server's register of apps.
 package struct AppCommand: AsyncParsableCommand {
@@ -56,7 +57,11 @@ package struct AppCommand: AsyncParsableCommand {
                 throw CommandError(
                     .invalidInput, "--overflow: \"\(overflow)\" is none of dropOldest, keepNewest and clear")
             }
-            let app = try await ServerRegister.withRegister(location.begun()) { store in
+            let app = try await ServerRegister.changing(
+                location.begun(), AuditChange(.addApp, topic, team: team), makesFolder: true,
+                after: { AuditedObject(Shown($0)) }
+            ) { whole in
+                let store = whole.register
                 let app = try await store.addApp(
                     topic: Topic(rawValue: topic), team: TeamID(rawValue: team),
                     policy: MailboxPolicy(limit: limit, overflow: overflow), at: presentTime())
@@ -105,7 +110,7 @@ package struct AppCommand: AsyncParsableCommand {
             if json { return try print(JSONLine.of(shown)) }
             try AppCommand.show(app, json: false)
             for certificate in certificates { try CertificateCommand.show(certificate, json: false) }
-            for key in keys { print("key \(key.keyID)") }
+            for key in keys { print(Terminal.text("key \(key.keyID)")) }
         }
     }
 
@@ -120,7 +125,11 @@ package struct AppCommand: AsyncParsableCommand {
             guard capability == "push" else {
                 throw CommandError(.invalidInput, "\"\(capability)\" is no capability; the one there is is push")
             }
-            let app = try await ServerRegister.reading(location.folder) { store in
+            let app = try await ServerRegister.changing(
+                location.folder, AuditChange(.updateApp, topic), before: { try await AppCommand.audited(topic, $0) },
+                after: { $0.map { AuditedObject(Shown($0)) } }
+            ) { whole in
+                let store = whole.register
                 _ = try await CertificateCommand.app(Topic(rawValue: topic), store)
                 return try await store.setApp(topic: Topic(rawValue: topic), name: nil, isPushEnabled: isEnabled)
             }
@@ -159,15 +168,29 @@ package struct AppCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let removed = try await ServerRegister.reading(location.folder) { store in
-                try await store.removeApp(topic: Topic(rawValue: topic), at: presentTime())
+            let removed = try await ServerRegister.changing(
+                location.folder, AuditChange(.removeApp, topic), before: { try await AppCommand.audited(topic, $0) }
+            ) { store in
+                guard
+                    let removed = try await store.register.removeApp(topic: Topic(rawValue: topic), at: presentTime())
+                else {
+                    throw CommandError(
+                        .invalidInput, "the register has no app \(topic); `aldaba app list` shows those it has")
+                }
+                return removed
             }
-            guard let removed else {
-                throw CommandError(
-                    .invalidInput, "the register has no app \(topic); `aldaba app list` shows those it has")
+            if json {
+                try AppCommand.show(removed, json: true)
+            } else {
+                print(Terminal.text("removed \(removed.topic)"))
             }
-            if json { try AppCommand.show(removed, json: true) } else { print("removed \(removed.topic)") }
         }
+    }
+
+    /// An app before a change; `nil` where the register has none of that topic, which the change then says.
+    static func audited(_ topic: String, _ store: SQLiteStore) async throws -> AuditedObject? {
+        try await store.register.apps().first { $0.topic.rawValue == topic }
+            .map { AuditedObject(team: $0.team, Shown($0)) }
     }
 
     struct Shown: Encodable {

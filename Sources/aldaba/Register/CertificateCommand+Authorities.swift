@@ -34,7 +34,10 @@ extension CertificateCommand {
             let entry = RegisteredAuthority(
                 authorityID: RegisterID.random(), team: TeamID(rawValue: team), authority: authority,
                 createdAt: presentTime())
-            try await ServerRegister.reading(location.folder) { try await $0.addCertificateAuthority(entry) }
+            try await ServerRegister.changing(
+                location.folder, AuditChange(.addAuthority, entry.authorityID, team: team),
+                after: { AuditedObject(AuthorityView(entry)) }
+            ) { try await $0.register.addCertificateAuthority(entry) }
             try CertificateCommand.show(entry, json: json)
         }
     }
@@ -63,13 +66,20 @@ extension CertificateCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let entry = try await ServerRegister.reading(location.folder) {
-                try await $0.revokeCertificateAuthority(authorityID, at: presentTime())
-            }
-            guard let entry else {
-                throw CommandError(
-                    .invalidInput,
-                    "the register has no authority \(authorityID); `aldaba certificate list-ca` shows those it has")
+            let entry = try await ServerRegister.changing(
+                location.folder, AuditChange(.revokeAuthority, authorityID),
+                before: { store in
+                    try await store.register.certificateAuthorities().first { $0.authorityID == authorityID }
+                        .map { AuditedObject(team: $0.team, AuthorityView($0)) }
+                }
+            ) { store in
+                let entry = try await store.register.revokeCertificateAuthority(authorityID, at: presentTime())
+                guard let entry else {
+                    throw CommandError(
+                        .invalidInput,
+                        "the register has no authority \(authorityID); `aldaba certificate list-ca` shows those it has")
+                }
+                return entry
             }
             try CertificateCommand.show(entry, json: json)
         }

@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import PushCore
 import PushServer
+import SQLiteStore
 
 extension CertificateCommand {
     /// `aldaba certificate list`.
@@ -80,23 +81,31 @@ extension CertificateCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let entry = try await ServerRegister.reading(location.folder) { store in
-                let now = presentTime()
-                if TeamID.hasShape(certificate) {
-                    _ = try await CertificateCommand.entry(certificate, store)
-                    return try await store.revokeProviderCertificate(certificate, at: now)
+            let entry = try await ServerRegister.changing(
+                location.folder, AuditChange(.revokeCertificate, certificate),
+                after: { AuditedObject(CertificateView($0, at: presentTime())) }
+            ) { store in
+                guard let entry = try await revoked(in: store.register) else {
+                    throw CommandError(.invalidInput, "the certificate \(certificate) was revoked before")
                 }
-                let read = try CertificateCommand.read(certificate)
-                let known = try await store.providerCertificates().first { $0.certificate.der == read.der }
-                if let known { return try await store.revokeProviderCertificate(known.certificateID, at: now) }
-                let app = try await CertificateCommand.app(read.bundleID, store)
-                return try await CertificateCommand.add(read, of: app.team, revokedAt: now, store).0
-            }
-            guard let entry else {
-                throw CommandError(.invalidInput, "the certificate \(certificate) was revoked before")
+                return entry
             }
             if json { return try CertificateCommand.show(entry, json: true) }
-            print("revoked certificate \(entry.certificateID) of \(entry.certificate.bundleID)")
+            print(Terminal.text("revoked certificate \(entry.certificateID) of \(entry.certificate.bundleID)"))
+        }
+
+        /// The certificate with its revocation; `nil` where it was revoked before.
+        private func revoked(in store: SQLiteRegister) async throws -> RegisteredCertificate? {
+            let now = presentTime()
+            if TeamID.hasShape(certificate) {
+                _ = try await CertificateCommand.entry(certificate, store)
+                return try await store.revokeProviderCertificate(certificate, at: now)
+            }
+            let read = try CertificateCommand.read(certificate)
+            let known = try await store.providerCertificates().first { $0.certificate.der == read.der }
+            if let known { return try await store.revokeProviderCertificate(known.certificateID, at: now) }
+            let app = try await CertificateCommand.app(read.bundleID, store)
+            return try await CertificateCommand.add(read, of: app.team, revokedAt: now, store).0
         }
     }
 

@@ -28,8 +28,8 @@ package struct CertificateCommand: AsyncParsableCommand {
         @Option(help: "The file that gets the certificate: .pem for PEM, anything else for DER.") var output: String?
 
         func authority(_ folder: DataFolder) throws -> SigningAuthority {
-            guard (1...SigningAuthority.longestDays).contains(days) else {
-                throw CommandError(.invalidInput, "--days: \(days) is not 1 to \(SigningAuthority.longestDays)")
+            guard (1...CertificateProfile.longestDays).contains(days) else {
+                throw CommandError(.invalidInput, "--days: \(days) is not 1 to \(CertificateProfile.longestDays)")
             }
             switch (ca, caKey) {
             case (nil, nil): return try .development(folder: folder.providerAuthority, now: Date())
@@ -72,7 +72,11 @@ package struct CertificateCommand: AsyncParsableCommand {
         func run() async throws {
             let environments = try CertificateCommand.environments(environment)
             let request = try SigningRequest(path: request)
-            let (entry, path) = try await ServerRegister.reading(location.folder) { store in
+            let (entry, path) = try await ServerRegister.changing(
+                location.folder, AuditChange(.addCertificate, app),
+                after: { CertificateCommand.audited($0.0) }
+            ) { whole in
+                let store = whole.register
                 let app = try await CertificateCommand.app(Topic(rawValue: app), store)
                 guard app.isPushEnabled else {
                     throw CommandError(
@@ -107,7 +111,11 @@ package struct CertificateCommand: AsyncParsableCommand {
 
         func run() async throws {
             let request = try request.map { try SigningRequest(path: $0) }
-            let (entry, path) = try await ServerRegister.reading(location.folder) { store in
+            let (entry, path) = try await ServerRegister.changing(
+                location.folder, AuditChange(.addCertificate, certificateID),
+                after: { CertificateCommand.audited($0.0) }
+            ) { whole in
+                let store = whole.register
                 let earlier = try await CertificateCommand.entry(certificateID, store)
                 let authority = try signing.authority(location.folder)
                 let certificate =
@@ -139,12 +147,21 @@ package struct CertificateCommand: AsyncParsableCommand {
             if let refusal = certificate.refusal(at: presentTime()), certificate.notAfter < presentTime() {
                 throw CommandError(.invalidInput, "\(file): \(refusal.note ?? "it has ended")")
             }
-            let (entry, _) = try await ServerRegister.reading(location.folder) { store in
+            let (entry, _) = try await ServerRegister.changing(
+                location.folder, AuditChange(.addCertificate, certificate.bundleID.rawValue),
+                after: { CertificateCommand.audited($0.0) }
+            ) { whole in
+                let store = whole.register
                 let app = try await CertificateCommand.app(certificate.bundleID, store)
                 return try await CertificateCommand.add(certificate, of: app.team, store)
             }
             try CertificateCommand.show(entry, json: json)
         }
+    }
+
+    /// A certificate that was added, as the audit log has it.
+    private static func audited(_ entry: RegisteredCertificate) -> AuditedObject {
+        AuditedObject(name: entry.certificateID, CertificateView(entry, at: presentTime()))
     }
 
     static func environments(_ text: String) throws -> Set<PushEnvironment> {

@@ -30,7 +30,7 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy(Self.isTaken) else {
+            guard EnrolmentKey.hasShape(id: id) else {
                 throw CommandError(.invalidInput, "\"\(id)\" is not 1 to 64 letters, digits, - and _")
             }
             guard quota.map({ (1...1_000_000_000).contains($0) }) ?? true else {
@@ -44,13 +44,11 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
             let key = EnrolmentKey(
                 id: id, secretHash: Array(SHA256.hash(data: Array(secret.utf8))), quota: quota,
                 expiresAt: hours.map { now.adding(milliseconds: Int64($0) * 3_600_000) }, createdAt: now)
-            try await ServerRegister.withRegister(location.begun()) { try await $0.addEnrolmentKey(key) }
+            try await ServerRegister.changing(
+                location.begun(), AuditChange(.addEnrolmentKey, id), makesFolder: true,
+                after: { AuditedObject(Shown(key, at: now)) }
+            ) { try await $0.register.addEnrolmentKey(key) }
             print(json ? try JSONLine.of(["id": id, "key": secret]) : secret)
-        }
-
-        private static func isTaken(_ byte: UInt8) -> Bool {
-            (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte) || byte == 45
-                || byte == 95
         }
     }
 
@@ -105,13 +103,18 @@ package struct EnrolmentKeyCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let isRevoked = try await ServerRegister.reading(location.folder) { store in
-                try await store.revokeEnrolmentKey(id, at: presentTime())
+            try await ServerRegister.changing(
+                location.folder, AuditChange(.revokeEnrolmentKey, id),
+                before: { store in
+                    try await store.register.enrolmentKeys().first { $0.id == id }
+                        .map { AuditedObject(Shown($0, at: presentTime())) }
+                }
+            ) { store in
+                guard try await store.register.revokeEnrolmentKey(id, at: presentTime()) else {
+                    throw CommandError(.invalidInput, "the register has no enrolment key \(id) that could be revoked")
+                }
             }
-            guard isRevoked else {
-                throw CommandError(.invalidInput, "the register has no enrolment key \(id) that could be revoked")
-            }
-            if json { try print(JSONLine.of(["id": id])) } else { print("revoked enrolment key \(id)") }
+            if json { try print(JSONLine.of(["id": id])) } else { print(Terminal.text("revoked enrolment key \(id)")) }
         }
     }
 }

@@ -26,14 +26,17 @@ extension KeyCommand {
             }
             let key = try ProviderKeyFile(path: file)
             let team = TeamID(rawValue: team)
-            try await ServerRegister.withRegister(location.folder) { store in
+            try await ServerRegister.changing(
+                location.folder, AuditChange(.importKey, key.keyID.rawValue, team: team.rawValue), makesFolder: true
+            ) { store in
                 try await ServerRegister.importKey(
-                    key, team: team, ring: publicOnly ? nil : KeyRing(folder: location.folder.keys), store: store)
+                    key, team: team, ring: publicOnly ? nil : KeyRing(folder: location.folder.keys),
+                    store: store.register)
             }
             if json {
                 try print(JSONLine.of(["keyId": key.keyID.rawValue, "teamId": team.rawValue]))
             } else {
-                print("key \(key.keyID) of team \(team)")
+                print(Terminal.text("key \(key.keyID) of team \(team)"))
             }
         }
     }

@@ -1,6 +1,7 @@
 import AldabaConfiguration
 import ArgumentParser
 import PushCore
+import PushServer
 
 /// `aldaba key`: provider keys.
 package struct KeyCommand: AsyncParsableCommand {
@@ -36,13 +37,16 @@ package struct KeyCommand: AsyncParsableCommand {
                 throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
             try folder.make()
-            let (entry, ring) = try await ServerRegister.withRegister(folder) { store in
-                try await ServerRegister.addKey(team: TeamID(rawValue: team), folder: folder, store: store)
+            let (entry, ring) = try await ServerRegister.changing(
+                folder, AuditChange(.addKey, "", team: team), makesFolder: true,
+                after: { AuditedObject(name: $0.0.keyId, ["keyId": $0.0.keyId, "teamId": $0.0.teamId]) }
+            ) { store in
+                try await ServerRegister.addKey(team: TeamID(rawValue: team), folder: folder, store: store.register)
             }
             if json {
                 try print(JSONLine.of(["keyId": entry.keyId, "teamId": entry.teamId, "path": ring.path(of: entry)]))
             } else {
-                print("key \(entry.keyId) of team \(entry.teamId): \(ring.path(of: entry))")
+                print(Terminal.text("key \(entry.keyId) of team \(entry.teamId): \(ring.path(of: entry))"))
             }
         }
     }
@@ -65,7 +69,7 @@ package struct KeyCommand: AsyncParsableCommand {
                             ]
                         }))
             } else {
-                for key in keys { print("\(key.keyID)  team \(key.team)  since \(key.createdAt)") }
+                for key in keys { print(Terminal.text("\(key.keyID)  team \(key.team)  since \(key.createdAt)")) }
             }
         }
     }
@@ -93,7 +97,9 @@ package struct KeyCommand: AsyncParsableCommand {
                 members["path"] = path
                 return try print(JSONLine.of(members))
             }
-            print("key \(key.keyID)  team \(key.team)  since \(key.createdAt)\(path.map { "  \($0)" } ?? "")")
+            print(
+                Terminal.text(
+                    "key \(key.keyID)  team \(key.team)  since \(key.createdAt)\(path.map { "  \($0)" } ?? "")"))
             print(key.publicKeyPEM)
         }
     }
@@ -126,18 +132,26 @@ package struct KeyCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let revoked = try await ServerRegister.reading(location.folder) { store in
-                try await store.revokeProviderKey(KeyID(rawValue: keyID), at: presentTime())
-            }
-            guard let revoked else {
-                throw CommandError(
-                    .invalidInput,
-                    "the register has no key \(keyID) that could be revoked; `aldaba key list` shows those it has")
+            let revoked = try await ServerRegister.changing(
+                location.folder, AuditChange(.revokeKey, keyID),
+                before: { store in
+                    try await store.register.providerKeys().first { $0.keyID.rawValue == keyID }.map {
+                        AuditedObject(team: $0.team, ["keyId": keyID, "createdAt": $0.createdAt.description])
+                    }
+                }
+            ) { store in
+                let revoked = try await store.register.revokeProviderKey(KeyID(rawValue: keyID), at: presentTime())
+                guard let revoked else {
+                    throw CommandError(
+                        .invalidInput,
+                        "the register has no key \(keyID) that could be revoked; `aldaba key list` shows those it has")
+                }
+                return revoked
             }
             if json {
                 try print(JSONLine.of(["keyId": revoked.keyID.rawValue, "teamId": revoked.team.rawValue]))
             } else {
-                print("revoked key \(revoked.keyID) of team \(revoked.team)")
+                print(Terminal.text("revoked key \(revoked.keyID) of team \(revoked.team)"))
             }
         }
     }

@@ -31,6 +31,19 @@ extension ServerRegister {
         return account
     }
 
+    /// What is wrong with an address for service accounts; `nil` where it can be used.
+    static func fault(inAddress base: String) -> String? {
+        let loopback = ["127.0.0.1", "localhost", "::1", "[::1]"]
+        let address = URLComponents(string: base)
+        guard let host = address?.host, !host.isEmpty,
+            address?.scheme == "https" || (address?.scheme == "http" && loopback.contains(host))
+        else {
+            return "\"\(base)\" is not an address https://host:port; plain http is for loopback, since access tokens are "
+                + "sent there"
+        }
+        return nil
+    }
+
     private static func tokenURI(_ server: String) -> String {
         (server.hasSuffix("/") ? String(server.dropLast()) : server) + "/token"
     }
@@ -40,7 +53,8 @@ extension ServerRegister {
     /// - Returns: The path of its file.
     package static func ensureDemoServiceAccount(_ folder: DataFolder, server: String) async throws -> String {
         let path = folder.serviceAccount
-        return try await withRegister(folder) { store in
+        return try await withStore(folder) { whole in
+            let store = whole.register
             let known = try await store.serviceAccounts()
             if var file = try ServiceAccountFile(path: path) {
                 let entry = known.first { $0.keyID == file.privateKeyID }
@@ -50,13 +64,21 @@ extension ServerRegister {
                         try file.write(to: path)
                     }
                     // The register was begun anew beside a file that was kept: it sends as before.
-                    if entry == nil { _ = try await register(file, team: DemoApp.team, store: store) }
+                    if entry == nil {
+                        _ = try await audited(
+                            AuditChange(.addServiceAccount, file.privateKeyID, team: DemoApp.team.rawValue), in: whole
+                        ) { try await register(file, team: DemoApp.team, store: store) }
+                    }
                     return path
                 }
             }
-            return try await addServiceAccount(
-                team: DemoApp.team, server: server, output: path, folder: folder, store: store
-            ).path
+            return try await audited(
+                AuditChange(.addServiceAccount, "", team: DemoApp.team.rawValue), in: whole,
+                after: { AuditedObject(name: $0.account.keyID) }
+            ) {
+                try await addServiceAccount(
+                    team: DemoApp.team, server: server, output: path, folder: folder, store: store)
+            }.path
         }
     }
 }

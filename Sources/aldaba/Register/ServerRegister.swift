@@ -36,9 +36,16 @@ package enum ServerRegister {
     package static func withRegister<Result>(
         _ folder: DataFolder, _ body: (SQLiteRegister) async throws -> Result
     ) async throws -> Result {
+        try await withStore(folder) { try await body($0.register) }
+    }
+
+    /// Opens the whole store of a data folder as ``withRegister(_:_:)`` opens its register.
+    static func withStore<Result>(
+        _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
+    ) async throws -> Result {
         try folder.make()
         try KnownDatabases(folder).requireNotLost(.server)
-        return try await open(folder) { try await body($0.register) }
+        return try await open(folder, body)
     }
 
     private static func open<Result>(
@@ -107,10 +114,17 @@ package enum ServerRegister {
     ///
     /// - Returns: The key that signs for the demo app's team.
     package static func ensureDemo(_ folder: DataFolder) async throws -> KeyRing.Entry {
-        try await withRegister(folder) { store in
+        try await withStore(folder) { whole in
+            let store = whole.register
             if try await !store.apps().contains(where: { $0.topic == DemoApp.topic }) {
-                _ = try await store.addApp(
-                    topic: DemoApp.topic, team: DemoApp.team, policy: MailboxPolicy(limit: 10_000), at: presentTime())
+                _ = try await audited(
+                    AuditChange(.addApp, DemoApp.topic.rawValue, team: DemoApp.team.rawValue), in: whole,
+                    after: { AuditedObject(AppCommand.Shown($0)) }
+                ) {
+                    try await store.addApp(
+                        topic: DemoApp.topic, team: DemoApp.team, policy: MailboxPolicy(limit: 10_000),
+                        at: presentTime())
+                }
             }
             let known = try await store.providerKeys()
             let usable = try KeyRing(folder: folder.keys).usable(team: DemoApp.team)
@@ -123,10 +137,16 @@ package enum ServerRegister {
             if let registered { return registered.entry }
             // The register was begun anew beside keys that were kept: they sign as before.
             if let kept = usable.first(where: { key in !known.contains { $0.keyID == key.entry.keyID } }) {
-                try await register(kept.file, team: DemoApp.team, at: presentTime(), store: store)
+                let change = AuditChange(.importKey, kept.entry.keyId, team: DemoApp.team.rawValue)
+                try await audited(change, in: whole) {
+                    try await register(kept.file, team: DemoApp.team, at: presentTime(), store: store)
+                }
                 return kept.entry
             }
-            return try await addKey(team: DemoApp.team, folder: folder, store: store).0
+            return try await audited(
+                AuditChange(.addKey, "", team: DemoApp.team.rawValue), in: whole,
+                after: { AuditedObject(name: $0.keyId) }
+            ) { try await addKey(team: DemoApp.team, folder: folder, store: store).0 }
         }
     }
 }

@@ -37,28 +37,25 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
                 throw CommandError(.invalidInput, "--team: \"\(team)\" is not ten characters A-Z0-9")
             }
             let base = try url ?? location.addresses().control
-            let loopback = ["127.0.0.1", "localhost", "::1", "[::1]"]
-            let address = URLComponents(string: base)
-            guard let host = address?.host, !host.isEmpty,
-                address?.scheme == "https" || (address?.scheme == "http" && loopback.contains(host))
-            else {
-                throw CommandError(
-                    .invalidInput,
-                    "--url: \"\(base)\" is not an address https://host:port; plain http is for loopback, since access "
-                        + "tokens are sent there")
+            if let fault = ServerRegister.fault(inAddress: base) {
+                throw CommandError(.invalidInput, "--url: \(fault)")
             }
             if let output, FileManager.default.fileExists(atPath: output) {
                 throw CommandError(
                     .invalidInput, "--output: \(output) is there already, and may hold a key that is nowhere else")
             }
-            let made = try await ServerRegister.withRegister(location.begun()) { store in
+            let made = try await ServerRegister.changing(
+                location.begun(), AuditChange(.addServiceAccount, "", team: team), makesFolder: true,
+                after: { AuditedObject(name: $0.account.keyID, ServiceAccountCommand.shown($0.account)) }
+            ) { store in
                 try await ServerRegister.addServiceAccount(
-                    team: TeamID(rawValue: team), server: base, output: output, folder: location.folder, store: store)
+                    team: TeamID(rawValue: team), server: base, output: output, folder: location.folder,
+                    store: store.register)
             }
             if json {
                 try print(JSONLine.of(ServiceAccountCommand.shown(made.account, path: made.path)))
             } else {
-                print("service account \(made.account.email) of team \(team): \(made.path)")
+                print(Terminal.text("service account \(made.account.email) of team \(team): \(made.path)"))
             }
         }
     }
@@ -77,7 +74,7 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
             if json { return try print(JSONLine.of(accounts.map { ServiceAccountCommand.shown($0) })) }
             for account in accounts {
                 let state = account.revokedAt.map { "revoked at \($0)" } ?? "since \(account.createdAt)"
-                print("\(account.keyID)  \(account.email)  team \(account.team)  \(state)")
+                print(Terminal.text("\(account.keyID)  \(account.email)  team \(account.team)  \(state)"))
             }
         }
     }
@@ -92,18 +89,25 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let revoked = try await ServerRegister.reading(location.folder) { store in
-                let known = try await store.serviceAccounts().first { $0.email == account }
-                return try await store.revokeServiceAccount(known?.keyID ?? account, at: presentTime())
-            }
-            guard let revoked else {
-                throw CommandError(
-                    .invalidInput,
-                    "the register has no service account \(account) that could be revoked; "
-                        + "`aldaba service-account list` shows those it has")
+            let revoked = try await ServerRegister.changing(
+                location.folder, AuditChange(.revokeServiceAccount, account),
+                before: { store in
+                    try await store.register.serviceAccounts().first { [$0.email, $0.keyID].contains(account) }
+                        .map { AuditedObject(team: $0.team, ServiceAccountCommand.shown($0)) }
+                }, after: { AuditedObject(ServiceAccountCommand.shown($0)) }
+            ) { store in
+                let known = try await store.register.serviceAccounts().first { $0.email == account }
+                let revoked = try await store.register.revokeServiceAccount(known?.keyID ?? account, at: presentTime())
+                guard let revoked else {
+                    throw CommandError(
+                        .invalidInput,
+                        "the register has no service account \(account) that could be revoked; "
+                            + "`aldaba service-account list` shows those it has")
+                }
+                return revoked
             }
             if json { return try print(JSONLine.of(ServiceAccountCommand.shown(revoked))) }
-            print("revoked service account \(revoked.email) of team \(revoked.team)")
+            print(Terminal.text("revoked service account \(revoked.email) of team \(revoked.team)"))
         }
     }
 

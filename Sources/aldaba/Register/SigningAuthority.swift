@@ -44,9 +44,6 @@ package struct SigningAuthority: Sendable {
         return try SigningAuthority(certificate: paths.authority, key: paths.authorityKey)
     }
 
-    /// How long a certificate may last: about two years.
-    package static let longestDays = 825
-
     /// Signs a certificate for the key of a request.
     ///
     /// It begins an hour before `now`, since clocks differ, and does not outlive the authority.

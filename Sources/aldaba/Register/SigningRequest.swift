@@ -14,8 +14,21 @@ package struct SigningRequest: Sendable {
     ///
     /// - Throws: ``EncodedFile/Unusable``, also for a request whose signature is not its own key's, and for weak keys.
     package init(path: String) throws {
+        try self.init(der: EncodedFile.first(Self.kinds, in: path), path: path)
+    }
+
+    /// Reads a request from a text in PEM.
+    ///
+    /// - Throws: as ``init(path:)`` does.
+    init(text: String) throws {
+        let name = "the request"
+        try self.init(der: EncodedFile.first(Self.kinds, of: Array(text.utf8), path: name), path: name)
+    }
+
+    private static let kinds = ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]
+
+    private init(der: [UInt8], path: String) throws {
         func unusable(_ reason: String) -> EncodedFile.Unusable { EncodedFile.Unusable(path: path, reason: reason) }
-        let der = try EncodedFile.first(["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"], in: path)
         let request: CertificateSigningRequest
         do { request = try CertificateSigningRequest(derEncoded: der) } catch {
             throw unusable(

@@ -31,8 +31,12 @@ package struct TeamCommand: AsyncParsableCommand {
                 throw CommandError(.invalidInput, "a team's name has 1 to 255 bytes")
             }
             let team = RegisteredTeam(id: TeamID(rawValue: id), name: name, createdAt: presentTime())
-            try await ServerRegister.withRegister(location.begun()) { try await $0.addTeam(team) }
-            try TeamCommand.show(TeamView(id: id, name: name), json: json)
+            let view = TeamView(id: id, name: name)
+            try await ServerRegister.changing(
+                location.begun(), AuditChange(.addTeam, id, team: id), makesFolder: true,
+                after: { AuditedObject(view) }
+            ) { try await $0.register.addTeam(team) }
+            try TeamCommand.show(view, json: json)
         }
     }
 

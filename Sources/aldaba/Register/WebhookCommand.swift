@@ -27,12 +27,16 @@ struct WebhookCommand: AsyncParsableCommand {
             do { _ = try WebhookAddress(url) } catch { throw CommandError(.invalidInput, "--url: \(error)") }
             let secret = WebhookSignature.makeSecret()
             let now = presentTime()
-            try await ServerRegister.readingStore(location.folder) { store in
+            try await ServerRegister.changing(
+                location.folder, AuditChange(.setWebhook, topic),
+                before: { try await WebhookCommand.audited(topic, $0) },
+                after: { AuditedObject(Shown(topic: topic, url: url, setAt: now)) }
+            ) { store in
                 let app = try await CertificateCommand.app(Topic(rawValue: topic), store.register)
                 try await store.setWebhook(Webhook(app: app.id, url: url, secret: secret, setAt: now), app: app.id)
             }
             if json { return try print(JSONLine.of(Shown(topic: topic, url: url, setAt: now, secret: secret))) }
-            print("\(topic)  \(url)\nsecret \(secret)\nKeep it now: it is not shown again.")
+            print(Terminal.text("\(topic)  \(url)\nsecret \(secret)\nKeep it now: it is not shown again."))
         }
     }
 
@@ -48,7 +52,7 @@ struct WebhookCommand: AsyncParsableCommand {
                 try await WebhookCommand.webhook(of: topic, $0)
             }
             if json { return try print(JSONLine.of(Shown(topic: topic, url: webhook.url, setAt: webhook.setAt))) }
-            print("\(topic)  \(webhook.url)  since \(webhook.setAt)")
+            print(Terminal.text("\(topic)  \(webhook.url)  since \(webhook.setAt)"))
         }
     }
 
@@ -60,11 +64,14 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var location: FolderOption
 
         func run() async throws {
-            try await ServerRegister.readingStore(location.folder) { store in
+            try await ServerRegister.changing(
+                location.folder, AuditChange(.removeWebhook, topic),
+                before: { try await WebhookCommand.audited(topic, $0) }
+            ) { store in
                 let webhook = try await WebhookCommand.webhook(of: topic, store)
                 try await store.setWebhook(nil, app: webhook.app)
             }
-            print("removed the webhook of \(topic)")
+            print(Terminal.text("removed the webhook of \(topic)"))
         }
     }
 
@@ -80,6 +87,14 @@ struct WebhookCommand: AsyncParsableCommand {
             self.setAt = setAt.description
             self.secret = secret
         }
+    }
+
+    /// An app's webhook before a change, with the app's team.
+    private static func audited(_ topic: String, _ store: SQLiteStore) async throws -> AuditedObject? {
+        guard let app = try await store.register.apps().first(where: { $0.topic.rawValue == topic }) else { return nil }
+        let webhook = try await store.webhooks().first { $0.app == app.id }
+        return AuditedObject(
+            team: app.team, webhook.map { Shown(topic: topic, url: $0.url, setAt: $0.setAt) })
     }
 
     private static func webhook(of topic: String, _ store: SQLiteStore) async throws -> Webhook {

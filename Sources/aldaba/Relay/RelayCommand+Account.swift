@@ -105,8 +105,8 @@ extension RelayCommand {
                 throw unexpected()
             }
             if json { return print(RelayJSON.text(["idle": .integer(idle), "grace": .integer(grace)])) }
-            print("idle      \(idle == 0 ? "never ends" : "ends after \(idle) s")")
-            print("grace     \(grace) s after the loss of the way")
+            print(Terminal.text("idle      \(idle == 0 ? "never ends" : "ends after \(idle) s")"))
+            print(Terminal.text("grace     \(grace) s after the loss of the way"))
         }
     }
 

@@ -77,7 +77,7 @@ extension RelayCommand {
                         "seconds": .double(seconds),
                     ]))
             }
-            print(TerminalText.line("sent to \(device.name) as \(outcome.detail ?? offer.name)"))
+            print(TerminalText.line(Terminal.text("sent to \(device.name) as \(outcome.detail ?? offer.name)")))
         }
     }
 
@@ -248,7 +248,7 @@ extension RelayCommand {
             }
             if let fetch {
                 _ = try target.ask("photos", ["do": "fetch", "name": .string(fetch)])
-                return print("it is on its way; `aldaba relay watch` tells when it is here, and where")
+                return print(Terminal.text("it is on its way; `aldaba relay watch` tells when it is here, and where"))
             }
             let message: RelayMap = ["do": "list", "page": .integer(Int64(page))]
             print(try TerminalText.lines(RelayJSON.text(target.ask("photos", message))))

@@ -29,7 +29,7 @@ extension RelayCommand {
                     if areSame { Self.printLine("waiting for the answer on the other device") }
                     return areSame
                 })
-            print("paired")
+            print(Terminal.text("paired"))
         }
 
         /// Each line at once, also into a pipe.

@@ -115,7 +115,7 @@ package struct RelayCommand: ParsableCommand {
             let outcome = try talk.command(
                 .launch(uri: uri, app: app, fallback: fallback, preferredApps: []), on: target.id, within: within)
             let detail = outcome.detail.map { ": \($0)" } ?? ""
-            print(TerminalText.line("opened on \(target.name)\(detail)"))
+            print(TerminalText.line(Terminal.text("opened on \(target.name)\(detail)")))
         }
     }
 
@@ -168,7 +168,7 @@ package struct RelayCommand: ParsableCommand {
                 print("{\"milliseconds\":\(trip),\"message\":\(answer)}")
             } else {
                 print(TerminalText.lines(answer))
-                print("round trip \(String(format: "%.2f", trip)) ms")
+                print(Terminal.text("round trip \(String(format: "%.2f", trip)) ms"))
             }
         }
 
@@ -199,13 +199,14 @@ package struct RelayCommand: ParsableCommand {
             func text(_ key: String) -> String {
                 if case .string(let text)? = answer[key] { TerminalText.line(text) } else { "not known yet" }
             }
-            print("name      \(text("name"))")
-            print("device    \(text("device"))")
-            print("account   \(answer["hasAccount"] == true ? "yes" : "none; see `aldaba relay account`")")
+            print(Terminal.text("name      \(text("name"))"))
+            print(Terminal.text("device    \(text("device"))"))
+            print(
+                Terminal.text("account   \(answer["hasAccount"] == true ? "yes" : "none; see `aldaba relay account`")"))
             let isOut = answer["hasAccount"] == true ? "not connected" : "not joined without an account"
-            print("server    \(answer["isConnected"] == true ? "connected" : isOut)")
-            if answer["refusal"] != nil { print("refused   \(text("refusal"))") }
-            if let hint = RelayWords.missing(in: answer) { print("missing   \(hint)") }
+            print(Terminal.text("server    \(answer["isConnected"] == true ? "connected" : isOut)"))
+            if answer["refusal"] != nil { print(Terminal.text("refused   \(text("refusal"))")) }
+            if let hint = RelayWords.missing(in: answer) { print(Terminal.text("missing   \(hint)")) }
         }
     }
 }

@@ -55,12 +55,19 @@ extension ServeCommand {
         let status = ServerStatus(
             failure: { core.mailboxes.health.failure }, isReady: { ports.allBound.isSet },
             faults: { core.databases.faults }, version: AldabaVersion.number)
-        let control = try core.controlServices(
+        let recorder = MetricsRecorder(read: registry.samples, clock: core.clock)
+        var control = try core.controlServices(
             values, media: media, upstream: upstream, hub: hub.interface, status: status, names: names)
+        // Before the hubs', which know the paths that were added so far.
+        control.interfaces.insert(
+            contentsOf: core.registerInterfaces(configuration, ports: ports, changes: AuditedChanges(log: control.audit)), at: 0)
+        control.interfaces += core.conditionInterfaces(
+            core.condition(status, recorder: recorder, certificate: tls, folder: configuration.folder))
         var services: [any Service] = [
             CoreService(parts: core),
             HubService(
                 parts: hub, presence: core.presence, lists: core.hubLists, testClock: core.controls?.clock,
+                answers: core.webhookAnswers,
                 clock: core.clock,
                 logger: logger),
             CertificateService(certificate: tls, logger: logger),
@@ -98,10 +105,11 @@ extension ServeCommand {
         }
         services += [RegisterWatchService(parts: core), TopicService(broadcasts: core.broadcasts, logger: logger)]
         services += [
-            MediaSweepService(store: media.store), MallocTrimService(),
+            MediaSweepService(store: media.store), MallocTrimService(), MetricsHistoryService(recorder: recorder),
             DatabaseReadingService(databases: core.databases),
         ]
-        services.append(ReadyService(ports: ports, configuration: configuration, ready: ready))
+        services.append(
+            ReadyService(ports: ports, configuration: configuration, people: core.store, clock: core.clock, ready: ready))
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         do { try await group.run() } catch let failure as ControlListener.Failure {
@@ -138,6 +146,8 @@ struct ServerParts: Sendable {
     let onDemand: OnDemandRegister?
     /// The same for the tokens of FCM's interfaces.
     let onDemandTokens: OnDemandTokens?
+    /// The last answers of webhooks.
+    let webhookAnswers = WebhookAnswers()
     /// Accepts notifications; on a development server with a memory for tests.
     let acceptor: any NotificationAcceptor
     /// Remembers requests and has faults, for tests; `nil` on a server that is not for development.
@@ -367,6 +377,8 @@ private struct ProviderService: Service, CustomStringConvertible {
 private struct ReadyService: Service, CustomStringConvertible {
     let ports: BoundPorts
     let configuration: ServerConfiguration
+    let people: any PeopleStore
+    let clock: @Sendable () -> Timestamp
     let ready: @Sendable (ServerAddresses) throws -> Void
     var description: String { "ready notice" }
 
@@ -387,6 +399,10 @@ private struct ReadyService: Service, CustomStringConvertible {
         let metricsHost = configuration.metricsHost
         if !["127.0.0.1", "0.0.0.0", "::"].contains(metricsHost) { addresses.metricsHost = metricsHost }
         ports.allBound.set(true)
+        if !isDevelopment {
+            try await ConsoleLink.announce(
+                in: people, control: addresses.control, folder: configuration.folder, at: clock())
+        }
         try ready(addresses)
         // The first work after the start needs some of the same code.
         await cancelWhenGracefulShutdown { try? await Task.sleep(for: .seconds(1)) }

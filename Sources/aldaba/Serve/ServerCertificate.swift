@@ -1,4 +1,5 @@
 import AldabaConfiguration
+import ControlAPI
 import Foundation
 import Logging
 import Metrics
@@ -15,6 +16,10 @@ import Synchronization
 final class ServerCertificate: Sendable {
     private struct Contexts: Sendable {
         var names: [String]
+        /// When the certificate ends.
+        var end: Date
+        /// Whether the files hold what can be used at present.
+        var isUsable = true
         var provider: NIOSSLContext
         var plain: NIOSSLContext
         var upgradable: NIOSSLContext
@@ -41,7 +46,7 @@ final class ServerCertificate: Sendable {
         key = configuration.certificateKey
         self.faults = faults
         expired = try faults.flatMap { _ in try configuration.expiredCertificate() }.map {
-            try Self.contexts(chain: $0.certificate, key: $0.key, names: [])
+            try Self.contexts(chain: $0.certificate, key: $0.key, names: [], end: .distantPast)
         }
         watch = FileWatch([certificate, key])
         do {
@@ -57,6 +62,15 @@ final class ServerCertificate: Sendable {
 
     /// The hosts that the certificate names.
     var names: [String] { contexts.withLock { $0.names } }
+
+    /// When the certificate ends, for the server's status.
+    var ending: EndingCertificate {
+        contexts.withLock {
+            EndingCertificate(
+                kind: .server, name: $0.names.joined(separator: ", "),
+                endsAt: Timestamp(rawValue: Int64($0.end.timeIntervalSince1970) * 1000), isUsable: $0.isUsable)
+        }
+    }
 
     /// TLS of the provider API.
     var provider: @Sendable () -> NIOSSLContext { { self.context { $0.provider } } }
@@ -92,6 +106,7 @@ final class ServerCertificate: Sendable {
                 reportValidity(files, logger)
             } catch {
                 usable.record(0)
+                contexts.withLock { $0.isUsable = false }
                 logger.error(
                     "the certificate stays as it was: what its files hold now cannot be used",
                     metadata: [LogKey.error: "\(error)"])
@@ -112,12 +127,16 @@ final class ServerCertificate: Sendable {
 
     private static func read(_ certificate: String, _ key: String) throws -> (Contexts, CertificateFiles) {
         let files = try CertificateFiles(certificate: certificate, key: key)
-        do { return (try contexts(chain: files.chain, key: files.key, names: files.names), files) } catch {
+        do {
+            return (try contexts(chain: files.chain, key: files.key, names: files.names, end: files.end), files)
+        } catch {
             throw CertificateFiles.Unusable(path: certificate, reason: "with \(key) it cannot be used: \(error)")
         }
     }
 
-    private static func contexts(chain: String, key: String, names: [String]) throws -> Contexts {
+    private static func contexts(
+        chain: String, key: String, names: [String], end: Date
+    ) throws -> Contexts {
         var plain = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(chain.utf8)).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
@@ -138,7 +157,7 @@ final class ServerCertificate: Sendable {
         certified.certificateVerification = .noHostnameVerification
         certified.trustRoots = .certificates([])
         return Contexts(
-            names: names, provider: try NIOSSLContext(configuration: http2),
+            names: names, end: end, provider: try NIOSSLContext(configuration: http2),
             plain: try NIOSSLContext(configuration: plain),
             upgradable: try NIOSSLContext(configuration: upgradable),
             certified: try NIOSSLContext(configuration: certified))

@@ -1,4 +1,6 @@
+import APNsFrontend
 import AldabaConfiguration
+import Console
 import ControlAPI
 import FCMFrontend
 import PushCore
@@ -27,6 +29,12 @@ extension ServerParts {
             health: mailboxes.health, media: media, clock: clock)
         services.status = status
         services.controls = controls
+        services.console = try Console()
+        services.inventory = store
+        services.audit = AuditLog(store: store, clock: clock)
+        services.people = ConsolePeople(
+            PeopleService(store: store, checks: PasswordChecks(), clock: clock),
+            payloads: values.text(.consolePayloads).flatMap(PersonRole.init(rawValue:)), audit: services.audit)
         services.senders = authentication
         services.project = serviceAccounts.projectName(of:)
         services.webEnrolment = webEnrolment
@@ -37,8 +45,14 @@ extension ServerParts {
         services.interfaces = interfacesOfFCM(values, web: webEnrolment, admission: admission, names: names)
         services.interfaces += [UpstreamInterface(feed: upstream.feed, authentication: authentication), reports, hub]
         services.interfaces.append(
+            PushInterface(
+                environment: environment, credentials: credentials, certificates: certificates, apps: apps,
+                tokens: tokens, store: store.register, acceptor: mailboxes, onDemand: onDemand, senderTime: senderTime))
+        services.interfaces.append(
             InventoryInterface(
-                store: store, apps: store.register, authentication: authentication, flush: mailboxes.flushNotes))
+                store: store, apps: store.register, authentication: authentication, feed: mailboxes.feed,
+                flush: mailboxes.flushNotes))
+        services.interfaces.append(AuditInterface(store: store))
         return services
     }
 

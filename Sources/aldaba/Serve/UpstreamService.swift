@@ -23,7 +23,9 @@ struct UpstreamParts: Sendable {
         courier = WebhookDispatcher(
             store: core.store, register: core.store.register, sealer: core.tokens.sealer, cell: ServerParts.cell,
             arrivalSignal: arrivalSignal,
-            sender: GuardedWebhookSender(http), clock: core.clock, logger: core.logger)
+            sender: RememberingWebhookSender(
+                GuardedWebhookSender(http), answers: core.webhookAnswers, clock: core.clock), clock: core.clock,
+            logger: core.logger)
     }
 }
 

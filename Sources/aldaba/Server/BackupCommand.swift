@@ -28,7 +28,7 @@ package struct BackupCommand: ParsableCommand {
         try Backups.refusing {
             try backup.make(of: location.folder) { try Backups.copy($0, $1) }
         }
-        print("\(location.folder.root) is copied to \(backup.root)")
+        print(Terminal.text("\(location.folder.root) is copied to \(backup.root)"))
     }
 }
 
@@ -67,14 +67,14 @@ package struct RestoreCommand: ParsableCommand {
                     only: database.fileName, to: location.folder, putAside: { try KnownDatabases.putAside($0) },
                     database: { try Backups.copy($0, $1) })
             }
-            return print("\(database.fileName) of \(backup.root) is restored to \(location.folder.root)")
+            return print(Terminal.text("\(database.fileName) of \(backup.root) is restored to \(location.folder.root)"))
         }
         try Backups.refusing {
             try backup.restore(
                 to: location.folder, check: { try DatabaseFile(path: $0).check() },
                 database: { try Backups.copy($0, $1) })
         }
-        print("\(backup.root) is restored to \(location.folder.root)")
+        print(Terminal.text("\(backup.root) is restored to \(location.folder.root)"))
     }
 }
 

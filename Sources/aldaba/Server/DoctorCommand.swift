@@ -43,9 +43,9 @@ struct DoctorCommand: AsyncParsableCommand {
             try print(JSONLine.of(findings))
         } else {
             for finding in findings {
-                print(
-                    "\(finding.isProblem ? "problem" : finding.remedy == nil ? "ok     " : "note   ")  \(finding.what)")
-                if let remedy = finding.remedy { print("         \(remedy)") }
+                let word = finding.isProblem ? "problem" : finding.remedy == nil ? "ok     " : "note   "
+                print(Terminal.text("\(word)  \(finding.what)"))
+                if let remedy = finding.remedy { print(Terminal.text("         \(remedy)")) }
             }
         }
         if findings.contains(where: \.isProblem) { throw CommandError(.failed, "") }

@@ -33,20 +33,21 @@ package struct GetCommand: AsyncParsableCommand {
 
     private func show(_ notification: Shown) {
         let device = notification.device.map { " on device \($0)" } ?? ""
-        print("\(notification.apnsId)  \(notification.topic)\(device), internal id \(notification.id)")
+        print(Terminal.text("\(notification.apnsId)  \(notification.topic)\(device), internal id \(notification.id)"))
         if let sums = notification.broadcast { show(sums) }
-        if !notification.recorded { print("  its timeline was not recorded") }
+        if !notification.recorded { print(Terminal.text("  its timeline was not recorded")) }
         guard timeline else { return print("  \(notification.timeline.last?.state ?? "-")") }
         for entry in notification.timeline {
             let note = entry.note.map { "  (\($0))" } ?? ""
-            print(TerminalText.line("  \(entry.at)  \(entry.state)  by \(entry.source)\(note)"))
+            print(TerminalText.line(Terminal.text("  \(entry.at)  \(entry.state)  by \(entry.source)\(note)")))
         }
     }
 
     /// The sums of a broadcast; its copies have timelines of their own.
     private func show(_ sums: Shown.Sums) {
         let states = sums.states.sorted { $0.key < $1.key }.map { ", \($0.value) \($0.key)" }.joined()
-        print(TerminalText.line("  a broadcast for \(sums.audience): \(sums.targeted) targeted\(states)"))
+        print(
+            TerminalText.line(Terminal.text("  a broadcast for \(sums.audience): \(sums.targeted) targeted\(states)")))
     }
 
     private struct Shown: Decodable {

@@ -65,7 +65,7 @@ package struct MediaCommand: AsyncParsableCommand {
                 throw CommandError(.invalidInput, "\"\(name)\" is no file's name, 40 hexadecimal digits")
             }
             let deleted = try await server.client().delete(plain)
-            if json { try print(JSONLine.of(deleted)) } else { print("deleted \(deleted.name)") }
+            if json { try print(JSONLine.of(deleted)) } else { print(Terminal.text("deleted \(deleted.name)")) }
         }
     }
 }

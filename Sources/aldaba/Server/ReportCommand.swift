@@ -58,9 +58,9 @@ package struct ReportCommand: AsyncParsableCommand {
         }
         for row in answer.rows {
             let label = row.label.map { "  label \(TerminalText.line($0))" } ?? ""
-            print("\(row.day)  \(row.app)  \(row.lane)\(label)\n\(row.counts.words)")
+            print(Terminal.text("\(row.day)  \(row.app)  \(row.lane)\(label)\n\(row.counts.words)"))
         }
-        print("\(answer.from) to \(answer.to), all together\n\(answer.total.words)")
+        print(Terminal.text("\(answer.from) to \(answer.to), all together\n\(answer.total.words)"))
     }
 
     private struct Answer: Decodable {

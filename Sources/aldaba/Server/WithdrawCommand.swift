@@ -28,7 +28,7 @@ package struct WithdrawCommand: AsyncParsableCommand {
         }
         for answer in answers {
             let device = answer.device.map { " on device \($0)" } ?? ""
-            print("\(answer.apnsId)\(device), internal id \(answer.id): \(answer.words)")
+            print(Terminal.text("\(answer.apnsId)\(device), internal id \(answer.id): \(answer.words)"))
         }
     }
 

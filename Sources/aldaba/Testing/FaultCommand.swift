@@ -63,7 +63,7 @@ struct FaultCommand: AsyncParsableCommand {
             if let rate { members.append(.init("rate", .number(String(rate)))) }
             if processed { members.append(.init("unprocessed", .boolean(false))) }
             let fault = try await server.ask("POST", "/v1/faults", body: .object(members))
-            print("fault \(fault?["id"]?.text ?? "") is set")
+            print(Terminal.text("fault \(fault?["id"]?.text ?? "") is set"))
         }
     }
 

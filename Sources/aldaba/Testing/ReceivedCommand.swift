@@ -86,7 +86,7 @@ struct ReceivedCommand: AsyncParsableCommand {
 
     private func line(_ entry: JSONValue) -> String {
         guard !json else { return entry.json }
-        let answer = entry["answer"]?["status"]?.integer.map { String($0) } ?? "no answer"
+        let answer = entry["answer"]?["status"]?.integer.map { String($0) } ?? Terminal.text("no answer")
         let reason = entry["answer"]?["reason"]?.text.map { " \($0)" } ?? ""
         let target = ["token", "topic", "condition"].lazy.compactMap { entry[$0]?.text }.first ?? "-"
         return
@@ -114,6 +114,8 @@ struct ResetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await server.ask("POST", "/v1/reset?\(ServerPages.query([("namespace", namespace)]))")
-        print("forgot \(answer?["received"]?.json ?? "0") requests and \(answer?["faults"]?.json ?? "0") faults")
+        print(
+            Terminal.text(
+                "forgot \(answer?["received"]?.json ?? "0") requests and \(answer?["faults"]?.json ?? "0") faults"))
     }
 }

@@ -62,7 +62,7 @@ struct UpCommand: AsyncParsableCommand {
             let show: @Sendable (String) -> Void = { line in _ = try? Self.write(line) }
             try await UpRun(plan, notificationLine: quiet ? nil : show).run { summary in
                 bar.end()
-                try Self.write(summary.text())
+                try Self.write(Terminal.text(summary.text()))
             }
         }
     }

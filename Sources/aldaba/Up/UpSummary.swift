@@ -38,7 +38,7 @@ struct UpSummary: Sendable {
                 endpoints: Endpoints(
                     apns: addresses.apns, mcs: addresses.device, control: addresses.control, http: addresses.http,
                     metrics: addresses.metrics,
-                    fcm: fcm,
+                    console: addresses.http.map { $0 + "/" }, fcm: fcm,
                     legacy: addresses.legacy, legacyFeedback: addresses.legacyFeedback, hub: hub, hubName: DemoApp.hub),
                 provider: Provider(
                     serviceAccount: serviceAccount, ca: plan.certificates.authority, key: keyPath,
@@ -70,6 +70,8 @@ struct UpSummary: Sendable {
         var control: String
         var http: String?
         var metrics: String
+        /// The pages for people.
+        var console: String?
         var fcm: String
         var legacy: String?
         var legacyFeedback: String?
@@ -77,7 +79,7 @@ struct UpSummary: Sendable {
         var hubName: String
 
         private enum Key: String, CodingKey {
-            case apns, mcs, control, http, metrics, fcm, legacy, legacyFeedback, hub, hubName
+            case apns, mcs, control, http, metrics, console, fcm, legacy, legacyFeedback, hub, hubName
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -87,7 +89,7 @@ struct UpSummary: Sendable {
                 (.hubName, hubName),
             ] { try members.encode(address, forKey: key) }
             for (key, address) in [
-                (Key.http, http), (.legacy, legacy), (.legacyFeedback, legacyFeedback), (.hub, hub),
+                (Key.http, http), (.console, console), (.legacy, legacy), (.legacyFeedback, legacyFeedback), (.hub, hub),
             ] { try members.encode(address, forKey: key) }
         }
     }
@@ -143,7 +145,7 @@ struct UpSummary: Sendable {
         let id = UUID().uuidString.lowercased()
         return """
             Aldaba is up. Ctrl-C ends everything; the data stays in \(plan.folder.root).
-
+            \(addresses.http.map { "\n  console: \($0)/\n" } ?? "")
               provider API    \(addresses.apns)
               device channel  \(addresses.device) (TLS)
               control API     \(addresses.control)\(addresses.http.map { " and \($0)" } ?? "")

@@ -83,6 +83,20 @@ struct DevicePushGate: Sendable {
         }
     }
 
+    /// Decides on a request of a team whose credential was checked elsewhere.
+    func decide(_ head: APNsRequestHead, body: [UInt8], of team: TeamID, found: Found) -> Decision {
+        let path = head.path
+        if case .other = path { return .refuse(APNsRejection(.badPath), of: nil) }
+        let sender = Sender(team: team)
+        var memory = Memory()
+        do throws(APNsRejection) {
+            return try decide(
+                head, path: path, sender: sender, body: body, fault: nil, found: found, memory: &memory, ticket: 0)
+        } catch {
+            return .refuse(error, of: sender.requester(head))
+        }
+    }
+
     /// Refuses a head with fields beyond the limits, which are not in it. The credential may be one of them.
     private func refuseHeaders(_ head: APNsRequestHead, found: Found, memory: inout Memory) -> Decision {
         let limits = HTTP2Limits()

@@ -13,6 +13,9 @@ package struct CertificateProfile: Hashable, Sendable {
     /// `voip`, `complication`: what may be sent to beside the app.
     package var services: [String]
 
+    /// How long a certificate may last, in days: about two years.
+    package static let longestDays = 825
+
     /// The services that have a place in a certificate.
     package static let knownServices = ["voip", "complication"]
 

@@ -34,6 +34,20 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
         return text(format, samples: samples)
     }
 
+    /// The counters and gauges so far, without histograms and the collectors' samples.
+    package func samples() -> [MetricSample] {
+        registered.withLock(\.families).flatMap { name, family in
+            family.series.compactMap { labels, series -> MetricSample? in
+                let pairs = labels.pairs.map { ($0.name, $0.value) }
+                return switch series {
+                case .counter(let counter): MetricSample(.counter, name, pairs, value: Double(counter.current))
+                case .gauge(let gauge): MetricSample(.gauge, name, pairs, value: gauge.current)
+                case .histogram: nil
+                }
+            }
+        }
+    }
+
     /// The text of all measurements so far, without the collectors' samples.
     package func text(_ format: MetricsFormat = .prometheus) -> String { text(format, samples: []) }
 

@@ -46,7 +46,7 @@ package struct FCMAccess: Sendable {
         guard let account = try await accounts.account(keyID: grant.keyID) else {
             throw refused("ACCOUNT_STATE_INVALID", "the service account of the access token was revoked")
         }
-        await RequestScope.prove(.team(account.team))
+        try await RequestScope.prove(.team(account.team), key: account.keyID)
         return account
     }
 }

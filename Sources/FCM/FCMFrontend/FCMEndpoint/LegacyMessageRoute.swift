@@ -38,7 +38,7 @@ struct LegacyMessageRoute: Sendable {
             let keyID = keys.open(field.dropFirst(4).trimmingPrefix(" ").description),
             let account = try await accounts.account(keyID: keyID)
         else { return nil }
-        await RequestScope.prove(.team(account.team))
+        try await RequestScope.prove(.team(account.team))
         return account.team
     }
 

@@ -90,7 +90,7 @@ struct TokenRoute: Sendable {
                 code: "invalid_scope",
                 description: "scope must have one of \(Self.scopes.sorted().joined(separator: " "))")
         }
-        await RequestScope.prove(.team(account.team))
+        try await RequestScope.prove(.team(account.team))
         return access.sealer.seal(
             AccessGrant(keyID: account.keyID, expiresAt: access.clock() + AccessTokenSealer.lifetime))
     }

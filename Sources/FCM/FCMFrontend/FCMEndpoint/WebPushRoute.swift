@@ -192,7 +192,7 @@ struct WebPushRoute: Sendable {
         guard wanted == nil || wanted == token.key else {
             throw Self.refusal(.forbidden, "the key is not the one that the subscription names")
         }
-        if wanted != nil { await RequestScope.prove(.clients(of: subscription.app.team)) }
+        if wanted != nil { try await RequestScope.prove(.clients(of: subscription.app.team)) }
     }
 }
 

@@ -77,7 +77,7 @@ package struct FCMEnrolmentInterface: ControlInterface {
         if let refusal = try await admission.refusal(of: key, isCounted: false) {
             throw GoogleError.denied("x-goog-api-key must be an enrolment key: \(refusal)")
         }
-        if admission.asksForKey { await RequestScope.prove(.clients(of: team)) }
+        if admission.asksForKey { try await RequestScope.prove(.clients(of: team)) }
         let form: CreateForm = try await Self.read(request, "an object with appId, and fid or none")
         guard !form.appId.isEmpty, form.appId.utf8.count <= 255 else {
             throw GoogleError.invalid("appId must have 1 to 255 bytes")
@@ -122,7 +122,7 @@ package struct FCMEnrolmentInterface: ControlInterface {
         guard let token = Self.proof(request.headers[.authorization], scheme: "FIS_v2"),
             let made = try await installations.refresh(token, team: team)
         else { throw GoogleError.unauthenticated("Authorization must be FIS_v2 and an installation's refresh token") }
-        await RequestScope.prove(.clients(of: team))
+        try await RequestScope.prove(.clients(of: team))
         return .json(AuthToken(token: made))
     }
 
@@ -135,7 +135,7 @@ package struct FCMEnrolmentInterface: ControlInterface {
                 context.parameters.require("installation"), team: team),
             token.hasPrefix(Base64URL.encode(Array(named.id.utf8)) + ".")
         {
-            await RequestScope.prove(.clients(of: team))
+            try await RequestScope.prove(.clients(of: team))
             return named
         }
         let known = try await proven(request, team)
@@ -239,7 +239,7 @@ package struct FCMEnrolmentInterface: ControlInterface {
                 "x-goog-firebase-installations-auth must be an auth token of an installation of this project; they last a week"
             )
         }
-        await RequestScope.prove(.clients(of: team))
+        try await RequestScope.prove(.clients(of: team))
         return known
     }
 

@@ -73,6 +73,10 @@ package protocol HubStore: Sendable {
     /// The rows of an installation that were queued for its device, or shown on it, at the last look-up, with the
     /// sends' numbers.
     func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)]
+    /// Every row of an installation, with the sends' numbers.
+    func recipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)]
+    /// The queued events that name an installation, in their order.
+    func events(of hub: Int64, about installation: String) async throws -> [HubEvent]
     /// The parts that contain an installation and make copies now.
     func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendSegment]
     /// Reads installations by number; deleted ones are left out.

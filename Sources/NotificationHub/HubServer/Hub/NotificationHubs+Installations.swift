@@ -200,7 +200,7 @@ extension NotificationHubs {
     private static let mostFollowRounds = 100
 
     /// Makes an installation's report rows for copies of the parts that contain it.
-    private func followCopies(of installation: UInt32, _ hub: HubRecord) async throws {
+    func followCopies(of installation: UInt32, _ hub: HubRecord) async throws {
         let parts = try await store.openParts(with: installation, hub: hub.number, at: now)
         for record in try await store.sends(Array(Set(parts.map(\.send)))) {
             var before: [SendSegment] = []

@@ -70,7 +70,7 @@ package struct HubAccess: Sendable {
             }
             throw Refusal.forbidden
         }
-        await RequestScope.prove(hub.caller(with: key.rights))
+        try await RequestScope.prove(hub.caller(with: key.rights), key: key.name)
         return HubWriter(key: key.name, isPublished: key.rights.isPublished)
     }
 
@@ -89,14 +89,14 @@ package struct HubAccess: Sendable {
         }
         guard found.expiresAt.map({ $0 > now }) ?? true else { throw Refusal.unauthorized("the key has expired") }
         guard !found.rights.isDisjoint(with: right) else { throw Refusal.forbidden }
-        await RequestScope.prove(hub.caller(with: found.rights))
+        try await RequestScope.prove(hub.caller(with: found.rights), key: found.name)
         return HubWriter(key: found.name, isPublished: found.rights.isPublished)
     }
 
     /// The hub of a backend's key, and the credential by which writes are counted; `nil` where there is none of it.
     package func hub(backendKey: String) async throws -> (HubRecord, HubWriter)? {
         guard let (hub, name) = try await store.backendKey(hash: HubAPIKey.hash(backendKey)) else { return nil }
-        await RequestScope.prove(.clients(of: hub.team))
+        try await RequestScope.prove(.clients(of: hub.team), key: name)
         return (hub, HubWriter(key: name, isPublished: true))
     }
 }

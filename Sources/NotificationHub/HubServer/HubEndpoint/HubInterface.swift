@@ -47,6 +47,7 @@ package struct HubInterface: ControlInterface {
             providers: ProviderAccess(authentication: isSecured ? authentication : nil),
             timelines: timelines, withdrawal: withdrawal, slots: slots
         ).add(to: router)
+        PayloadCheckRoute(access: ProviderAccess(authentication: isSecured ? authentication : nil)).add(to: router)
         router.add(middleware: UnservedPaths(hubs: hubs, router: router))
     }
 }

@@ -71,6 +71,9 @@ enum OpenAPIDocument {
             "delete", "/users/{id}", "eraseUser", "Delete everything of a person; the answer is the receipt.", "Manage",
             answer: "Erasure"),
         Operation(
+            "get", "/users/{id}/export", "exportUser", "Everything that the hub has of a person.", "Manage",
+            answer: "PersonExport"),
+        Operation(
             "post", "/audience", "estimateAudience", "How many an expression means, and ten of them.", "Manage",
             body: "Expression", answer: "Audience"),
         Operation(
@@ -150,7 +153,11 @@ enum OpenAPIDocument {
         let components = JSONValue.object([
             .init("securitySchemes", OpenAPISchemas.security),
             .init(
-                "schemas", .object((OpenAPISchemas.tree.members ?? []) + (OpenAPIServer.schemas.members ?? []))),
+                "schemas",
+                .object(
+                    [
+                        OpenAPISchemas.tree, OpenAPIServer.schemas, OpenAPIRegister.schemas, OpenAPICondition.schemas,
+                    ].flatMap { $0.members ?? [] })),
             .init("responses", .object([.init("Problem", problem), .init("GoogleError", google)])),
         ])
         return JSONValue.object([

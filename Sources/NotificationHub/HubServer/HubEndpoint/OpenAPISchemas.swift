@@ -60,6 +60,14 @@ enum OpenAPISchemas {
             "user":{"type":"string"},"erasedAt":{"type":"string"},
             "installations":{"type":"array","items":{"type":"string"}},
             "notifications":{"type":"integer"},"events":{"type":"integer"}}},
+        "PersonExport":{"type":"object","required":["user","exportedAt","installations","notifications","events"],"properties":{
+            "user":{"type":"string"},"exportedAt":{"type":"string"},
+            "installations":{"type":"array","items":{"$ref":"#/components/schemas/Installation"}},
+            "notifications":{"type":"array","items":{"type":"object","required":["send","recipient","timeline"],"properties":{
+                "send":{"type":"string"},"campaign":{"type":"string"},
+                "recipient":{"$ref":"#/components/schemas/Recipient"},
+                "timeline":{"type":"array","items":{"type":"object","required":["state","at","source"]}}}}},
+            "events":{"type":"array","items":{"type":"object","required":["event","at","data"]}}}},
         "Expression":{"type":"object","required":["expression"],"additionalProperties":false,"properties":{
             "expression":{"type":"string","description":"Whom it means; an empty text means everybody."}}},
         "Audience":{"type":"object","required":["count","contents","templates","sample"],"properties":{

@@ -9,9 +9,9 @@ enum OpenAPIServer {
     private static let enrolment = "the project's API key, where the server wants one"
 
     /// Every operation outside `/v1/hubs`, by its whole path.
-    static let operations: [Operation] = own + tests + google
+    static let operations: [Operation] = own + OpenAPIRegister.operations + tests + google + OpenAPICondition.operations
 
-    private static let development = "nothing, on a development server's plain listener alone"
+    static let development = "nothing, on a development server's plain listener alone"
 
     private static let tests: [Operation] = [
         Operation(
@@ -19,8 +19,12 @@ enum OpenAPIServer {
             team,
             query: [
                 "interface", "token", "app", "team", "key", "topic", "condition", "title", "body", "state", "status",
-                "namespace", "match", "since", "limit", "count", "timeout",
+                "namespace", "notification", "match", "since", "limit", "count", "timeout",
             ], answer: "Object"),
+        Operation(
+            "post", "/v1/notifications", "sendNotification",
+            "Send to a device token, or to a device, with the checks of APNs.", development, body: "Push",
+            answer: "PushTaken"),
         Operation(
             "post", "/v1/reset", "reset", "Forget what was received, and the faults.", development,
             query: ["namespace"], answer: "Object"),
@@ -44,7 +48,17 @@ enum OpenAPIServer {
         Operation("get", "/v1/openapi.json", "describe", "This description.", "nothing", answer: "Object"),
         Operation(
             "get", "/v1/notifications", "listNotifications", "Notifications, the newest first, a page at a time.", team,
-            query: ["app", "device", "state", "limit", "after"], answer: "NotificationPage"),
+            query: ["app", "device", "state", "reason", "text", "from", "to", "limit", "after"],
+            answer: "NotificationPage"),
+        Operation(
+            "get", "/v1/notifications/events", "followNotifications",
+            "New and changed notifications, as server-sent events.", team,
+            query: ["app", "device", "state", "reason", "text", "from", "to"], answer: "Text",
+            type: "text/event-stream"),
+        Operation(
+            "post", "/v1/payloads/check", "checkPayload",
+            "What a content becomes for each push service, or what is wrong with a payload.", team, body: "Object",
+            answer: "Object"),
         Operation(
             "get", "/v1/notifications/{id}", "getNotification",
             "The notifications that an id or an apns-id names, with their timelines.", team, answer: "Notifications"),
@@ -57,6 +71,15 @@ enum OpenAPIServer {
         Operation(
             "get", "/v1/apps", "listApps", "Apps, a page at a time.", team, query: ["name", "limit", "after"],
             answer: "AppPage"),
+        Operation(
+            "get", "/v1/audit", "listAudit", "The audit log: who changed what, the newest first, a page at a time.",
+            development,
+            query: ["action", "object", "team", "actor", "origin", "from", "to", "limit", "after"],
+            answer: "AuditPage"),
+        Operation(
+            "get", "/v1/audit/export", "exportAudit", "The audit log as JSON Lines or CSV.", development,
+            query: ["action", "object", "team", "actor", "origin", "from", "to", "format"], answer: "Text",
+            type: "application/jsonl"),
         Operation(
             "get", "/v1/registrations/{token}/encryption-key", "getEncryptionKey",
             "The public key to which a sender encrypts for a device token.", team, answer: "EncryptionKey"),
@@ -139,17 +162,37 @@ enum OpenAPIServer {
         """
         {"Object":{"type":"object"},
         "Binary":{"type":"string","format":"binary"},
+        "Push":{"type":"object","required":["payload"],"properties":{
+            "token":{"type":"string"},"device":{"type":"string"},"team":{"type":"string"},
+            "headers":{"type":"object","additionalProperties":{"type":"string"}},"payload":{"type":"object"}}},
+        "PushTaken":{"type":"object","required":["id","apnsId"],"properties":{
+            "id":{"type":"string"},"apnsId":{"type":"string"}}},
+        "AuditPage":{"type":"object","required":["entries"],"properties":{
+            "next":{"type":"string"},
+            "entries":{"type":"array","items":{"type":"object",
+                "required":["number","at","origin","actor","action","object","outcome"],"properties":{
+                "number":{"type":"integer"},"at":{"type":"string"},
+                "origin":{"type":"string","enum":["console","api","command"]},
+                "actor":{"type":"object","required":["kind","name"],"properties":{
+                    "kind":{"type":"string"},"name":{"type":"string"},"id":{"type":["string","null"]}}},
+                "action":{"type":"string"},"object":{"type":"string"},"team":{"type":["string","null"]},
+                "outcome":{"type":"string","enum":["done","refused","failed","unknown"]},
+                "endedAt":{"type":["string","null"]},"before":{},"after":{}}}}}},
         "NotificationPage":{"type":"object","required":["notifications"],"properties":{
             "notifications":{"type":"array","items":{"type":"object",
                 "required":["id","apnsId","team","topic","state","last"],"properties":{
                 "id":{"type":"string"},"apnsId":{"type":"string"},"team":{"type":"string"},"topic":{"type":"string"},
                 "device":{"type":"string"},"environment":{"type":"string"},"acceptedAt":{"type":"string"},
-                "state":{"type":"string"},"last":{"type":"string"},"lastAt":{"type":"string"}}}},
+                "state":{"type":"string"},"last":{"type":"string"},"lastAt":{"type":"string"},
+                "title":{"type":"string"},"body":{"type":"string"},"pushType":{"type":"string"}}}},
             "next":{"type":"string"}}},
         "Notifications":{"type":"array","items":{"type":"object",
             "required":["id","apnsId","team","topic","recorded","timeline"],"properties":{
             "id":{"type":"string"},"apnsId":{"type":"string"},"team":{"type":"string"},"topic":{"type":"string"},
             "device":{"type":"string"},"environment":{"type":"string"},"recorded":{"type":"boolean"},
+            "content":{"type":"object","required":["priority","lane"],"properties":{"pushType":{"type":"string"},
+                "priority":{"type":"integer"},"collapseId":{"type":"string"},"expiresAt":{"type":"string"},
+                "lane":{"type":"string","enum":["apns","fcm"]},"payload":{}}},
             "timeline":{"type":"array","items":{"type":"object","required":["state","at","source"],"properties":{
                 "state":{"type":"string"},"at":{"type":"string"},"source":{"type":"string"},"note":{"type":"string"}}}},
             "broadcast":{"type":"object","required":["audience","expiresAt","targeted","states"],"properties":{

@@ -37,6 +37,7 @@ extension OwnRoutes {
                         .init("events", .number(String(erased.events))),
                     ]))
             })
+        router.get("v1/hubs/:hub/users/:id/export", use: handler(.manage, exportPerson))
         router.post("v1/hubs/:hub/audience", use: handler(.manage, estimate))
         router.post("v1/hubs/:hub/preview", use: handler(.send, preview))
     }

@@ -144,15 +144,29 @@ extension HubDatabase {
         try await pool.read { database in
             try Row.fetchAll(
                 database, sql: "SELECT * FROM hub_event WHERE hub = ? ORDER BY number LIMIT ?", arguments: [hub, limit]
-            ).compactMap { row -> HubEvent? in
-                guard let kind = HubEvent.Kind(rawValue: row["kind"]), let data = try? JSONValue(text: row["data"])
-                else {
-                    return nil
-                }
-                return HubEvent(
-                    number: row["number"], hub: row["hub"], kind: kind, data: data, at: Timestamp(rawValue: row["at"]))
-            }
+            ).compactMap(Self.event)
         }
+    }
+
+    /// Reads events by the index of their installations.
+    package func events(of hub: Int64, about installation: String) async throws -> [HubEvent] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM hub_event
+                    WHERE hub = ? AND kind = 'channel.dead' AND lower(data ->> '$.installationId') = ? ORDER BY number
+                    """, arguments: [hub, installation.lowercased()]
+            ).compactMap(Self.event)
+        }
+    }
+
+    private static func event(_ row: Row) -> HubEvent? {
+        guard let kind = HubEvent.Kind(rawValue: row["kind"]), let data = try? JSONValue(text: row["data"]) else {
+            return nil
+        }
+        return HubEvent(
+            number: row["number"], hub: row["hub"], kind: kind, data: data, at: Timestamp(rawValue: row["at"]))
     }
 
     /// Reads campaigns by the index of open sends, for each hub with a webhook.

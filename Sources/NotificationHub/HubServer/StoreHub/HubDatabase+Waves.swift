@@ -272,6 +272,19 @@ extension HubDatabase {
         }
     }
 
+    /// Reads rows by the index of their installations.
+    package func recipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM send_recipient WHERE installation = ? ORDER BY send, part",
+                arguments: [Int64(installation)]
+            ).compactMap { row -> (send: Int64, recipient: SendRecipient)? in
+                guard let recipient = SendRecipient(row) else { return nil }
+                return (row["send"], recipient)
+            }
+        }
+    }
+
     /// Updates the rows in one transaction.
     package func updateRecipients(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
     {

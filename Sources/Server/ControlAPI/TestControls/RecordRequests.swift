@@ -200,7 +200,7 @@ private struct FailedBody: AsyncSequence, AsyncIteratorProtocol, Sendable {
 }
 
 /// Collects the bytes of a response.
-private final class CollectedBody: ResponseBodyWriter, Sendable {
+final class CollectedBody: ResponseBodyWriter, Sendable {
     private let stored = Mutex(ByteBuffer())
 
     var bytes: [UInt8] { stored.withLock { Array(buffer: $0) } }

@@ -134,15 +134,6 @@ struct TestInterface {
     }
 }
 
-extension Response {
-    /// A JSON response whose members are in their order.
-    static func value(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status, headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: value.bytes)))
-    }
-}
-
 /// A time as tests write it.
 package enum TestDuration {
     private static let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]

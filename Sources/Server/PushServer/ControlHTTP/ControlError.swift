@@ -123,6 +123,13 @@ extension Response {
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
+    /// A JSON response whose members are in their order.
+    package static func value(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: value.bytes)))
+    }
+
     /// A text response.
     package static func text(_ text: String, type: String, status: HTTPResponse.Status = .ok) -> Response {
         Response(

@@ -15,15 +15,17 @@ package struct ProviderAccess: Sendable {
     /// - Throws: A refusal, with the values that are right.
     package func team(_ authorization: String?) async throws -> TeamID? {
         guard let authentication else {
-            await RequestScope.prove(.development)
-            return nil
+            // A person of the console acts for one team, a caller on loopback for all.
+            let team = ConsoleScope.current
+            try await RequestScope.prove(team.map { .team($0) } ?? .development)
+            return team
         }
         guard let authorization else {
             throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
         }
         switch try await authentication.team(authorization: authorization) {
         case .team(let team):
-            await RequestScope.prove(.team(team))
+            try await RequestScope.prove(.team(team))
             return team
         case .missing: throw ControlError.notAuthorized("a provider token is missing: Authorization: bearer TOKEN")
         case .expired: throw ControlError.notAuthorized("the provider token is older than one hour")

@@ -18,6 +18,10 @@ struct NotificationsAnswer: Encodable {
         /// The last line of its timeline.
         var last: String
         var lastAt: String?
+        /// The title and the text that a person would read.
+        var title: String?
+        var body: String?
+        var pushType: String?
 
         init(_ notification: InventoryNotification) {
             let timeline = notification.timeline
@@ -32,6 +36,10 @@ struct NotificationsAnswer: Encodable {
             state = notification.state.rawValue
             last = entries.last?.state.text ?? "-"
             lastAt = entries.last?.at.description
+            let alert = notification.content?.json?["aps"]?["alert"]
+            title = alert?["title"]?.text
+            body = alert?.text ?? alert?["body"]?.text
+            pushType = notification.content?.pushType?.rawValue
         }
     }
 }

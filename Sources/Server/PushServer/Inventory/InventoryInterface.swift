@@ -11,24 +11,32 @@ package struct InventoryInterface: ControlInterface {
     /// Waits until notes written behind are durable, so that a response includes everything that was accepted before
     /// its request.
     private let flush: @Sendable () async throws -> Void
+    private let feed: NotificationFeed
+    private let slots = StreamSlots(limit: 64, label: "aldaba_notification_streams")
 
     /// Creates an instance from its properties.
     package init(
         store: any InventoryStore, apps: any RegisterStore, authentication: any ProviderAuthentication,
-        flush: @escaping @Sendable () async throws -> Void
+        feed: NotificationFeed, flush: @escaping @Sendable () async throws -> Void
     ) {
         self.store = store
         self.apps = apps
         self.authentication = authentication
+        self.feed = feed
         self.flush = flush
     }
 
-    /// Adds the three lists.
+    private static let filters: Set = ["app", "device", "state", "reason", "text", "from", "to"]
+
+    /// Adds the three lists, and the changes of notifications.
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         let access = ProviderAccess(authentication: isSecured ? authentication : nil)
         router.get("v1/notifications") { request, _ in
             try await notifications(
-                ListQuery(request, ["app", "device", "state"]), team: access.team(request.headers[.authorization]))
+                ListQuery(request, Self.filters), team: access.team(request.headers[.authorization]))
+        }
+        router.get("v1/notifications/events") { request, _ in
+            try await events(ListQuery(request, Self.filters), team: access.team(request.headers[.authorization]))
         }
         router.get("v1/devices") { request, _ in
             try await devices(ListQuery(request, ["app", "state"]), team: access.team(request.headers[.authorization]))
@@ -39,18 +47,43 @@ package struct InventoryInterface: ControlInterface {
     }
 
     private func notifications(_ query: ListQuery, team: TeamID?) async throws -> Response {
-        var filter = NotificationFilter(team: team)
-        filter.topic = query.topic
-        filter.device = try query.value("device", "a device's id, a decimal number") {
-            UInt64($0).flatMap(DeviceID.init)
-        }
-        filter.state = try query.word("state")
+        let filter = try filter(query, team)
         let cursor = try query.value("after", "what an answer said as next") { NotificationID(text: $0) }
         try await flush()
         let page = try await store.notifications(filter, before: cursor, limit: query.limit)
         return .json(
             NotificationsAnswer(
                 notifications: page.items.map(NotificationsAnswer.Item.init), next: page.next?.description))
+    }
+
+    private func filter(_ query: ListQuery, _ team: TeamID?) throws -> NotificationFilter {
+        var filter = NotificationFilter(team: team)
+        filter.topic = query.topic
+        filter.device = try query.value("device", "a device's id, a decimal number") {
+            UInt64($0).flatMap(DeviceID.init)
+        }
+        filter.state = try query.word("state")
+        filter.reason = query.fields["reason"]
+        filter.text = query.fields["text"]
+        let time = "a time in UTC such as 2026-11-21T04:05:06Z"
+        filter.from = try query.value("from", time) { Timestamp(text: $0) }
+        filter.to = try query.value("to", time) { Timestamp(text: $0) }
+        return filter
+    }
+
+    private func events(_ query: ListQuery, team: TeamID?) async throws -> Response {
+        let stream = NotificationStream(feed: feed, store: store, filter: try filter(query, team))
+        let slot = try slots.slot(for: team)
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .xAccelBuffering: "no",
+            ],
+            body: ResponseBody { writer in
+                defer { slot.giveBack() }
+                try await stream.write(to: &writer)
+                try await writer.finish(nil)
+            })
     }
 
     private func devices(_ query: ListQuery, team: TeamID?) async throws -> Response {

@@ -14,10 +14,19 @@ package protocol InventoryStore: Sendable {
         _ filter: NotificationFilter, before: NotificationID?, limit: Int
     ) async throws -> InventoryPage<InventoryNotification, NotificationID>
 
+    /// Reads what a notification contains; `nil` where there is none, and for a refused request.
+    func content(of id: NotificationID) async throws -> NotificationContent?
+
     /// Reads a slice of the devices, in the order of their ids.
     func devices(
         _ filter: DeviceFilter, after: DeviceID?, limit: Int
     ) async throws -> InventoryPage<InventoryDevice, DeviceID>
+
+    /// Reads a device with its apps and what waits for them.
+    ///
+    /// - Parameter team: The team whose registrations are read; `nil` for every team's.
+    /// - Returns: `nil` where there is no such device, or the team has no registration on it.
+    func device(_ device: DeviceID, team: TeamID?) async throws -> DeviceDetail?
 }
 
 /// A slice of a list.
@@ -57,6 +66,14 @@ package struct NotificationFilter: Sendable, Hashable {
     package var device: DeviceID?
     /// The state; `nil` for every state.
     package var state: State?
+    /// A part of the last state's text, such as `BadDeviceToken` or `offline`, in any case; `nil` for every one.
+    package var reason: String?
+    /// A part of any text of the payload, in any case; `nil` for every payload.
+    package var text: String?
+    /// The instant from which notifications count, by their ids; `nil` for the first.
+    package var from: Timestamp?
+    /// The instant before which notifications count, by their ids; `nil` for the last.
+    package var to: Timestamp?
 
     /// Creates a filter that selects every notification of a team, or of all.
     package init(team: TeamID? = nil) { self.team = team }
@@ -66,6 +83,25 @@ package struct NotificationFilter: Sendable, Hashable {
         (self.team == nil || self.team == team) && (self.topic == nil || self.topic == topic)
             && (self.device == nil || self.device == device) && (self.state == nil || self.state == state)
     }
+
+    /// Whether a notification that ``wants(team:topic:device:state:)`` accepts matches by its timeline and its payload.
+    package func wants(_ notification: InventoryNotification) -> Bool {
+        if let reason {
+            let last = TimelineEntry.ordered(notification.timeline.entries).last?.state.text ?? ""
+            guard last.lowercased().contains(reason.lowercased()) else { return false }
+        }
+        guard let text else { return true }
+        return notification.content?.contains(text.lowercased()) ?? false
+    }
+
+    /// The ids of the notifications that the times and a cursor allow.
+    package func ids(before cursor: NotificationID?) -> Range<Int64> {
+        func floor(_ instant: Timestamp) -> Int64 {
+            NotificationIDGenerator(node: 0, highWater: 0).floor(at: instant)
+        }
+        let end = min(cursor?.rawValue ?? .max, to.map(floor) ?? .max)
+        return min(from.map(floor) ?? 0, end)..<end
+    }
 }
 
 /// A notification in the list.
@@ -74,11 +110,16 @@ package struct InventoryNotification: Sendable, Hashable {
     package var timeline: NotificationTimeline
     /// The notification's state.
     package var state: NotificationFilter.State
+    /// What it contains; `nil` for a refused request.
+    package var content: NotificationContent?
 
     /// Creates a notification in the list.
-    package init(timeline: NotificationTimeline, state: NotificationFilter.State) {
+    package init(
+        timeline: NotificationTimeline, state: NotificationFilter.State, content: NotificationContent? = nil
+    ) {
         self.timeline = timeline
         self.state = state
+        self.content = content
     }
 }
 

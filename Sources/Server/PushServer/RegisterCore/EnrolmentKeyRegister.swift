@@ -60,6 +60,14 @@ package struct EnrolmentKey: Hashable, Sendable {
         self.revokedAt = revokedAt
     }
 
+    /// Whether a text can be a key's id: 1 to 64 letters, digits, `-` and `_`.
+    package static func hasShape(id: String) -> Bool {
+        (1...64).contains(id.utf8.count)
+            && id.utf8.allSatisfy {
+                (97...122).contains($0) || (65...90).contains($0) || (48...57).contains($0) || $0 == 45 || $0 == 95
+            }
+    }
+
     /// The maximum number of installations of apps for each device of the quota. A device has more than one app, and a
     /// library that has lost its installation makes another.
     package static let installationsPerDevice = 10

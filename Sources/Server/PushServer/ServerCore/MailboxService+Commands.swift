@@ -314,7 +314,7 @@ extension MailboxService {
         batch.effects.changeSession(
             .opened(
                 LiveSession(
-                    id: id, connection: connection, seenAt: batch.noteSeen(login.device, at: now),
+                    id: id, connection: connection, openedAt: now, seenAt: batch.noteSeen(login.device, at: now),
                     topics: audience?.topics ?? []), complete))
     }
 

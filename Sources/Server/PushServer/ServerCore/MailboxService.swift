@@ -31,6 +31,8 @@ package actor MailboxService {
     let logger: Logger
     /// The changes of each batch go here after its commit; `nil` where nobody follows them.
     private let received: ReceivedRequests?
+    /// Tells which notifications each commit has changed.
+    nonisolated package let feed = NotificationFeed()
     nonisolated let refusals: RefusalLog
     /// The state of the delivery of broadcasts to connected devices.
     var broadcasts = BroadcastState()
@@ -50,6 +52,8 @@ package actor MailboxService {
     struct LiveSession {
         var id: DeviceSessionID
         var connection: any DeviceConnection
+        /// The time at which the device logged in.
+        var openedAt: Timestamp
         /// The time at which the device's presence was last recorded.
         var seenAt: Timestamp
         /// The device's topics at its login.
@@ -254,6 +258,7 @@ package actor MailboxService {
         }
         queue.committed(notes)
         received?.committed(batch.changes)
+        feed.committed(batch.changes)
         counts.sentLines.committed()
         for change in batch.effects.sessionChanges { enter(change) }
         endBatch { $0.committed() }
@@ -284,6 +289,7 @@ package actor MailboxService {
             }
             queue.committed(notes)
             received?.committed(batch.changes)
+            feed.committed(batch.changes)
             let lost = unrecorded.values.reduce(0) { $0 + $1.count }
             if lost > 0 { Counter(label: "aldaba_timelines_not_recorded_total").increment(by: lost) }
         } catch {

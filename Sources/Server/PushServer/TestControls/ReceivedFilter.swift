@@ -32,8 +32,8 @@ package struct ReceivedFilter: Sendable {
 
     /// The names of values that are compared as a whole.
     package enum Name: String, CaseIterable, Sendable {
-        /// Each is a member of the answer.
-        case interface, token, app, team, key, topic, condition, title, body, state, status, namespace
+        /// Each is a member of the answer; `notification` is the id of one of the notifications in it.
+        case interface, token, app, team, key, topic, condition, title, body, state, status, namespace, notification
     }
 
     /// The values, by name.
@@ -49,7 +49,7 @@ package struct ReceivedFilter: Sendable {
     /// Whether a request fits, whose notifications are in a state.
     func fits(_ request: ReceivedRequest, state: String) -> Bool {
         guard request.number > since else { return false }
-        guard values.allSatisfy({ $1 == Self.value($0, of: request, state: state) }) else { return false }
+        guard values.allSatisfy({ Self.hasValue($1, named: $0, request, state: state) }) else { return false }
         guard !matches.isEmpty else { return true }
         let json = request.json
         return matches.allSatisfy { $0.fits(json) }
@@ -60,6 +60,13 @@ package struct ReceivedFilter: Sendable {
         fits(request, state: state)
             && (request.answer != nil || request.fault != nil || values[.state] != nil
                 || request.parties.token == RefusingToken.silent)
+    }
+
+    private static func hasValue(
+        _ value: String, named name: Name, _ request: ReceivedRequest, state: String
+    ) -> Bool {
+        if name == .notification { return request.accepted.contains { $0.id.description == value } }
+        return value == self.value(name, of: request, state: state)
     }
 
     private static func value(_ name: Name, of request: ReceivedRequest, state: String) -> String? {
@@ -76,6 +83,7 @@ package struct ReceivedFilter: Sendable {
         case .state: state
         case .status: request.answer.map { String($0.status) }
         case .namespace: request.parties.namespace
+        case .notification: nil
         }
     }
 }

@@ -145,5 +145,5 @@ extension HTTPField.Name {
     /// The field with the id at which a stream of server-sent events continues.
     fileprivate static var lastEventID: HTTPField.Name { HTTPField.Name("Last-Event-ID") ?? .range }
     /// A field that makes buffering proxies forward the response at once.
-    fileprivate static var xAccelBuffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
+    static var xAccelBuffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
 }

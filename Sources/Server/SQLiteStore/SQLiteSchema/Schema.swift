@@ -72,6 +72,12 @@ package enum Schema {
         migrator.registerMigration("21 expired broadcasts") { database in
             try database.execute(sql: twentyFirst)
         }
+        migrator.registerMigration("22 audit log") { database in
+            try database.execute(sql: twentySecond)
+        }
+        migrator.registerMigration("23 people of the console") { database in
+            try database.execute(sql: twentyThird)
+        }
         return migrator
     }
 }

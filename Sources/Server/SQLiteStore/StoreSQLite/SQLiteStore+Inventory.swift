@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import PushCore
 import PushServer
@@ -9,6 +10,7 @@ extension SQLiteStore: InventoryStore {
     ) async throws -> InventoryPage<InventoryNotification, NotificationID> {
         try await pool.read { database in
             let slice = InventoryPage<InventoryNotification, NotificationID>.slice
+            let ids = filter.ids(before: before)
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
@@ -16,8 +18,8 @@ extension SQLiteStore: InventoryStore {
                         message.code IS NOT NULL,
                         EXISTS(SELECT 1 FROM pending WHERE device = message.device AND id = message.id)
                     FROM message LEFT JOIN app ON app.id = message.app
-                    WHERE message.id < ? ORDER BY message.id DESC LIMIT ?
-                    """, arguments: [before?.rawValue ?? .max, slice])
+                    WHERE message.id < ? AND message.id >= ? ORDER BY message.id DESC LIMIT ?
+                    """, arguments: [ids.upperBound, ids.lowerBound, slice])
             var page = InventoryPage<InventoryNotification, NotificationID>()
             var passed = 0
             while let row = try rows.next() {
@@ -29,7 +31,9 @@ extension SQLiteStore: InventoryStore {
                     topic: (row[2] as String?).map(Topic.init(rawValue:)),
                     device: (row[3] as Int64?).flatMap(DeviceID.init(column:)), state: state)
                 if isWanted, let timeline = try Self.timeline(id, database) {
-                    page.items.append(InventoryNotification(timeline: timeline, state: state))
+                    let found = InventoryNotification(
+                        timeline: timeline, state: state, content: try Self.content(id, database))
+                    if filter.wants(found) { page.items.append(found) }
                 }
                 if page.items.count == limit || passed == slice {
                     page.next = id
@@ -38,6 +42,25 @@ extension SQLiteStore: InventoryStore {
             }
             return page
         }
+    }
+
+    /// Reads the row of a notification, with its payload.
+    package func content(of id: NotificationID) async throws -> NotificationContent? {
+        try await pool.read { try Self.content(id, $0) }
+    }
+
+    private static func content(_ id: NotificationID, _ database: Database) throws -> NotificationContent? {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT push_type, priority, collapse_id, expires_at, lane, coalesce(message.payload, (SELECT payload.content
+                    FROM payload_use JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = message.id))
+                FROM message WHERE id = ? AND code IS NULL
+                """)
+        guard let row = try Row.fetchOne(statement, arguments: [id.rawValue]) else { return nil }
+        return NotificationContent(
+            pushType: (row[0] as String?).flatMap(PushType.init), priority: Priority(rawValue: row[1]) ?? .immediate,
+            collapseID: row[2], expiresAt: (row[3] as Int64?).map(Timestamp.init(rawValue:)),
+            lane: Lane(rawValue: row[4]) ?? .apns, payload: (row[5] as Data?).map { Array($0) })
     }
 
     /// Reads a slice of rows by their ids, each with its registrations.
@@ -67,7 +90,7 @@ extension SQLiteStore: InventoryStore {
         }
     }
 
-    private static func enrolled(_ id: DeviceID, row: Row, count: Int) -> EnrolledDevice {
+    static func enrolled(_ id: DeviceID, row: Row, count: Int) -> EnrolledDevice {
         func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map(Timestamp.init(rawValue:)) }
         return EnrolledDevice(
             device: id, enrolledAt: Timestamp(rawValue: row["enrolled_at"]), seenAt: instant("seen_at"),

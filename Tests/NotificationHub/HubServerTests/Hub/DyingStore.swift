@@ -132,6 +132,12 @@ final class DyingStore: HubStore {
     ) async throws {
         try await write { try await store.retire(installations, hub: hub, at: now, committed: committed) }
     }
+    func recipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await store.recipients(for: installation)
+    }
+    func events(of hub: Int64, about installation: String) async throws -> [HubEvent] {
+        try await store.events(of: hub, about: installation)
+    }
     func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
         try await store.openRecipients(for: installation)
     }

@@ -198,6 +198,10 @@ private func funnel(_ event: JSONValue?) -> [String: Int64] {
         providers: ProviderAccess(authentication: nil),
         timelines: NoTimelines(), withdrawal: NoWithdrawal(), slots: StreamSlots(limit: 1, label: "test_streams")
     ).add(to: router)
+    HubRegisterInterface(
+        database: world.database, apps: { [] }, answers: WebhookAnswers(), authority: { "localhost" },
+        changed: {}, changes: AuditedChanges(log: nil), clock: world.clock.function
+    ).add(to: router, isSecured: false)
     let served = Set(
         router.routes.map { "\($0.method.rawValue.lowercased()) \($0.path)" }.filter { $0.contains("hubs") }
             .map { $0.replacing("//", with: "/") })

@@ -35,7 +35,7 @@ private func callers() -> ConnectionCallers {
     let callers = callers()
     let connection = EmbeddedChannel()
     let scope = RequestScope(callers, connection: connection)
-    await RequestScope.$current.withValue(scope) { await RequestScope.prove(.team(anyTeam)) }
+    try await RequestScope.$current.withValue(scope) { try await RequestScope.prove(.team(anyTeam)) }
     #expect(scope.caller == .team(anyTeam))
     #expect(RequestScope(callers, connection: connection).caller == .team(anyTeam))
     #expect(callers.count == 1)

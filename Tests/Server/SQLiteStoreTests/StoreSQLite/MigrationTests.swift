@@ -48,6 +48,11 @@ import Testing
         """,
         10: "INSERT INTO ended_registration(app, environment, device, generation, ended_at) VALUES(1, 0, 77, 2, 4)",
         20: "INSERT INTO missed(device, app, environment, lane, count, since) VALUES(77, 1, 1, 1, 3, 9)",
+        22: """
+        INSERT INTO audit(at, origin, actor_kind, actor, action, object)
+            VALUES(5, 'command', 'user', 'root', 'app.add', 'com.example.todo');
+        INSERT INTO audit_end(number, at, outcome) VALUES(1, 6, 'done')
+        """,
     ]
 
     private static func number(of migration: String) -> Int { Int(migration.prefix { $0.isNumber }) ?? 0 }

@@ -46,9 +46,31 @@ import Testing
         try await rule.check(FeedbackContract(store.register))
     }
 
+    @Test(arguments: AuditStoreContract<SQLiteStore>.rules)
+    func `the contract of the audit log holds`(rule: ContractRule<AuditStoreContract<SQLiteStore>>) async throws {
+        try await rule.check(AuditStoreContract(store))
+    }
+
+    @Test(arguments: ["UPDATE audit SET at = 0", "DELETE FROM audit", "UPDATE audit_end SET at = 0", "DELETE FROM audit_end",
+        "REPLACE INTO audit SELECT * FROM audit", "REPLACE INTO audit_end SELECT * FROM audit_end"])
+    func `no statement changes the audit log`(sql: String) async throws {
+        let number = try await store.beginAudit(
+            AuditEntry(
+                at: Timestamp(rawValue: 1), actor: .console, origin: .console, action: "app.add", object: "a"))
+        try await store.endAudit(number, AuditEnd(at: Timestamp(rawValue: 2), outcome: .done))
+        let before = try await store.auditEntries(AuditFilter(), before: nil, limit: 9).items
+        await #expect(throws: DatabaseError.self) { try await store.pool.write { try $0.execute(sql: sql) } }
+        #expect(try await store.auditEntries(AuditFilter(), before: nil, limit: 9).items == before)
+    }
+
     @Test(arguments: InventoryStoreContract<SQLiteStore>.rules)
     func `the contract of lists holds`(rule: ContractRule<InventoryStoreContract<SQLiteStore>>) async throws {
         try await rule.check(InventoryStoreContract(store, register: store.register))
+    }
+
+    @Test(arguments: PeopleStoreContract.rules)
+    func `the contract of people holds`(rule: ContractRule<PeopleStoreContract>) async throws {
+        try await rule.check(PeopleStoreContract(store))
     }
 
     @Test(arguments: ReportStoreContract<SQLiteStore>.rules)

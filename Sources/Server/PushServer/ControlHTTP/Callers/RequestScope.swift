@@ -34,8 +34,12 @@ package final class RequestScope: TaskExecutor {
     /// The connection is proven from now on, and later requests on it begin in the caller's queue. Where the caller is another
     /// than before, the task gives its thread back and goes on from the caller's queue.
     ///
-    /// Every check of a credential calls this, and nothing else does.
-    package static func prove(_ caller: Caller) async {
+    /// Every check of a credential calls this, and nothing else does. A request that is audited gets its entry here.
+    ///
+    /// - Parameter key: The name or id of the credential's key, for the audit log, where the check knows it.
+    /// - Throws: The error of the audit log; the request must be refused then.
+    package static func prove(_ caller: Caller, key: String? = nil) async throws {
+        try await AuditScope.current?.begin(caller, key: key)
         guard let scope = current else { return }
         let isNew = scope.stored.withLock { stored in
             defer { stored = caller }

@@ -1,0 +1,177 @@
+extension CommandSection {
+    /// Messages of `send`.
+    static let sendMessages = CommandSection(
+        """
+        Name the device: --token TOKEN, or --app TOPIC for an app on this machine
+        Nombre el dispositivo: --token TOKEN, o --app TOPIC para una aplicación de esta máquina
+
+        --token and --app both name the device: give one of them
+        --token y --app nombran los dos el dispositivo: dé uno de ellos
+
+        --encryption-key needs --encrypt
+        --encryption-key necesita --encrypt
+
+        {path}: no certificates in PEM; an authority's would be right
+        {path}: no hay certificados en PEM; debe ser el de una autoridad
+
+        {server} did not answer in time; it may have taken the notification
+        {server} no respondió a tiempo; puede haber aceptado la notificación
+
+        --certificate: there is no file {path}
+        --certificate: no existe el archivo {path}
+
+        --certificate: {path}: {error}; it is to hold a certificate and its key in PEM, as `openssl pkcs12 -in X.p12 \
+        -out X.pem -nodes -clcerts` writes them
+        --certificate: {path}: {error}; debe contener un certificado y su clave en PEM, como los escribe `openssl \
+        pkcs12 -in X.p12 -out X.pem -nodes -clcerts`
+
+        --certificate: {path} does not hold a certificate and its key in PEM; `openssl pkcs12 -in X.p12 -out X.pem \
+        -nodes -clcerts` makes such a file
+        --certificate: {path} no contiene un certificado y su clave en PEM; `openssl pkcs12 -in X.p12 -out X.pem \
+        -nodes -clcerts` hace un archivo así
+
+        give --title, --body, --image or --payload
+        dé --title, --body, --image o --payload
+
+        --payload is the whole payload; leave --title, --body and --image out
+        --payload es el payload entero; omita --title, --body e --image
+
+        --payload: there is no file {path}
+        --payload: no existe el archivo {path}
+
+        {count} bytes for {topic}, not sent
+        {count} bytes para {topic}, sin enviar
+
+        the server refused: {reason}
+        el servidor la rechazó: {reason}
+
+        --push-type: "{type}" is none of {types}
+        --push-type: "{type}" no es ninguno de {types}
+
+        {source}, {error}. Nothing was sent; --as-is sends it all the same
+        {source}, {error}. No se envió nada; --as-is lo envía de todos modos
+
+        {source} has {count} bytes, at most {limit} are allowed. Nothing was sent
+        {source} tiene {count} bytes, y se permiten {limit} como máximo. No se envió nada
+
+        --app: the agent knows no app {app}; `aldaba agent apps` lists those that it knows
+        --app: el agente no conoce la aplicación {app}; `aldaba agent apps` enumera las que conoce
+
+        --app: {app} has no device token: it gets one when it registers for remote notifications and the agent \
+        reaches its server
+        --app: {app} no tiene token de dispositivo: lo recibe cuando se registra para notificaciones remotas y el \
+        agente alcanza su servidor
+
+        {source}: it must be JSON with the members keys.p256dh and keys.auth
+        {source}: debe ser JSON con los miembros keys.p256dh y keys.auth
+
+        "{token}" is no device token
+        "{token}" no es un token de dispositivo
+
+        there is no key for the device token: {reason}
+        no hay clave para el token de dispositivo: {reason}
+
+        what is encrypted must be a payload, a JSON object
+        lo que se cifra debe ser un payload, un objeto JSON
+
+        the payload has {count} bytes; encrypted, with this placeholder, at most {most} fit into the {limit} that \
+        can be sent
+        el payload tiene {count} bytes; cifrado, con este texto sin cifrar, caben {most} como máximo en los {limit} \
+        que se pueden enviar
+
+        --encryption-key: there is no file {path}
+        --encryption-key: no existe el archivo {path}
+
+        --encrypt with --server needs --encryption-key: another server is not asked for keys
+        --encrypt con --server necesita --encryption-key: a otro servidor no se le piden claves
+
+        the notification appears without the picture, for {name} has no service extension on this machine; the guide \
+        show-a-picture says how to add one
+        la notificación aparece sin la imagen, pues {name} no tiene extensión de servicio en esta máquina; la guía \
+        mostrar-una-imagen dice cómo añadirla
+
+        the notification appears unchanged, for {name} has no service extension on this machine; the guide \
+        show-a-picture says how to add one
+        la notificación aparece sin cambios, pues {name} no tiene extensión de servicio en esta máquina; la guía \
+        mostrar-una-imagen dice cómo añadirla
+
+        --image: it is empty; give a file, or an address that begins with https://
+        --image: está vacío; dé un archivo, o una dirección que empiece por https://
+
+        --image: devices load https addresses only
+        --image: los dispositivos solo toman direcciones https
+
+        --image of a file with --server needs --control, where the file is uploaded
+        --image de un archivo con --server necesita --control, donde se sube el archivo
+
+        --image: devices do not fetch it: {error}
+        --image: los dispositivos no la toman: {error}
+
+        {host} is {kind}, from which an agent fetches no picture unless its setting media-networks names it
+        {host} es {kind}, de donde un agente no toma imágenes si su ajuste media-networks no la nombra
+
+        --key needs --team, ten characters A-Z0-9
+        --key necesita --team, diez caracteres A-Z0-9
+
+        there is no such key in {path}; make one with `aldaba key create`, or name one with --key
+        no existe esa clave en {path}; cree una con `aldaba key create`, o nombre una con --key
+
+        {count} notifications were not accepted
+        no se aceptaron {count} notificaciones
+        """)
+
+    /// The summary of `up`.
+    static let upMessages = CommandSection(
+        """
+        Aldaba is up. Ctrl-C ends everything; the data stays in {path}.
+        Aldaba está en marcha. Ctrl-C lo termina todo; los datos quedan en {path}.
+
+        console: {address}
+        consola: {address}
+
+        provider API    {address}
+        API proveedores {address}
+
+        device channel  {address} (TLS)
+        canal dispos.   {address} (TLS)
+
+        control API     {address}
+        API de control  {address}
+
+        control API     {address} and {other}
+        API de control  {address} y {other}
+
+        metrics         {address}
+        métricas        {address}
+
+        provider key    {path} (key {key}, team {team})
+        clave proveedor {path} (clave {key}, equipo {team})
+
+        FCM             {address} with the service account {path}
+        FCM             {address} con la cuenta de servicio {path}
+
+        certificates    {path}
+        certificados    {path}
+
+        demo app        {topic} with device token {token}
+        app de muestra  {topic} con el token de dispositivo {token}
+
+        screen          {what}
+        pantalla        {what}
+
+        none: there is no session bus; {command} lists what came
+        ninguna: no hay bus de sesión; {command} enumera lo que llegó
+
+        For the commands of the guides, in another terminal first:
+        Para las órdenes de las guías, primero en otra terminal:
+
+        Try next there:
+        Después pruebe allí:
+
+        And what became of the second one:
+        Y qué fue de la segunda:
+
+        What the device gets from the server, a line each (--quiet shows none):
+        Lo que el dispositivo recibe del servidor, una línea por notificación (--quiet no muestra ninguna):
+        """)
+}

@@ -1,0 +1,64 @@
+/// An English text with placeholders, and its translation.
+struct TextPattern: Sendable {
+    /// The names whose values are texts.
+    private static let texts: Set<String> = ["what", "reason", "remedy"]
+
+    /// The text between the placeholders; one more than these.
+    private let pieces: [String]
+    private let names: [String]
+    private let translation: String
+
+    /// The length of the text that does not vary.
+    let fixedCount: Int
+    /// Whether nothing but punctuation does not vary.
+    private let isPunctuation: Bool
+
+    /// Reads the placeholders; `nil` where the text has none.
+    init?(_ english: String, translation: String) {
+        var pieces: [String] = []
+        var names: [String] = []
+        var rest = english[...]
+        while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+            pieces.append(String(rest[..<start]))
+            names.append(String(rest[start...].dropFirst().prefix { $0 != "}" }))
+            rest = rest[rest.index(after: end)...]
+        }
+        guard !names.isEmpty else { return nil }
+        pieces.append(String(rest))
+        self.pieces = pieces
+        self.names = names
+        self.translation = translation
+        fixedCount = pieces.reduce(0) { $0 + $1.count }
+        isPunctuation = !pieces.contains { $0.contains { $0.isLetter } }
+    }
+
+    /// The translation of a text; `nil` where it is not of this form.
+    ///
+    /// - Parameter known: The translation of a value that is a text.
+    func text(_ english: Substring, known: (Substring) -> String?) -> String? {
+        guard let found = values(in: english) else { return nil }
+        var values: [String: String] = [:]
+        var isKnown = !isPunctuation
+        for (name, value) in zip(names, found) {
+            let text = Self.texts.contains(name) ? known(value) : nil
+            if text != nil { isKnown = true }
+            values[name] = text ?? String(value)
+        }
+        return isKnown ? Catalogue.fill(translation, with: values) : nil
+    }
+
+    /// The values of the placeholders, each as short as possible and not empty.
+    private func values(in text: Substring) -> [Substring]? {
+        guard text.hasPrefix(pieces[0]), let last = pieces.last, text.hasSuffix(last) else { return nil }
+        var rest = text.dropFirst(pieces[0].count)
+        guard rest.count > last.count else { return nil }
+        rest = rest.dropLast(last.count)
+        var values: [Substring] = []
+        for piece in pieces.dropFirst().dropLast() {
+            guard let place = rest.dropFirst().firstRange(of: piece) else { return nil }
+            values.append(rest[..<place.lowerBound])
+            rest = rest[place.upperBound...]
+        }
+        return rest.isEmpty ? nil : values + [rest]
+    }
+}

@@ -1,0 +1,60 @@
+import Hummingbird
+import PushCore
+import PushServer
+import Texts
+
+/// The apps by their bundle ids; `GET` and `POST /v1/apps` as a page.
+enum AppsPage {
+    static let path = "/console/account/apps"
+    /// What gives way when too many wait for a device.
+    static let overflows = ["dropOldest", "keepNewest", "clear"]
+
+    static func add(to routes: ConsoleRoutes) {
+        routes.get("account/apps") { try await show($0) }
+        routes.post("account/apps") { try await create($0) }
+    }
+
+    static func show(_ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil) async throws -> Response {
+        let apps = try await visit.json("/v1/apps?limit=1000")["apps"]?.items ?? []
+        let table = AccountTable(
+            key: "account.apps", columns: ["app", "name", "team", "push"],
+            rows: apps.map { app in
+                let topic = app["topic"]?.text ?? ""
+                return (
+                    [
+                        .link(topic, to: "\(path)/\(QueryText.encoded(topic))"), .text(app["name"]?.text),
+                        .code(app["team"]?.text), capability(app, visit.texts),
+                    ], []
+                )
+            })
+        let form = AccountForm(
+            key: "account.apps.create", action: path,
+            fields: [
+                FormField(name: "topic"), FormField(name: "team", kind: .choice([])), FormField(name: "name"),
+                FormField(name: "limit", kind: .line(type: "number")),
+                FormField(name: "overflow", kind: .choice(overflows)),
+            ], choices: ["team": try await visit.teamOptions()], values: ["limit": "1000"])
+        return visit.account(
+            "account.apps", tables: [table], forms: [form], refused: refused, notice: notice,
+            same: SameRequest(path: "/v1/apps", command: "app list"))
+    }
+
+    /// Whether pushes to an app are accepted.
+    static func capability(_ app: JSONValue, _ texts: Catalogue) -> AccountCell {
+        app["capabilities"]?.items?.contains(.string("push")) == true
+            ? .state(texts.text("account.push.on"), .good) : .state(texts.text("account.push.off"), .warn)
+    }
+
+    private static func create(_ visit: Visit) async throws -> Response {
+        let form = try await visit.form()
+        let body = JSONValue.document([
+            ("topic", form.string("topic")), ("team", form.string("team")), ("name", form.string("name")),
+            ("limit", form.number("limit")), ("overflow", form.string("overflow")),
+        ])
+        let answer = try await visit.call(.post, "/v1/apps", body: body)
+        guard answer.isSuccess, let topic = answer.json["topic"]?.text else {
+            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+        }
+        return visit.redirect(to: "\(path)/\(QueryText.encoded(topic))")
+    }
+}

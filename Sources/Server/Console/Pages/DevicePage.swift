@@ -1,0 +1,188 @@
+import HTTPTypes
+import Hummingbird
+import PushCore
+import PushServer
+import Texts
+
+/// One device with its apps and its last notifications; `GET /v1/devices/{id}` as a page.
+enum DevicePage {
+    /// The number of its notifications that are shown.
+    private static let limit = 50
+
+    static func add(to routes: ConsoleRoutes) {
+        routes.get("devices/:id") { try await show($0) }
+        routes.post("devices/:id/test") { try await sendTest($0) }
+        for change in ["block", "unblock"] {
+            routes.post("devices/:id/\(change)") { try await self.change(change, $0) }
+        }
+        routes.post("devices/:id/revoke") { try await revoke($0) }
+    }
+
+    /// The page, with what a form had and what was wrong with it.
+    static func show(
+        _ visit: Visit, notice: String? = nil, test: TestForm? = nil, revokeFault: String? = nil
+    ) async throws -> Response {
+        let path = "/v1/devices/\(QueryText.encoded(try visit.parameter("id")))"
+        let answer = try await visit.call(.get, path)
+        guard answer.isSuccess else {
+            throw ControlError(
+                status: answer.status, code: "notFound",
+                message: answer.status == .notFound ? visit.texts.text("device.unknown") : answer.message)
+        }
+        let device = answer.json
+        let id = device["device"]?.text ?? ""
+        var values = facts(device, id: id, visit)
+        values["notice"] = notice
+        values["rows"] = try await notifications(id, visit)
+        let apps = device["apps"]?.items ?? []
+        values["apps"] = apps.map { DeviceApp.view($0, device: id, visit) }
+        let state = device["state"]?.text
+        if state != "revoked" {
+            var changes: [String: Any] = ["canBlock": state == "active", "canUnblock": state == "blocked"]
+            changes["revokeFault"] = revokeFault
+            values["changes"] = changes
+            if !apps.isEmpty { values["test"] = (test ?? TestForm()).view(apps, visit) }
+        }
+        let isRefused = test?.fault != nil || revokeFault != nil
+        return visit.page(
+            "device", title: visit.texts.text("device.title", ["device": id]), section: "devices",
+            same: SameRequest(path: path), status: isRefused ? .unprocessableContent : .ok, values)
+    }
+
+    private static func facts(_ device: JSONValue, id: String, _ visit: Visit) -> [String: Any] {
+        let state = device["state"]?.text ?? ""
+        let tone = DevicesPage.tone(state)
+        let since = device["blockedAt"]?.text ?? device["revokedAt"]?.text
+        var suppressed = QueryText()
+        suppressed.add("device", id)
+        suppressed.add("reason", "suppressed")
+        var values: [String: Any] = [
+            "device": id, "tone": tone.rawValue, "mark": tone.mark,
+            "verdict": visit.texts.text(
+                "device.verdict.\(state)",
+                ["since": since.flatMap { Timestamp(text: $0) }.map { visit.local($0) } ?? ""]),
+            "consequence": visit.texts.text("device.consequence.\(state)"),
+            "suppressed": "/console/\(suppressed.text)",
+        ]
+        values["enrolled"] = visit.time(device["enrolledAt"]?.text)
+        values["seen"] = visit.time(device["seenAt"]?.text)
+        if let connection = device["connection"] {
+            var connected: [String: Any] = [:]
+            connected["since"] = visit.time(connection["since"]?.text)
+            connected["network"] = connection["network"]?.text
+            values["connected"] = connected
+        }
+        return values
+    }
+
+    private static func notifications(_ id: String, _ visit: Visit) async throws -> [[String: Any]] {
+        let answer = try await visit.json("/v1/notifications?device=\(id)&limit=\(limit)")
+        return (answer["notifications"]?.items ?? []).map { InboxRow.view($0, visit) }
+    }
+
+    // MARK: Changes
+
+    private static func change(_ change: String, _ visit: Visit) async throws -> Response {
+        let id = QueryText.encoded(try visit.parameter("id"))
+        let answer = try await visit.call(.post, "/v1/devices/\(id)/\(change)")
+        // A form that is sent twice finds the device as it was asked for.
+        guard answer.isSuccess || answer.status == .conflict else {
+            throw ControlError(status: answer.status, code: "refused", message: answer.message)
+        }
+        return visit.redirect(to: "/console/devices/\(id)")
+    }
+
+    private static func revoke(_ visit: Visit) async throws -> Response {
+        let form = try FormFields(bytes: Array(buffer: try await visit.request.wholeBody()))
+        guard form.first("confirm") == "yes" else {
+            return try await show(visit, revokeFault: visit.texts.text("device.revoke.unconfirmed"))
+        }
+        return try await change("revoke", visit)
+    }
+
+    /// Sends a notification to one of the device's apps, and shows it.
+    private static func sendTest(_ visit: Visit) async throws -> Response {
+        var test = TestForm(try FormFields(bytes: Array(buffer: try await visit.request.wholeBody())))
+        let answer = try await visit.call(.post, "/v1/notifications", body: test.request)
+        guard answer.isSuccess, let id = answer.json["id"]?.text else {
+            test.fault = [answer.json["reason"]?.text, answer.message].compactMap(\.self).joined(separator: ": ")
+            return try await show(visit, test: test)
+        }
+        return visit.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
+    }
+}
+
+/// The form of a notification that is sent to try a device.
+struct TestForm {
+    var token = ""
+    var title: String?
+    var body: String?
+    /// Why it was not sent.
+    var fault: String?
+
+    init() {}
+
+    init(_ fields: FormFields) {
+        token = fields.first("token") ?? ""
+        title = fields.first("title")
+        body = fields.first("body")
+    }
+
+    /// The body of `POST /v1/notifications`.
+    var request: JSONValue {
+        var alert: [JSONValue.Member] = []
+        if let title, !title.isEmpty { alert.append(.init("title", .string(title))) }
+        alert.append(.init("body", .string(body ?? "")))
+        return .object([
+            .init("token", .string(token)), .init("headers", .object([.init("apns-push-type", .string("alert"))])),
+            .init("payload", .object([.init("aps", .object([.init("alert", .object(alert))]))])),
+        ])
+    }
+
+    /// The form for a device's apps.
+    func view(_ apps: [JSONValue], _ visit: Visit) -> [String: Any] {
+        var view: [String: Any] = [
+            "title": title ?? visit.texts.text("device.test.title.default"),
+            "body": body ?? visit.texts.text("device.test.body.default"),
+            "choices": apps.map { app in
+                [
+                    "token": app["token"]?.text ?? "", "isChosen": app["token"]?.text == token,
+                    "label": "\(app["topic"]?.text ?? "") (\(app["environment"]?.text ?? ""))",
+                ] as [String: Any]
+            },
+        ]
+        view["fault"] = fault
+        return view
+    }
+}
+
+/// An app on a device as templates show it.
+private enum DeviceApp {
+    static func view(_ app: JSONValue, device: String, _ visit: Visit) -> [String: Any] {
+        let (topic, token) = (app["topic"]?.text ?? "", app["token"]?.text ?? "")
+        var waiting = QueryText()
+        waiting.add("device", device)
+        waiting.add("app", topic)
+        waiting.add("state", "waiting")
+        var view: [String: Any] = [
+            "topic": topic, "environment": app["environment"]?.text ?? "", "team": app["team"]?.text ?? "",
+            "waiting": visit.texts.language.number(Int(app["waiting"]?.integer ?? 0)),
+            "waitingPath": "/console/\(waiting.text)", "missed": (app["missed"]?.items ?? []).map { missed($0, visit) },
+            "encryption": visit.texts.text(
+                app["hasEncryptionKey"]?.isTrue == true ? "device.encryption.yes" : "device.encryption.no"),
+            "token": token, "masked": "\(token.prefix(6))…\(token.suffix(6))",
+        ]
+        view["registered"] = visit.time(app["registeredAt"]?.text)
+        view["fcm"] = app["fcm"]?.view
+        return view
+    }
+
+    private static func missed(_ item: JSONValue, _ visit: Visit) -> [String: Any] {
+        var view: [String: Any] = [
+            "text": visit.texts.text(
+                "device.missed.\(item["reason"]?.text ?? "")", count: Int(item["count"]?.integer ?? 0))
+        ]
+        view["since"] = visit.time(item["since"]?.text)
+        return view
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import PushCore
+import PushServer
+import Texts
+
+/// The list of notifications, the newest first; `GET /v1/notifications` as a page.
+enum InboxPage {
+    private static let filters = ["app", "device", "state", "reason", "text", "from", "to"]
+    private static let limit = 100
+
+    static func add(to routes: ConsoleRoutes) {
+        routes.get("") { try await list($0) }
+        routes.get("inbox/events") { try await events($0) }
+    }
+
+    /// The query of the API for the filters of a page.
+    private static func query(_ visit: Visit) -> QueryText {
+        var query = QueryText()
+        for name in filters { query.add(name, value(name, visit)) }
+        return query
+    }
+
+    /// The value of a filter. A time without a zone is in the reader's.
+    private static func value(_ name: String, _ visit: Visit) -> String? {
+        guard let text = visit.query.first(name)?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
+            return nil
+        }
+        guard ["from", "to"].contains(name), !text.hasSuffix("Z") else { return text }
+        let local = text.count == 16 ? text + ":00Z" : text + "Z"
+        guard let instant = Timestamp(text: local) else { return text }
+        let date = Date(timeIntervalSince1970: Double(instant.rawValue / 1000))
+        return instant.adding(milliseconds: Int64(-1000 * visit.zone.secondsFromGMT(for: date))).description
+    }
+
+    private static func list(_ visit: Visit) async throws -> Response {
+        var query = query(visit)
+        let page = query
+        query.add("limit", String(limit))
+        query.add("after", visit.query.first("after"))
+        let answer = try await visit.json("/v1/notifications\(query.text)")
+        let items = answer["notifications"]?.items ?? []
+        let isFiltered = !page.text.isEmpty
+        let isFirst = visit.query.first("after") == nil
+        let next = answer["next"]?.text
+        var values: [String: Any] = [
+            "rows": items.map { InboxRow.view($0, visit) }, "limit": limit,
+            "filter": Dictionary(
+                filters.map { ($0, visit.query.first($0) ?? "") }, uniquingKeysWith: { first, _ in first }),
+            "states": states(visit), "apps": (try await visit.json("/v1/apps")["apps"]?.view) as Any,
+            "empty": visit.texts.text(isFiltered ? "inbox.empty.filtered" : "inbox.empty"),
+        ]
+        if isFirst { values["events"] = "/console/inbox/events\(page.text)" }
+        if !isFirst { values["newest"] = "/console/\(page.text)" }
+        if let next {
+            var older = page
+            older.add("after", next)
+            values["older"] = "/console/\(older.text)"
+            if items.count < limit { values["more"] = visit.texts.text("inbox.more", ["count": "2000"]) }
+        }
+        var command = "list notifications"
+        for name in ["app", "device", "state"] {
+            if let value = visit.query.first(name), !value.isEmpty { command += " --\(name) \(value)" }
+        }
+        return visit.page(
+            "inbox", title: visit.texts.text("inbox.title"), section: "inbox",
+            same: SameRequest(path: "/v1/notifications\(query.text)", command: command), values)
+    }
+
+    private static func states(_ visit: Visit) -> [[String: Any]] {
+        let chosen = visit.query.first("state") ?? ""
+        return ["", "waiting", "ended", "refused"].map {
+            [
+                "value": $0, "label": visit.texts.text($0.isEmpty ? "inbox.any" : "inbox.state.\($0)"),
+                "isChosen": $0 == chosen,
+            ]
+        }
+    }
+
+    /// New and changed notifications as rows of the table.
+    private static func events(_ visit: Visit) async throws -> Response {
+        var response = try await visit.api.respond(
+            .get, "/v1/notifications/events\(query(visit).text)", in: visit.context)
+        guard response.status == .ok else { return response }
+        let inner = response.body
+        response.body = ResponseBody { writer in
+            try await inner.write(RowWriter(writer: writer, visit: visit))
+        }
+        return response
+    }
+}
+
+/// Turns the API's events into rows.
+private struct RowWriter: ResponseBodyWriter {
+    var writer: any ResponseBodyWriter
+    let visit: Visit
+    private var rest = ""
+
+    init(writer: any ResponseBodyWriter, visit: Visit) {
+        self.writer = writer
+        self.visit = visit
+    }
+
+    mutating func write(_ buffer: ByteBuffer) async throws {
+        rest += String(buffer: buffer)
+        var output = ""
+        while let end = rest.firstRange(of: "\n\n") {
+            output += converted(rest[..<end.lowerBound]) + "\n\n"
+            rest = String(rest[end.upperBound...])
+        }
+        if !output.isEmpty { try await writer.write(ByteBuffer(string: output)) }
+    }
+
+    private func converted(_ event: Substring) -> String {
+        let lines = event.split(separator: "\n")
+        guard let data = lines.first(where: { $0.hasPrefix("data: ") })?.dropFirst(6),
+            let json = try? JSONValue(text: String(data))
+        else { return String(event) }
+        guard lines.contains("event: notification") else {
+            let count = json["count"]?.integer ?? 0
+            let text = visit.texts.text("inbox.skipped", count: Int(count))
+            return "event: status\ndata: \(JSONValue.object([.init("text", .string(text))]).json)"
+        }
+        let html = visit.pages.fragment("inbox-row", texts: visit.texts, InboxRow.view(json, visit))
+        let row = JSONValue.object([.init("id", json["id"] ?? .null), .init("html", .string(html))])
+        return "event: row\ndata: \(row.json)"
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws { try await writer.finish(trailingHeaders) }
+}
+
+/// A notification of the list as templates show it.
+enum InboxRow {
+    static func view(_ item: JSONValue, _ visit: Visit) -> [String: Any] {
+        let last = item["last"]?.text ?? "-"
+        let state = item["state"]?.text ?? ""
+        let outcome = Outcome(state: last)
+        return [
+            "id": item["id"]?.text ?? "", "at": visit.time(item["acceptedAt"]?.text ?? item["lastAt"]?.text) as Any,
+            "name": (item["title"] ?? item["body"])?.text as Any,
+            "body": (item["title"] == nil ? nil : item["body"]?.text) as Any, "topic": item["topic"]?.text ?? "",
+            "device": item["device"]?.text as Any, "state": visit.texts.text("inbox.state.\(state)"), "last": last,
+            "tone": outcome.tone.rawValue, "mark": outcome.tone.mark,
+        ]
+    }
+}

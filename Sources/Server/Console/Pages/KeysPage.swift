@@ -1,0 +1,91 @@
+import Hummingbird
+import PushCore
+import PushServer
+import Texts
+
+/// The provider keys: made, imported and revoked; `/v1/keys` as pages.
+enum KeysPage {
+    private static let path = "/console/account/keys"
+
+    static func add(to routes: ConsoleRoutes) {
+        routes.get("account/keys") { try await show($0) }
+        routes.post("account/keys") { try await create($0) }
+        routes.post("account/keys/import") { try await importKey($0) }
+        routes.get("account/keys/:id/revoke") { ask($0, try $0.component("id")) }
+        routes.post("account/keys/:id/revoke") { try await revoke($0) }
+    }
+
+    private static func show(
+        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+    ) async throws -> Response {
+        let keys = try await visit.json("/v1/keys")["keys"]?.items ?? []
+        let table = AccountTable(
+            key: "account.keys", columns: ["key", "team", "since"],
+            rows: keys.map { key in
+                let id = key["keyId"]?.text ?? ""
+                return (
+                    [.code(id), .code(key["team"]?.text), .time(key["createdAt"]?.text)],
+                    [.init(key: "revoke", object: id, path: "\(path)/\(QueryText.encoded(id))/revoke")]
+                )
+            })
+        let teams = try await visit.teamOptions()
+        let create = AccountForm(
+            key: "account.keys.create", action: path, fields: [FormField(name: "team", kind: .choice([]))],
+            choices: ["team": teams])
+        let add = AccountForm(
+            key: "account.keys.import", action: "\(path)/import",
+            fields: [
+                FormField(name: "team", kind: .choice([])), FormField(name: "keyId"),
+                FormField(name: "key", kind: .area(rows: 6)),
+            ], choices: ["team": teams])
+        return visit.account(
+            "account.keys", tables: [table], forms: [create, add], refused: refused, notice: notice,
+            same: SameRequest(path: "/v1/keys", command: "key list"))
+    }
+
+    private static func create(_ visit: Visit) async throws -> Response {
+        let form = try await visit.form()
+        let body = JSONValue.document([("team", form.string("team"))])
+        let answer = try await visit.call(.post, "/v1/keys", body: body)
+        guard answer.isSuccess, let secret = answer.json["privateKey"]?.text else {
+            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+        }
+        let id = answer.json["keyId"]?.text ?? ""
+        return visit.secrets(
+            "account.keys", object: id,
+            [AccountSecret(name: "account.secret.private", text: secret, file: "AuthKey_\(id).p8")], back: path,
+            same: SameRequest(
+                method: "POST", path: "/v1/keys", body: body.json,
+                command: "key create --team \(form.text("team") ?? "")"))
+    }
+
+    private static func importKey(_ visit: Visit) async throws -> Response {
+        let form = try await visit.form()
+        let body = JSONValue.document([
+            ("team", form.string("team")), ("keyId", form.string("keyId") ?? .string("")),
+            ("key", form.string("key") ?? .string("")),
+        ])
+        let answer = try await visit.call(.post, "/v1/keys", body: body)
+        guard answer.isSuccess else {
+            return try await show(
+                visit, refused: RefusedForm(action: "\(path)/import", fields: form, answer: answer))
+        }
+        let id = answer.json["keyId"]?.text ?? ""
+        return try await show(visit, notice: visit.texts.text("account.keys.imported", ["object": id]))
+    }
+
+    private static func ask(_ visit: Visit, _ id: String, fault: String? = nil) -> Response {
+        visit.confirmation(
+            "account.keys.revoke", object: id, back: path, isTyped: true, fault: fault,
+            same: SameRequest(method: "DELETE", path: JSONValue.path("keys", id), command: "key revoke \(id)"))
+    }
+
+    private static func revoke(_ visit: Visit) async throws -> Response {
+        let id = try visit.component("id")
+        guard try await visit.form().text("typed") == id else {
+            return ask(visit, id, fault: visit.texts.text("account.confirm.differs", ["object": id]))
+        }
+        _ = try await visit.change(.delete, JSONValue.path("keys", id))
+        return try await show(visit, notice: visit.texts.text("account.keys.revoked", ["object": id]))
+    }
+}

@@ -1,0 +1,23 @@
+import HTTPTypes
+import Hummingbird
+import PushServer
+import Texts
+
+/// The choice of the language, which a cookie keeps.
+enum LanguagePage {
+    /// Keeps the language `to`, and goes to the page `back`.
+    static func choose(_ visit: Visit) throws -> Response {
+        guard let language = visit.query.first("to").flatMap(Language.init(rawValue:)) else {
+            throw ControlError.invalid("to is not a language; en and es are")
+        }
+        let back = visit.query.first("back") ?? ""
+        var response = visit.redirect(to: isPage(back) ? back : "/console/")
+        response.headers[.setCookie] = "language=\(language.rawValue); Path=/console/; Max-Age=31536000; SameSite=Lax"
+        return response
+    }
+
+    /// Whether a path is a page of the console, and no address elsewhere.
+    static func isPage(_ path: String) -> Bool {
+        path.hasPrefix("/console/") && path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }
+    }
+}

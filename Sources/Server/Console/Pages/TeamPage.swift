@@ -1,0 +1,48 @@
+import Hummingbird
+import PushCore
+import PushServer
+import Texts
+
+/// The teams, which own apps, keys and certificates; `GET` and `POST /v1/teams` as a page.
+enum TeamPage {
+    private static let path = "/console/account/teams"
+
+    static func add(to routes: ConsoleRoutes) {
+        routes.get("account/teams") { try await show($0) }
+        routes.post("account/teams") { try await create($0) }
+    }
+
+    private static func show(
+        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+    ) async throws -> Response {
+        let teams = try await visit.json("/v1/teams")["teams"]?.items ?? []
+        let table = AccountTable(
+            key: "account.teams", columns: ["name", "team", "project", "sender", "apps", "keys", "certificates"],
+            rows: teams.map { team in
+                (
+                    [
+                        .text(team["name"]?.text), .code(team["id"]?.text), .code(team["projectId"]?.text),
+                        .code(team["senderId"]?.text), .text(team["apps"]?.json), .text(team["keys"]?.json),
+                        .text(team["certificates"]?.json),
+                    ], []
+                )
+            })
+        let form = AccountForm(
+            key: "account.teams.create", action: path,
+            fields: [FormField(name: "name", kind: .line(type: "text")), FormField(name: "id")])
+        return visit.account(
+            "account.teams", tables: [table], forms: [form], refused: refused, notice: notice,
+            same: SameRequest(path: "/v1/teams", command: "team list"))
+    }
+
+    private static func create(_ visit: Visit) async throws -> Response {
+        let form = try await visit.form()
+        let body = JSONValue.document([("name", form.string("name")), ("id", form.string("id"))])
+        let answer = try await visit.call(.post, "/v1/teams", body: body)
+        guard answer.isSuccess else {
+            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+        }
+        let id = answer.json["id"]?.text ?? ""
+        return try await show(visit, notice: visit.texts.text("account.teams.made", ["object": id]))
+    }
+}

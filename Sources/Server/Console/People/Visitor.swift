@@ -1,0 +1,73 @@
+import PushCore
+import PushServer
+
+/// The party that visits a page.
+struct Visitor: Sendable {
+    /// What a visitor sees through the API.
+    struct Scope: Sendable {
+        /// The team; `nil` for all teams.
+        var team: TeamID?
+        /// Whether what notifications say is shown.
+        var seesPayloads = true
+        /// Who is named in the audit log.
+        var actor = AuditActor.console
+    }
+
+    /// What a person's visit adds.
+    private struct Known: Sendable {
+        let secret: OneSecret
+        let session: ConsoleSession
+        let person: Person
+        let membership: PersonMembership?
+    }
+
+    private var known: Known?
+    /// What the visitor sees through the API.
+    let scope: Scope
+
+    /// Whoever opens a console without people.
+    static let open = Visitor(known: nil, scope: Scope())
+    /// A visitor who has not logged in.
+    static let nobody = Visitor(
+        known: nil, scope: Scope(team: TeamID(rawValue: ""), seesPayloads: false))
+
+    private init(known: Known?, scope: Scope) {
+        self.known = known
+        self.scope = scope
+    }
+
+    /// A person in a session.
+    ///
+    /// - Parameter payloads: The lowest role that sees what notifications say; `nil` for everybody.
+    init(secret: OneSecret, session: ConsoleSession, person: Person, payloads: PersonRole?) {
+        let membership = person.membership(in: session.team)
+        known = Known(secret: secret, session: session, person: person, membership: membership)
+        // A person without a role sees the team that nobody has.
+        let team = membership.map(\.team) ?? TeamID(rawValue: "")
+        let sees = membership.map { membership in payloads.map { membership.role.includes($0) } ?? true } ?? false
+        scope = Scope(team: team, seesPayloads: sees, actor: .person(person.name))
+    }
+
+    /// The person; `nil` for others.
+    var person: Person? { known?.person }
+    /// The session; `nil` for others.
+    var session: ConsoleSession? { known?.session }
+    /// The secret of the session; `nil` for others.
+    var secret: OneSecret? { known?.secret }
+    /// The role in which the person acts; `nil` for others.
+    var membership: PersonMembership? { known?.membership }
+    /// Whether the visitor is of a console without people.
+    var isOpen: Bool { known == nil && scope.seesPayloads }
+    /// The token of forms; `nil` where forms have none.
+    var formToken: String? { known?.secret.derived(for: "form") }
+    /// The only page that a person in support begins at; `nil` for others.
+    var onlyPage: String? {
+        guard let membership, membership.role == .support else { return nil }
+        return membership.device.map { "/console/devices/\($0)" } ?? "/console/sessions"
+    }
+
+    /// Whether the person has shown recently who it is.
+    func isConfirmed(forForm isForm: Bool, at now: Timestamp) -> Bool {
+        known?.session.isConfirmed(forForm: isForm, at: now) ?? true
+    }
+}

@@ -1,0 +1,38 @@
+/// The templates of the pages, by name. A template of a page is rendered inside `layout`.
+enum Templates {
+    /// Every template.
+    static let all: [(name: String, text: String)] = [
+        ("layout", layout), ("error", error), ("time", time), ("token", token), ("same", same), ("chart", chart),
+        ("inbox", inbox), ("inbox-row", inboxRow),
+        ("notification", notification),
+        ("login", login), ("setup", setUp), ("sessions", sessions), ("accounts", accounts), ("role-fields", roleFields), ("confirm", confirm),
+        ("notification-items", notificationItems),
+        ("devices", devices), ("device", device),
+        ("health", health), ("relay", relay),
+        ("compose", compose), ("compose-group", composeGroup), ("compose-field", composeField), ("compose-preview", composePreview),
+        ("hub-top", hubTop),
+        ("form-field", formField),
+        ("pager", pager),
+        ("campaigns", campaigns),
+        ("campaign-plan", campaignPlan),
+        ("campaign", campaign),
+        ("campaign-state", campaignState),
+        ("campaign-funnel", campaignFunnel),
+        ("campaign-ends", campaignEnds),
+        ("campaign-recipients", campaignRecipients),
+        ("reports", reports),
+        ("report-figures", reportFigures),
+        ("report-ends", reportEnds),
+        ("report-send", reportSend),
+        ("expression-fault", expressionFault),
+        ("audiences", audiences),
+        ("installation-table", installationTable),
+        ("installations", installations),
+        ("installation", installation),
+        ("person", person),
+        ("hub-templates", hubTemplates),
+        ("account", account), ("account-list", accountList), ("account-table", accountTable), ("account-form", accountForm),
+        ("account-once", accountOnce), ("account-confirm", accountConfirm),
+        ("audit", audit),
+    ]
+}
