@@ -29,7 +29,7 @@ package struct ProgressMeter: Sendable {
     /// The line at a time after the beginning; `nil` while it is too early for one.
     package func line(done: Int64, after elapsed: Duration) -> String? {
         guard elapsed >= Self.timeout else { return nil }
-        var parts = [TerminalText.line(what)]
+        var parts = [TerminalText.line(Terminal.text(what))]
         if let total, total > 0 {
             let share = Double(max(0, min(done, total))) / Double(total)
             let filled = Int(share * Double(Self.width))
@@ -37,7 +37,7 @@ package struct ProgressMeter: Sendable {
             parts.append("[\(bar)] \(Int(share * 100)) %")
         }
         switch unit {
-        case .things(let name)?: parts.append(total.map { "\(done) of \($0) \(name)" } ?? "\(done) \(name)")
+        case .things(let name)?: parts.append(Terminal.text(total.map { "\(done) of \($0) \(name)" } ?? "\(done) \(name)"))
         case .bytes?: parts.append("\(done >> 10) KiB")
         case nil: break
         }

@@ -4,7 +4,7 @@ import json
 import re
 import uuid
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 
@@ -37,8 +37,36 @@ PAGES = {
     "person": "/console/users/{person}",
     "templates": "/console/templates?installation={installation}",
     "devices": "/console/devices",
+    "account": "/console/account",
+    "account-teams": "/console/account/teams",
+    "account-apps": "/console/account/apps",
+    "account-app": "/console/account/apps/com.example.todo",
+    "account-app-remove": "/console/account/apps/com.example.todo/remove",
+    "account-certificates": "/console/account/certificates",
+    "account-keys": "/console/account/keys",
+    "account-key-revoke": "/console/account/keys/ABCDE12345/revoke",
+    "account-service-accounts": "/console/account/service-accounts",
+    "account-enrolment-keys": "/console/account/enrolment-keys",
+    "account-hubs": "/console/account/hubs",
+    "account-hub": "/console/account/hubs/todo",
     "device": "/console/devices/{device}",
     "health": "/console/health",
+    "relay": "/console/relay",
+    "audit": "/console/audit",
+    "audit-filtered": "/console/audit?action=revokeKey",
+    "preferences": "/console/preferences",
+    "account": "/console/account",
+    "account-teams": "/console/account/teams",
+    "account-apps": "/console/account/apps",
+    "account-app": "/console/account/apps/{topic}",
+    "account-app-remove": "/console/account/apps/{topic}/remove",
+    "account-keys": "/console/account/keys",
+    "account-key-revoke": "/console/account/keys/{key}/revoke",
+    "account-certificates": "/console/account/certificates",
+    "account-service-accounts": "/console/account/service-accounts",
+    "account-enrolment-keys": "/console/account/enrolment-keys",
+    "account-hubs": "/console/account/hubs",
+    "account-hub": "/console/account/hubs/{hub}",
     "not-found": "/console/no-such-page",
 }
 
@@ -69,7 +97,7 @@ class World:
 
 
 def notifications(address, **query):
-    return httpx.get(f"{address}/v1/notifications", params=query).raise_for_status().json()["notifications"]
+    return httpx.get(f"{address}/v1/notifications?{urlencode(query, quote_via=quote)}").raise_for_status().json()["notifications"]
 
 
 def wait_for_notification(address, title, what=lambda item: True):
@@ -94,7 +122,7 @@ def make_campaign(path):
     hub = f"{path['http']}/v1/hubs/{path['hubName']}"
     installation = {
         "platform": "aldaba", "pushChannel": path["deviceToken"], "tags": ["weather"], "userId": "anna",
-        "templates": {"storm": {"body": json.dumps({"aps": {"alert": "Storm at $(place)"}})}}}
+        "templates": {"storm": {"body": json.dumps({"aps": {"alert": "{'Storm at ' + $(place)}"}})}}}
     httpx.put(f"{hub}/installations/demo", json=installation).raise_for_status()
     campaign = {"name": "Rain", "audience": "weather", "content": {"title": "Rain", "body": "At five"}}
     begun = httpx.post(f"{hub}/campaigns", json=campaign).raise_for_status().json()
@@ -103,16 +131,17 @@ def make_campaign(path):
 
 def make_world(path, provider):
     """Sends a notification of each kind that a page has something to show for."""
-    world = World(path["http"])
+    world = World(path["http"], {"topic": path["topic"], "hub": path["hubName"], "key": path["keyId"]})
     token = path["deviceToken"]
     payload = {
         "aps": {"alert": {"title": "Buy milk", "subtitle": "Today", "body": "Two bottles, and the red net"}, "badge": 3},
         "todo": "Buy milk", "a-long-value": "abcdefghij" * 20}
     assert provider.post(token, payload).status == 200
     world.members["shown"] = wait_for_notification(
-        world.address, "Buy milk", lambda item: item.get("last") == "presented")["id"]
+        world.address, "Buy milk", lambda item: item["last"] in ("presented", "handed"))["id"]
     world.members["refused"] = refuse(path, provider)
     world.members |= make_campaign(path)
+    wait_for_notification(world.address, "Rain", lambda item: item["last"] in ("presented", "handed"))
     devices = httpx.get(f"{world.address}/v1/devices").json()
     world.members["device"] = devices["devices"][0]["device"]
     return world

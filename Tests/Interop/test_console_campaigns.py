@@ -92,7 +92,7 @@ def own(path, control):
     hub = OwnHub(path, control)
     status, told = hub.ask("PUT", "/installations/demo", {
         "platform": "aldaba", "pushChannel": path["deviceToken"], "tags": ["weather", "test-device"], "userId": "anna",
-        "locale": "es", "templates": {"storm": {"body": json.dumps({"aps": {"alert": "Storm at $(place)"}})}}})
+        "locale": "es", "templates": {"storm": {"body": json.dumps({"aps": {"alert": "{'Storm at ' + $(place)}"}})}}})
     assert status in (200, 201), told
     return hub
 
@@ -218,6 +218,7 @@ def test_an_installation_is_found_and_changed(console, own):
     assert "No installation has this id." in console.get("/console/installations", id="nobody")
     assert "<mark>" in console.get("/console/installations", status=400, expression="a b")
     page = console.get(found.headers["location"])
+    assert "/console/users/anna" in page and "Everything about this person" in page
     saved = console.send(console.form(page, "/tags"), tags="weather test-device <b>", status=400)
     assert "tags-fault" in saved.text and "weather test-device &lt;b&gt;" in saved.text
     form = console.form(page, "/tags")
@@ -245,6 +246,7 @@ def test_templates_are_previewed_by_a_real_installation(console, own):
 def test_a_person_is_exported_and_erased(console, own, path):
     for name in ("one", "two"):
         own.ask("PUT", f"/installations/{name}", {"platform": "aldaba", "pushChannel": name, "userId": "José Ñ"})
+    assert "/console/users/Jos%C3%A9%20%C3%91" in console.get("/console/installations", user="José Ñ")
     page = console.get("/console/users/Jos%C3%A9%20%C3%91")
     assert ">one</bdi>" in page and ">two</bdi>" in page
     link = unescape(re.search(r'href="([^"]*/export[^"]*)"', page)[1])

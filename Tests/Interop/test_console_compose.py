@@ -158,7 +158,7 @@ def test_a_broken_payload_is_told_with_its_place(http):
 
 
 def test_an_expression_has_its_estimate_and_a_campaign_begins(http, path):
-    hub = path["endpoints"]["hubName"] if "endpoints" in path else path.get("hubName", "todo")
+    hub = path["hubName"]
     html = post(http, "preview", {"title": "Hello", "to": "everybody", "hub": hub}).text
     assert "data-audience" in html, re.findall(r'data-field.*', html)
     answer = post(http, "send", {"title": "Hello", "to": "everybody", "hub": hub, "do": "send"})
@@ -207,3 +207,41 @@ def test_a_notification_is_sent_in_the_browser(pages, path, http):
     page.wait_for_url(re.compile("/console/notifications/"))
     page.get_by_role("heading", name="From the form").wait_for()
     assert not page.faults, page.faults
+
+
+def test_many_recipients_are_confirmed_with_their_number(http, path):
+    hub = path["hubName"]
+    for number in range(1001):
+        http.put(
+            f"/v1/hubs/{hub}/installations/crowd-{number}",
+            json={"platform": "apns", "pushChannel": f"{number:064x}", "tags": ["crowd"]}).raise_for_status()
+    values = {"title": "Hello", "to": "expression", "expression": "crowd", "hub": hub, "do": "send", "media": "https://a.example/b.png"}
+    asked = post(http, "send", values)
+    assert 'name="confirm"' in asked.text and "1,001 devices" in asked.text
+    # A picture for so many is offered a spread.
+    assert "1.0 GB" in asked.text and '<button name="rate" value="10">' in asked.text
+    wrong = post(http, "send", {**values, "confirm": "1000"})
+    assert wrong.status_code == 422 and 'name="confirm"' in wrong.text
+    begun = http.get(f"/v1/hubs/{hub}/campaigns").json()["campaigns"]
+    assert not [each for each in begun if each.get("audience") == "crowd"]
+    sent = post(http, "send", {**values, "confirm": "1001", "when": "at", "at": "2030-01-01T09:00"})
+    assert sent.status_code == 303, re.findall(r'class="invalid".*', sent.text)
+    campaign = http.get(f"/v1/hubs/{hub}/campaigns").json()["campaigns"][0]
+    assert (campaign["audience"], campaign["dueAt"]) == ("crowd", "2030-01-01T09:00:00Z")
+
+
+def test_a_form_that_is_sent_twice_begins_one_campaign(http, path):
+    values = {
+        "title": "Once", "to": "expression", "expression": "nobody-has-this", "hub": path["hubName"], "do": "send",
+        "key": uuid.uuid4().hex}
+    first, second = (post(http, "send", values).headers["location"] for _ in range(2))
+    assert first == second
+
+
+def test_a_trial_goes_to_the_test_devices(http, path):
+    hub = path["hubName"]
+    http.put(
+        f"/v1/hubs/{hub}/installations/trial",
+        json={"platform": "aldaba", "pushChannel": path["deviceToken"]}).raise_for_status()
+    answer = post(http, "send", {"title": "Trial", "hub": hub, "testDevices": "trial", "do": "test"})
+    assert answer.status_code == 200 and "trial: " in answer.text, re.findall(r'role="alert">.*', answer.text)

@@ -7,14 +7,22 @@ extension ConfigurationValues {
     ///   for a file that another user owns.
     package func enrolmentKey() throws -> Secret<String>? {
         let given = text(.enrolmentKey)
-        guard let path = text(.enrolmentKeyFile) else { return given.map { Secret($0) } }
+        guard text(.enrolmentKeyFile) != nil else { return given.map { Secret($0) } }
         guard given == nil else {
             throw CommandError(
                 .invalidInput,
                 "\(origin(.enrolmentKeyFile)) and \(origin(.enrolmentKey)) both give the enrolment key; give one of them"
             )
         }
-        let place = "\(origin(.enrolmentKeyFile)): \(path)"
+        return try line(ofFile: .enrolmentKeyFile)
+    }
+
+    /// The secret in the one line of a file that a key names; `nil` where the key has no value.
+    ///
+    /// - Throws: as ``enrolmentKey()`` does.
+    package func line(ofFile file: ConfigurationKey) throws -> Secret<String>? {
+        guard let path = text(file) else { return nil }
+        let place = "\(origin(file)): \(path)"
         guard let text = try PrivateFile.secret(path, limit: 4096) else {
             throw CommandError(.invalidInput, "\(place): there is no such file; it holds the key in one line")
         }

@@ -1,7 +1,7 @@
 extension Catalogue {
     /// Every section; a key stands in one of them.
     package static let sections: [CatalogueSection] = [
-        .layout, .inbox, .notification, .people, .compose, .explanation, .appleRefusal, .messageRefusal,
+        .layout, .preferences, .inbox, .notification, .people, .compose, .explanation, .appleRefusal, .messageRefusal,
         .campaign, .device, .health, .relay,
         .report,
         .audience,

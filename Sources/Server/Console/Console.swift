@@ -24,6 +24,7 @@ package struct Console: Sendable {
             access: access)
         if let people = access.people { PeoplePages.add(to: routes, people) }
         routes.get("language") { try LanguagePage.choose($0) }
+        PreferencesPage.add(to: routes)
         InboxPage.add(to: routes)
         AuditPage.add(to: routes)
         NotificationPage.add(to: routes)
@@ -38,6 +39,10 @@ package struct Console: Sendable {
         ComposePage.add(to: routes)
         CampaignsPage.add(to: routes)
         AccountPage.add(to: routes)
+        routes.get("**") { visit in
+            throw ControlError(
+                status: .notFound, code: "notFound", message: visit.texts.text("layout.error.none"))
+        }
     }
 
     private func addFiles(to group: RouterGroup<ControlContext>) {

@@ -37,6 +37,13 @@ struct Outcome {
         argument = parts.count == 2 ? String(parts[1].dropLast()) : nil
     }
 
+    /// The line of a timeline that says what became of a notification: the last one, unless the device did not show it.
+    static func decisive(_ entries: [JSONValue]) -> JSONValue? {
+        let hidden = entries.last { ["suppressed", "undecryptable"].contains(Outcome(state: $0["state"]?.text ?? "").name) }
+        let last = entries.last.map { Outcome(state: $0["state"]?.text ?? "").name }
+        return ["handed", "acked", "unanswered"].contains(last) ? hidden ?? entries.last : entries.last
+    }
+
     /// The kind of the state.
     var tone: Tone {
         switch name {

@@ -56,7 +56,17 @@ package struct PageRenderer: Sendable {
     }
 
     private func render(_ template: String, _ values: [String: Any]) -> String {
-        library.render(values, withTemplate: template) ?? ""
+        library.render(values.compactMapValues(Self.present), withTemplate: template) ?? ""
+    }
+
+    /// A value without what is `nil` in it, which a template would show as a word.
+    private static func present(_ value: Any) -> Any? {
+        switch value {
+        case Optional<Any>.none: nil
+        case let members as [String: Any]: members.compactMapValues(present)
+        case let items as [Any]: items.compactMap(present)
+        default: value
+        }
     }
 }
 

@@ -88,7 +88,7 @@ struct SameRequest {
         if method != "GET" { curl += " -X \(method)" }
         if let body { curl += " -H 'content-type: application/json' -d \(Self.quoted(body))" }
         curl += " \(Self.quoted("http://127.0.0.1:\(port ?? 0)\(path)"))"
-        return ["curl": curl, "command": command.map { "aldaba \($0)" } as Any]
+        return ["curl": curl, "command": command.map { "aldaba \($0)" }.shown]
     }
 
     /// An argument that a shell takes unchanged.

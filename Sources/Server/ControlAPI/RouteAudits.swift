@@ -46,6 +46,9 @@ enum RouteAudits {
             "DELETE /v1/faults": .entry(.removeFault), "DELETE /v1/faults/{id}": .entry(.removeFault),
             "POST /v1/clock": .entry(.advanceClock),
             "DELETE /v1/notifications/{id}": .entry(.withdrawNotification),
+            "POST /v1/devices/{id}/block": .entry(.blockDevice),
+            "POST /v1/devices/{id}/unblock": .entry(.unblockDevice),
+            "POST /v1/devices/{id}/revoke": .entry(.revokeDevice),
             "POST /v1/media": .making(.addMedia), "DELETE /v1/media/{name}": .entry(.deleteMedia),
             "POST /fcm/notification": .making(.changeGroup),
             "POST /iid/v1:batchAdd": .entry(.subscribe), "POST /iid/v1:batchRemove": .entry(.unsubscribe),
@@ -69,8 +72,12 @@ enum RouteAudits {
 
     /// The routes that write their entries themselves.
     private static let written = [
-        "POST /v1/devices/{id}/block", "POST /v1/devices/{id}/unblock", "POST /v1/devices/{id}/revoke",
-        "POST /v1/hubs", "POST /v1/hubs/{hub}/keys", "DELETE /v1/hubs/{hub}/keys/{id}",
+        "POST /v1/teams", "POST /v1/apps", "PATCH /v1/apps/{topic}", "DELETE /v1/apps/{topic}",
+        "PUT /v1/apps/{topic}/webhook", "DELETE /v1/apps/{topic}/webhook", "POST /v1/keys", "DELETE /v1/keys/{id}",
+        "POST /v1/certificates", "DELETE /v1/certificates/{id}", "POST /v1/certificates/{id}/renew",
+        "POST /v1/service-accounts", "DELETE /v1/service-accounts/{id}", "POST /v1/enrolment-keys",
+        "DELETE /v1/enrolment-keys/{id}", "POST /v1/hubs", "POST /v1/hubs/{hub}/keys",
+        "DELETE /v1/hubs/{hub}/keys/{id}",
         "POST /v1/hubs/{hub}/credentials", "DELETE /v1/hubs/{hub}/credentials/{id}", "POST /v1/teams", "POST /v1/apps",
         "PATCH /v1/apps/{topic}", "DELETE /v1/apps/{topic}", "PUT /v1/apps/{topic}/webhook",
         "DELETE /v1/apps/{topic}/webhook", "POST /v1/keys", "DELETE /v1/keys/{id}", "POST /v1/certificates",

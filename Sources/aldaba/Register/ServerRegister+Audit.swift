@@ -71,7 +71,8 @@ extension ServerRegister {
     /// The user of the operating system who runs the command.
     private static var user: AuditActor {
         let number = getuid()
-        return .user(name: getpwuid(number).map { String(cString: $0.pointee.pw_name) } ?? String(number), number: number)
+        return .user(
+            name: getpwuid(number).map { String(cString: $0.pointee.pw_name) } ?? String(number), number: number)
     }
 
     private static func tree(_ object: AuditedObject?) throws -> JSONValue? {

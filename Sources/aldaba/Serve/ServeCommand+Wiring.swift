@@ -58,6 +58,7 @@ extension ServeCommand {
         let recorder = MetricsRecorder(read: registry.samples, clock: core.clock)
         var control = try core.controlServices(
             values, media: media, upstream: upstream, hub: hub.interface, status: status, names: names)
+        control.people = try core.consolePeople(values, http: hub.http, names: names, audit: control.audit)
         // Before the hubs', which know the paths that were added so far.
         control.interfaces.insert(
             contentsOf: core.registerInterfaces(configuration, ports: ports, changes: AuditedChanges(log: control.audit)), at: 0)

@@ -32,9 +32,6 @@ extension ServerParts {
         services.console = try Console()
         services.inventory = store
         services.audit = AuditLog(store: store, clock: clock)
-        services.people = ConsolePeople(
-            PeopleService(store: store, checks: PasswordChecks(), clock: clock),
-            payloads: values.text(.consolePayloads).flatMap(PersonRole.init(rawValue:)), audit: services.audit)
         services.senders = authentication
         services.project = serviceAccounts.projectName(of:)
         services.webEnrolment = webEnrolment

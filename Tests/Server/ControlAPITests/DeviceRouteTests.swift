@@ -68,6 +68,7 @@ private final class Sessions: DeviceSessions {
             #expect(try await change("unblock").hasPrefix("409"))
             #expect(try await listener.send("POST", "/v1/devices/6/revoke").status == 404)
         }
-        #expect(sessions.ended.withLock { $0 } == [Self.device, Self.device])
+        let ended = sessions.ended.withLock { $0 }
+        #expect(ended == [Self.device, Self.device])
     }
 }

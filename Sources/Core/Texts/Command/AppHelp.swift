@@ -197,5 +197,17 @@ extension CommandSection {
 
         The certificate, PEM or DER.
         El certificado, en PEM o DER.
+
+        The native part of a cross-platform app, over Flutter's channels.
+        La parte nativa de una aplicación multiplataforma, por los canales de Flutter.
+
+        With a service extension, which shows pictures.
+        Con una extensión de servicio, que muestra imágenes.
+
+        With FirebaseMessaging and its GoogleService-Info.plist.
+        Con FirebaseMessaging y su GoogleService-Info.plist.
+
+        An app service that the person's other devices call.
+        Un servicio de la aplicación al que llaman los otros dispositivos de la persona.
         """)
 }

@@ -4,7 +4,6 @@ package struct CommandTexts: Sendable {
     package let language: Language
 
     private let plain: [String: String]
-    /// The texts with placeholders, first those with the most fixed text.
     private let patterns: [TextPattern]
 
     private static let english = CommandTexts(.english, [])
@@ -30,7 +29,7 @@ package struct CommandTexts: Sendable {
             }
         }
         self.plain = plain
-        self.patterns = patterns.sorted { $0.fixedCount > $1.fixedCount }
+        self.patterns = patterns
     }
 
     /// A text in the language, line by line. A line that has no translation stays as it is.
@@ -43,14 +42,12 @@ package struct CommandTexts: Sendable {
     /// A line in the language, with its indentation; `nil` where it has no translation.
     package func line(_ english: Substring) -> String? {
         let text = english.drop { $0 == " " }
-        return known(text).map { english[..<text.startIndex] + $0 }
+        return known(text).map { english[..<text.startIndex] + $0.text }
     }
 
-    private func known(_ text: Substring) -> String? {
-        if let plain = plain[String(text)] { return plain }
-        for pattern in patterns {
-            if let found = pattern.text(text, known: known) { return found }
-        }
-        return nil
+    /// The translation that covers the most of a text.
+    private func known(_ text: Substring) -> Translation? {
+        if let plain = plain[String(text)] { return Translation(text: plain, count: text.count) }
+        return patterns.compactMap { $0.translation(of: text, known: known) }.max { $0.count < $1.count }
     }
 }

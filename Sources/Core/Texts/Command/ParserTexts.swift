@@ -53,12 +53,6 @@ extension CommandSection {
         {what} (default as flag: {value})
         {what} (como opción sin valor: {value})
 
-        {what} (default: {value}) (default as flag: {flag})
-        {what} (por omisión: {value}; como opción sin valor: {flag})
-
-        {what} (default: {value}; of `up`: {other}) (default as flag: {flag})
-        {what} (por omisión: {value}; de `up`: {other}; como opción sin valor: {flag})
-
         {what} (values: {values})
         {what} (valores: {values})
 

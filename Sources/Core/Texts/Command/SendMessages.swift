@@ -43,7 +43,7 @@ extension CommandSection {
         {count} bytes para {topic}, sin enviar
 
         the server refused: {reason}
-        el servidor la rechazó: {reason}
+        rechazo del servidor: {reason}
 
         --push-type: "{type}" is none of {types}
         --push-type: "{type}" no es ninguno de {types}
@@ -120,7 +120,7 @@ extension CommandSection {
         no se aceptaron {count} notificaciones
         """)
 
-    /// The summary of `up`.
+    /// The summary of `up`, and the words of progress bars.
     static let upMessages = CommandSection(
         """
         Aldaba is up. Ctrl-C ends everything; the data stays in {path}.
@@ -130,34 +130,34 @@ extension CommandSection {
         consola: {address}
 
         provider API    {address}
-        API proveedores {address}
+        API de proveedores     {address}
 
         device channel  {address} (TLS)
-        canal dispos.   {address} (TLS)
+        canal de dispositivos  {address} (TLS)
 
         control API     {address}
-        API de control  {address}
+        API de control         {address}
 
         control API     {address} and {other}
-        API de control  {address} y {other}
+        API de control         {address} y {other}
 
         metrics         {address}
-        métricas        {address}
+        métricas               {address}
 
         provider key    {path} (key {key}, team {team})
-        clave proveedor {path} (clave {key}, equipo {team})
+        clave de proveedor     {path} (clave {key}, equipo {team})
 
         FCM             {address} with the service account {path}
-        FCM             {address} con la cuenta de servicio {path}
+        FCM                    {address} con la cuenta de servicio {path}
 
         certificates    {path}
-        certificados    {path}
+        certificados           {path}
 
         demo app        {topic} with device token {token}
-        app de muestra  {topic} con el token de dispositivo {token}
+        aplicación de muestra  {topic} con el token de dispositivo {token}
 
         screen          {what}
-        pantalla        {what}
+        pantalla               {what}
 
         none: there is no session bus; {command} lists what came
         ninguna: no hay bus de sesión; {command} enumera lo que llegó
@@ -173,5 +173,29 @@ extension CommandSection {
 
         What the device gets from the server, a line each (--quiet shows none):
         Lo que el dispositivo recibe del servidor, una línea por notificación (--quiet no muestra ninguna):
+
+        starting server, agent and demo app
+        arrancando servidor, agente y aplicación de muestra
+
+        exporting
+        exportando
+
+        uploading {path}
+        subiendo {path}
+
+        copying {path}
+        copiando {path}
+
+        enrolling
+        dando de alta
+
+        connecting
+        conectando
+
+        {count} devices
+        {count} dispositivos
+
+        {count} of {total} devices
+        {count} de {total} dispositivos
         """)
 }

@@ -167,12 +167,6 @@ extension CommandSection {
         {name}: the server has no such file of this team's
         {name}: el servidor no tiene ese archivo de este equipo
 
-        {name}: the server refused: {reason}
-        {name}: el servidor lo rechazó: {reason}
-
-        {name}: the server answered {status}: {reason}
-        {name}: el servidor respondió {status}: {reason}
-
         "{name}" is no file's name, 40 hexadecimal digits
         "{name}" no es el nombre de un archivo, 40 cifras hexadecimales
 

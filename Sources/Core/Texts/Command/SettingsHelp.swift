@@ -190,5 +190,23 @@ extension CommandSection {
         dashes in aldaba.yaml.
         Cada ajuste puede estar también en una variable de entorno (ALDABA_APNS_PORT para --apns-port), o sin \
         guiones en aldaba.yaml.
+
+        Who sees in the console what notifications say: everybody who logs in, or from which role on.
+        Quién ve en la consola qué dicen las notificaciones: todos los que inician sesión, o a partir de qué función.
+
+        The address of an OpenID provider by which people may log in to the console, as its configuration has it as \
+        issuer; https. Without it people log in by password alone.
+        La dirección de un proveedor de OpenID con que las personas pueden iniciar sesión en la consola, como la da \
+        su configuración en issuer; https. Sin ella, las personas inician sesión solo con contraseña.
+
+        The id that the provider of console-oidc-issuer gave to the console; its redirect address is \
+        https://NAME/console/login/callback.
+        El identificador que el proveedor de console-oidc-issuer dio a la consola; su dirección de vuelta es \
+        https://NAME/console/login/callback.
+
+        A file with the secret that belongs to console-oidc-client-id in one line, of this user or of root; without \
+        it the console is a public client, which PKCE protects.
+        Un archivo con el secreto de console-oidc-client-id en una línea, de este usuario o de root; sin él, la \
+        consola es un cliente público, que protege PKCE.
         """)
 }

@@ -1,3 +1,9 @@
+/// A translation, and how many characters of the English text it covers.
+struct Translation {
+    var text: String
+    var count: Int
+}
+
 /// An English text with placeholders, and its translation.
 struct TextPattern: Sendable {
     /// The names whose values are texts.
@@ -9,7 +15,7 @@ struct TextPattern: Sendable {
     private let translation: String
 
     /// The length of the text that does not vary.
-    let fixedCount: Int
+    private let fixedCount: Int
     /// Whether nothing but punctuation does not vary.
     private let isPunctuation: Bool
 
@@ -35,16 +41,18 @@ struct TextPattern: Sendable {
     /// The translation of a text; `nil` where it is not of this form.
     ///
     /// - Parameter known: The translation of a value that is a text.
-    func text(_ english: Substring, known: (Substring) -> String?) -> String? {
-        guard let found = values(in: english) else { return nil }
+    func translation(of text: Substring, known: (Substring) -> Translation?) -> Translation? {
+        guard let found = values(in: text) else { return nil }
         var values: [String: String] = [:]
+        var count = fixedCount
         var isKnown = !isPunctuation
         for (name, value) in zip(names, found) {
-            let text = Self.texts.contains(name) ? known(value) : nil
-            if text != nil { isKnown = true }
-            values[name] = text ?? String(value)
+            let part = Self.texts.contains(name) ? known(value) : nil
+            if part != nil { isKnown = true }
+            count += part?.count ?? 0
+            values[name] = part?.text ?? String(value)
         }
-        return isKnown ? Catalogue.fill(translation, with: values) : nil
+        return isKnown ? Translation(text: Catalogue.fill(translation, with: values), count: count) : nil
     }
 
     /// The values of the placeholders, each as short as possible and not empty.

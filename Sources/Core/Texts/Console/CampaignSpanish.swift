@@ -6,6 +6,7 @@ enum CampaignSpanish {
         hub.choose = Mostrar
         hub.none = Todavía no hay ningún concentrador. Cree uno con «aldaba hub create».
         hub.pager = Más
+        hub.default = Predeterminado
         hub.first = Primera página
         hub.next = Página siguiente
         hub.campaigns = Campañas

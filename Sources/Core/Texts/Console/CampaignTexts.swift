@@ -7,6 +7,7 @@ extension CatalogueSection {
             hub.choose = Show
             hub.none = There is no hub yet. Create one with "aldaba hub create".
             hub.pager = More
+            hub.default = Default
             hub.first = First page
             hub.next = Next page
             hub.campaigns = Campaigns

@@ -27,6 +27,7 @@ extension CatalogueSection {
             layout.none = none
             layout.error.title = That did not work
             layout.error.back = Back to the inbox
+            layout.error.none = There is no page at this address.
             layout.done = Done.
             """,
         spanish: """
@@ -55,6 +56,7 @@ extension CatalogueSection {
             layout.none = ninguno
             layout.error.title = No ha funcionado
             layout.error.back = Volver a las entradas
+            layout.error.none = No hay ninguna página en esta dirección.
             layout.done = Hecho.
             """)
 }

@@ -26,7 +26,7 @@ extension CatalogueSection {
             notification.withdrawn = The notification was withdrawn.
             notification.asked = The device was asked to remove it from its screen.
             notification.ended = Nothing was left to withdraw.
-            notification.resent = It was sent again.
+            notification.resend.impossible = This notification cannot be sent again: its payload was forgotten, or it came by FCM.
             notification.forgotten = The server does not remember the request.
             notification.source.server = the server
             notification.source.agent = the device's agent
@@ -60,7 +60,7 @@ extension CatalogueSection {
             notification.withdrawn = La notificación se ha retirado.
             notification.asked = Se ha pedido al dispositivo que la quite de la pantalla.
             notification.ended = No quedaba nada que retirar.
-            notification.resent = Se ha enviado de nuevo.
+            notification.resend.impossible = Esta notificación no se puede enviar de nuevo: su contenido se olvidó, o llegó por FCM.
             notification.forgotten = El servidor no recuerda la petición.
             notification.source.server = el servidor
             notification.source.agent = el agente del dispositivo

@@ -11,6 +11,11 @@ extension CatalogueSection {
             people.login.later.one = There were too many attempts. Try again in {count} second.
             people.login.later.other = There were too many attempts. Try again in {count} seconds.
             people.logout = Log out
+            people.provider = Log in by the identity provider
+            people.provider.failed = The log-in by the identity provider failed. The server's log has the reason.
+            people.provider.other = This log-in was not begun in this browser, or is of somebody else. Begin again.
+            people.provider.denied = The identity provider did not log you in.
+            people.provider.unknown = Nobody here has the identity {subject}. An owner can send a link by which you connect it.
             people.name = Name
             people.name.fault = A name has 1 to 64 letters from a to z, digits, and - _ . @ +
             people.name.taken = There is a person of that name already. Choose another name.
@@ -74,6 +79,11 @@ extension CatalogueSection {
             people.login.later.many = Ha habido demasiados intentos. Vuelva a intentarlo dentro de {count} de segundos.
             people.login.later.other = Ha habido demasiados intentos. Vuelva a intentarlo dentro de {count} segundos.
             people.logout = Cerrar sesión
+            people.provider = Iniciar sesión con el proveedor de identidad
+            people.provider.failed = No se ha podido iniciar sesión con el proveedor de identidad. El motivo está en el registro del servidor.
+            people.provider.other = Este inicio de sesión no empezó en este navegador, o es de otra persona. Empiece de nuevo.
+            people.provider.denied = El proveedor de identidad no ha iniciado su sesión.
+            people.provider.unknown = Nadie tiene aquí la identidad {subject}. Un propietario puede enviar un enlace para vincularla.
             people.name = Nombre
             people.name.fault = Un nombre tiene de 1 a 64 letras de la a a la z, cifras y - _ . @ +
             people.name.taken = Ya hay una persona con ese nombre. Elija otro.

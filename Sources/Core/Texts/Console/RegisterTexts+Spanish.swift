@@ -80,7 +80,7 @@ extension CatalogueSection {
         account.teams.about = Los titulares de aplicaciones, claves y certificados.
         account.teams.list = Equipos
         account.teams.none = Todavía no hay ningún equipo.
-        account.teams.made = Se ha añadido el equipo {object}.
+        account.teams.added = Se ha añadido el equipo {object}.
         account.teams.create = Añadir un equipo
         account.teams.create.button = Añadir el equipo
         account.teams.create.name = Nombre
@@ -112,6 +112,7 @@ extension CatalogueSection {
         account.app.credentials.list = Quién puede enviarle
         account.app.credentials.none = Todavía no hay ninguna clave ni certificado que pueda enviar a esta aplicación.
         account.app.change = Ajustes
+        account.app.saved = Se han guardado los ajustes.
         account.app.change.button = Guardar los ajustes
         account.app.change.name = Nombre
         account.app.change.limit = Máximo de notificaciones en espera por dispositivo
@@ -251,6 +252,7 @@ extension CatalogueSection {
         account.hub.key.rights = Permisos
         account.hub.key.rights.hint = Listen, Send, Manage y, para tokens de portador, Report; separados por comas.
         account.hub.key.days = Días durante los que vale un token de portador
+        account.hub.key.revoked = Se ha revocado la clave {object}.
         account.hub.key.revoke.question = ¿Revocar la clave {object}?
         account.hub.key.revoke.consequence = El centro rechaza la clave {object} desde la próxima petición. No se puede deshacer.
         account.hub.key.revoke.button = Revocar la clave
@@ -259,7 +261,8 @@ extension CatalogueSection {
         account.hub.credential = Definir una credencial
         account.hub.credential.hint = Sustituye a la del mismo servicio y entorno.
         account.hub.credential.button = Definir la credencial
-        account.hub.credential.made = Se ha definido la credencial {object}.
+        account.hub.credential.added = Se ha definido la credencial {object}.
+        account.hub.credential.removed = Se ha quitado la credencial {object}.
         account.hub.credential.service = Servicio
         account.hub.credential.service.apns = Apple, con una clave
         account.hub.credential.service.apns-certificate = Apple, con un certificado

@@ -79,7 +79,7 @@ extension CatalogueSection {
         account.teams.about = The owners of apps, keys and certificates.
         account.teams.list = Teams
         account.teams.none = There is no team yet.
-        account.teams.made = The team {object} was added.
+        account.teams.added = The team {object} was added.
         account.teams.create = Add a team
         account.teams.create.button = Add the team
         account.teams.create.name = Name
@@ -111,6 +111,7 @@ extension CatalogueSection {
         account.app.credentials.list = Who may send to it
         account.app.credentials.none = No key and no certificate may send to this app yet.
         account.app.change = Settings
+        account.app.saved = The settings were saved.
         account.app.change.button = Save the settings
         account.app.change.name = Name
         account.app.change.limit = Most waiting notifications per device
@@ -249,6 +250,7 @@ extension CatalogueSection {
         account.hub.key.rights = Rights
         account.hub.key.rights.hint = Listen, Send, Manage and, for bearer tokens, Report; separated by commas.
         account.hub.key.days = Days for which a bearer token counts
+        account.hub.key.revoked = The key {object} was revoked.
         account.hub.key.revoke.question = Revoke the key {object}?
         account.hub.key.revoke.consequence = The hub refuses the key {object} from the next request on. This cannot be undone.
         account.hub.key.revoke.button = Revoke the key
@@ -257,7 +259,8 @@ extension CatalogueSection {
         account.hub.credential = Set a credential
         account.hub.credential.hint = It replaces the one for the same push service and environment.
         account.hub.credential.button = Set the credential
-        account.hub.credential.made = The credential {object} was set.
+        account.hub.credential.added = The credential {object} was set.
+        account.hub.credential.removed = The credential {object} was removed.
         account.hub.credential.service = Push service
         account.hub.credential.service.apns = Apple, with a key
         account.hub.credential.service.apns-certificate = Apple, with a certificate

@@ -101,6 +101,8 @@ extension NotificationHubs {
     package struct Query: Sendable {
         /// An expression that the installations match. Dead ones are excluded, unless they alone are selected.
         package var expression: String?
+        /// The person whose installations are selected, dead ones as well; `nil` for everybody.
+        package var user: String?
         /// Whether only installations with a dead channel, or only those with a live one, are selected; `nil` for both.
         package var isDead: Bool?
         /// The number after which the list begins.
@@ -109,8 +111,11 @@ extension NotificationHubs {
         package var limit: Int
 
         /// Creates an instance from its properties.
-        package init(expression: String? = nil, isDead: Bool? = nil, after: UInt32 = 0, limit: Int = 100) {
+        package init(
+            expression: String? = nil, user: String? = nil, isDead: Bool? = nil, after: UInt32 = 0, limit: Int = 100
+        ) {
             self.expression = expression
+            self.user = user
             self.isDead = isDead
             self.after = after
             self.limit = limit
@@ -119,6 +124,7 @@ extension NotificationHubs {
 
     /// Lists installations by rising number.
     package func list(_ query: Query, of hub: HubRecord) async throws -> [StoredInstallation] {
+        if let user = query.user { return try await installations(ofUser: user, query, of: hub) }
         guard let text = query.expression else {
             return try await store.installations(
                 hub: hub.number, after: query.after, isDead: query.isDead, limit: query.limit)
@@ -128,6 +134,25 @@ extension NotificationHubs {
         let (start, overflow) = query.after.addingReportingOverflow(1)
         guard !overflow else { return [] }
         return try await store.installations(audience.numbers(from: start, limit: query.limit), hub: hub.number)
+    }
+
+    /// Reads a person's installations that a query means, by their index.
+    private func installations(
+        ofUser user: String, _ query: Query, of hub: HubRecord
+    ) async throws -> [StoredInstallation] {
+        let expression = try expression(query.expression, of: hub, readsFields: true)
+        let numbers = try await store.numbers(ofUser: user, hub: hub.number)
+        let now = clock()
+        var found: [StoredInstallation] = []
+        for number in numbers where number > query.after && found.count < query.limit {
+            for each in try await store.installations([number], hub: hub.number) {
+                guard query.isDead.map({ $0 == (each.fault != nil) }) ?? true,
+                    expression?.holds({ each.holds($0, now: now) }) ?? true
+                else { continue }
+                found.append(each)
+            }
+        }
+        return found
     }
 
     /// Reads through the dead installations, which no index contains.

@@ -52,7 +52,7 @@ enum OpenAPIDocument {
         Operation("get", "", "getHub", "The hub, and how many installations can be reached.", "Manage", answer: "Hub"),
         Operation(
             "get", "/installations", "listInstallations", "Installations, a page at a time.", "Manage",
-            query: ["cursor", "limit", "expression", "state"], answer: "InstallationPage"),
+            query: ["cursor", "limit", "expression", "user", "state"], answer: "InstallationPage"),
         Operation(
             "put", "/installations/{id}", "putInstallation", "Put an installation in place of an earlier one.",
             "Listen",

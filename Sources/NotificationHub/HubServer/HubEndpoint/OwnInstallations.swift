@@ -43,7 +43,7 @@ extension OwnRoutes {
     }
 
     private func list(_ call: Call) async throws -> Response {
-        try call.check(parameters: ["cursor", "limit", "expression", "state"])
+        try call.check(parameters: ["cursor", "limit", "expression", "user", "state"])
         let limit = try call.limit()
         let isDead: Bool?
         switch call.query.first("state") {
@@ -54,7 +54,9 @@ extension OwnRoutes {
         }
         let after = try call.cursor().map { UInt32(clamping: $0) } ?? 0
         let found = try await hubs.list(
-            .init(expression: call.query.first("expression"), isDead: isDead, after: after, limit: limit), of: call.hub)
+            .init(
+                expression: call.query.first("expression"), user: call.query.first("user"), isDead: isDead,
+                after: after, limit: limit), of: call.hub)
         var members: [JSONValue.Member] = [.init("installations", .array(found.map(\.ownAnswer)))]
         if found.count == limit, let last = found.last { members.append(.init("next", .string("\(last.number)"))) }
         return .json(tree: .object(members))

@@ -114,7 +114,8 @@ struct CheckedMessage {
                 ? ScreenPreview.Screen.allCases.compactMap {
                     ScreenPreview(message, in: shown, on: $0)?.view(texts, app: app)
                 } : [],
-            "silent": message.isSilent, "usage": usage.map { $0.view(texts) }, "views": views(texts),
+            "silent": message.isSilent, "hasPayloads": !payloads.isEmpty, "usage": usage.map { $0.view(texts) },
+            "views": views(texts),
         ]
         view["status"] = faults.isEmpty ? nil : texts.text("compose.faults", count: faults.count)
         if let recipients {

@@ -27,6 +27,14 @@ struct ComposeFields {
     private static let content = [
         Group(name: "texts", fields: [("title", .line), ("subtitle", .line), ("body", .area)])
     ]
+    private static let recipients = [
+        Group(
+            name: "to",
+            fields: [
+                ("to", .choice(ComposedTarget.kinds)), ("token", .line), ("app", .line), ("device", .number),
+                ("person", .line), ("topic", .line), ("condition", .line), ("expression", .line), ("hub", .line),
+            ])
+    ]
     private static let more = [
         Group(
             name: "look",
@@ -38,12 +46,6 @@ struct ComposeFields {
         Group(
             name: "delivery",
             fields: [("ttl", .number), ("priority", .choice(["", "10", "5", "1"])), ("collapseId", .line)]),
-        Group(
-            name: "to",
-            fields: [
-                ("to", .choice(ComposedTarget.kinds)), ("token", .line), ("app", .line), ("device", .number),
-                ("person", .line), ("topic", .line), ("condition", .line), ("expression", .line), ("hub", .line),
-            ]),
     ]
     private static let campaign = [
         Group(
@@ -73,7 +75,8 @@ struct ComposeFields {
     /// The values of the template.
     var view: [String: Any] {
         [
-            "content": Self.content.map(group), "more": Self.more.map(group), "campaign": Self.campaign.map(group),
+            "content": Self.content.map(group), "recipients": Self.recipients.map(group), "more": Self.more.map(group),
+            "campaign": Self.campaign.map(group),
             "media": [
                 field("media", .line), field("mediaKind", .choice(ComposedMessage.MediaKind.allCases.map(\.rawValue))),
             ],
@@ -99,10 +102,11 @@ struct ComposeFields {
     }
 
     private func group(_ group: Group) -> [String: Any] {
-        [
+        var view: [String: Any] = [
             "legend": texts.text("compose.group.\(group.name)"), "fields": group.fields.map { field($0, $1) },
-            "note": texts.texts["compose.note.\(group.name)"] as Any,
         ]
+        view["note"] = texts.texts["compose.note.\(group.name)"]
+        return view
     }
 
     /// The label of a field, by its name in the form.

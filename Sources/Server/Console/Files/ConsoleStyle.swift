@@ -27,8 +27,8 @@ enum ConsoleFiles {
         .top { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: center; padding: .5rem 1rem;
           border-bottom: 1px solid var(--line); background: var(--card); }
         .brand { font-weight: 700; color: inherit; text-decoration: none; padding: .25rem 0; }
-        .top ul, .languages { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; }
-        .top li a, .languages a, .languages span { display: inline-block; padding: .25rem 0; min-height: 1.5rem; }
+        .top ul, .languages, .links { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; }
+        .top li a, .languages a, .languages span, .links a { display: inline-block; padding: .25rem 0; min-height: 1.5rem; }
         [aria-current] { color: inherit; font-weight: 600; }
         .top [aria-current] { text-decoration: none; border-bottom: 3px solid var(--main); }
         footer { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .5rem 2rem; padding: .75rem 1rem;
@@ -50,10 +50,12 @@ enum ConsoleFiles {
         label > input:not([type=checkbox]):not([type=radio]), label > select, label > textarea { display: block; width: 100%; }
         fieldset { border: 1px solid var(--line); border-radius: .5rem; margin: 1rem 0; padding: .75rem 1rem; min-width: 0; }
         legend { font-weight: 600; padding: 0 .5rem; }
-        .filters, .fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); gap: .75rem; align-items: end; }
+        .filters, .fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 12rem), 1fr)); gap: .75rem; align-items: start; }
+        .filters .buttons, .fields .buttons { align-self: end; }
         .filters { margin-bottom: 1rem; }
         .buttons, .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
         .wide { grid-column: 1 / -1; }
+        .field > input:not([type=checkbox]), .field > select, .field > textarea { display: block; width: 100%; }
         .hint { display: block; color: var(--quiet); font-size: .875rem; }
         .invalid { color: var(--bad); font-weight: 600; }
         [aria-invalid=true] { border: 2px solid var(--bad); }
@@ -84,6 +86,8 @@ enum ConsoleFiles {
         .pager { display: flex; gap: 1rem; margin: 1rem 0; min-height: 1.5rem; }
         .pager a { padding: .25rem 0; }
         .compose { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 0 1.5rem; align-items: start; }
+        .compose .fields { align-items: start; }
+        .compose > [data-preview] { position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 0 .5rem; }
         .screens, .faults { list-style: none; padding: 0; }
         .screen { border: 1px solid var(--line); border-radius: 1rem; padding: .75rem 1rem; background: var(--card); overflow-wrap: anywhere;
           max-width: 24rem; white-space: pre-line; display: flow-root; }
@@ -91,7 +95,7 @@ enum ConsoleFiles {
         .thumb { float: inline-end; font-size: 1.6rem; }
         meter { width: 100%; height: 1rem; } dd { overflow-wrap: anywhere; }
         .sizes dd { margin: 0 0 .5rem; }
-        @media (max-width: 60rem) { .compose { grid-template-columns: minmax(0, 1fr); } }
+        @media (max-width: 60rem) { .compose { grid-template-columns: minmax(0, 1fr); } .compose > [data-preview] { position: static; max-height: none; } }
         details.same { margin-top: 2rem; border-top: 1px solid var(--line); padding-top: .5rem; }
         summary { cursor: pointer; padding: .25rem 0; }
         .live { color: var(--quiet); min-height: 1.5rem; margin: .25rem 0; }

@@ -23,7 +23,7 @@ extension Visit {
     /// - Parameter key: The beginning of the keys of its texts.
     func account(
         _ key: String, title: String? = nil, tables: [AccountTable], forms: [AccountForm] = [],
-        refused: RefusedForm? = nil, notice: String? = nil, back: String = "/console/account", same: SameRequest?
+        refused: RefusedForm? = nil, back: String = "/console/account", same: SameRequest?
     ) -> Response {
         var values: [String: Any] = [
             "intro": texts.texts["\(key).intro"].shown, "tables": tables.map { $0.view(self) },
@@ -34,6 +34,26 @@ extension Visit {
         return page(
             "account-list", title: title ?? texts.text("\(key).title"), section: "account", same: same,
             status: refused?.answer.status ?? .ok, values)
+    }
+
+    /// The sentences about changes that lists show after them, by their keys.
+    private static let sentences: Set = [
+        "teams.added", "apps.removed", "app.saved", "certificates.imported", "certificates.revoked", "keys.imported",
+        "keys.revoked", "service-accounts.revoked", "enrolment-keys.revoked", "hub.key.revoked",
+        "hub.credential.added", "hub.credential.removed", "webhook.removed",
+    ]
+
+    /// Sends the browser to a page after a change, which it tells of.
+    func redirect(to path: String, after change: String, of object: String = "") -> Response {
+        var query = QueryText()
+        query.add("done", change)
+        query.add("object", object)
+        return redirect(to: path + query.text)
+    }
+
+    private var notice: String? {
+        guard let change = query.first("done"), Self.sentences.contains(change) else { return nil }
+        return texts.text("account.\(change)", ["object": query.first("object") ?? ""])
     }
 
     /// A page that shows secrets once.

@@ -17,7 +17,7 @@ enum AppPage {
     private static func page(_ topic: String) -> String { "\(AppsPage.path)/\(QueryText.encoded(topic))" }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+        _ visit: Visit, refused: RefusedForm? = nil
     ) async throws -> Response {
         let topic = try visit.component("topic")
         let apps = try await visit.json("/v1/apps?limit=1000")["apps"]?.items ?? []
@@ -37,7 +37,7 @@ enum AppPage {
         let webhook = try await WebhookView(visit, root: JSONValue.path("apps", topic), page: page(topic))
         return visit.account(
             "account.app", title: app["name"]?.text ?? topic, tables: [facts, credentials] + webhook.tables,
-            forms: [form(app, page(topic)), webhook.form], refused: refused, notice: notice, back: AppsPage.path,
+            forms: [form(app, page(topic)), webhook.form], refused: refused, back: AppsPage.path,
             same: SameRequest(path: "/v1/apps?name=\(QueryText.encoded(topic))", command: "app show \(topic)"))
     }
 
@@ -94,7 +94,7 @@ enum AppPage {
         guard answer.isSuccess else {
             return try await show(visit, refused: RefusedForm(action: page(topic), fields: form, answer: answer))
         }
-        return try await show(visit, notice: visit.texts.text("layout.done"))
+        return visit.redirect(to: page(topic), after: "app.saved")
     }
 
     private static func ask(_ visit: Visit) throws -> Response {
@@ -114,7 +114,7 @@ enum AppPage {
                     method: "DELETE", path: JSONValue.path("apps", topic), command: "app remove \(topic)"))
         }
         _ = try await visit.change(.delete, JSONValue.path("apps", topic))
-        return try await AppsPage.show(visit, notice: visit.texts.text("account.apps.removed", ["object": topic]))
+        return visit.redirect(to: AppsPage.path, after: "apps.removed", of: topic)
     }
 
     private static func setWebhook(_ visit: Visit) async throws -> Response {
@@ -138,7 +138,7 @@ enum AppPage {
     private static func removeWebhook(_ visit: Visit) async throws -> Response {
         let topic = try visit.component("topic")
         _ = try await visit.change(.delete, JSONValue.path("apps", topic, "/webhook"))
-        return try await show(visit, notice: visit.texts.text("account.webhook.removed"))
+        return visit.redirect(to: page(topic), after: "webhook.removed")
     }
 }
 

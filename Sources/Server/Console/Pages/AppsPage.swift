@@ -14,7 +14,7 @@ enum AppsPage {
         routes.post("account/apps") { try await create($0) }
     }
 
-    static func show(_ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil) async throws -> Response {
+    static func show(_ visit: Visit, refused: RefusedForm? = nil) async throws -> Response {
         let apps = try await visit.json("/v1/apps?limit=1000")["apps"]?.items ?? []
         let table = AccountTable(
             key: "account.apps", columns: ["app", "name", "team", "push"],
@@ -35,7 +35,7 @@ enum AppsPage {
                 FormField(name: "overflow", kind: .choice(overflows)),
             ], choices: ["team": try await visit.teamOptions()], values: ["limit": "1000"])
         return visit.account(
-            "account.apps", tables: [table], forms: [form], refused: refused, notice: notice,
+            "account.apps", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/apps", command: "app list"))
     }
 

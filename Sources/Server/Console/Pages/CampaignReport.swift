@@ -67,12 +67,13 @@ enum CampaignReport {
     static func recipient(_ item: JSONValue, _ hub: HubVisit) -> [String: Any] {
         let (texts, end) = (hub.visit.texts, item["end"]?.text ?? "")
         let id = item["installationId"]?.text ?? ""
+        let (outcome, reason) = (item["outcome"]?.text, item["reason"]?.text)
         let tone = tone(of: end)
         var row: [String: Any] = [
             "id": String?(id).shown, "link": hub.link("installations/\(QueryText.encoded(id))"),
             "platform": item["platform"]?.text ?? "", "end": texts.text("campaign.end.\(end)"),
             "why": texts.text("campaign.end.\(end).why"), "tone": tone.rawValue, "mark": tone.mark,
-            "outcome": (item["outcome"]?.text).shown, "reason": (item["reason"]?.text).shown,
+            "outcome": outcome.shown, "reason": (reason == outcome ? nil : reason).shown,
             "attempts": count(item["attempts"], texts), "part": (item["part"]?.text).shown,
             "variant": (item["variant"]?.text).shown,
             // Other push services' ids are in no inventory of this server.

@@ -17,7 +17,7 @@ enum CertificatesPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+        _ visit: Visit, refused: RefusedForm? = nil
     ) async throws -> Response {
         let answer = try await visit.json("/v1/certificates")
         let providers = AccountTable(
@@ -38,7 +38,7 @@ enum CertificatesPage {
                 AccountForm(
                     key: "account.certificates.import", action: "\(path)/import",
                     fields: [FormField(name: "certificate", kind: .area(rows: 8))]),
-            ], refused: refused, notice: notice,
+            ], refused: refused,
             same: SameRequest(path: "/v1/certificates", command: "certificate list"))
     }
 
@@ -120,7 +120,7 @@ enum CertificatesPage {
                 visit, refused: RefusedForm(action: "\(path)/import", fields: form, answer: answer))
         }
         let id = answer.json["id"]?.text ?? ""
-        return try await show(visit, notice: visit.texts.text("account.certificates.imported", ["object": id]))
+        return visit.redirect(to: path, after: "certificates.imported", of: id)
     }
 
     private static func renew(_ visit: Visit) async throws -> Response {
@@ -152,6 +152,6 @@ enum CertificatesPage {
     private static func revoke(_ visit: Visit) async throws -> Response {
         let id = try visit.component("id")
         _ = try await visit.change(.delete, JSONValue.path("certificates", id))
-        return try await show(visit, notice: visit.texts.text("account.certificates.revoked", ["object": id]))
+        return visit.redirect(to: path, after: "certificates.revoked", of: id)
     }
 }

@@ -15,7 +15,7 @@ enum EnrolmentKeysPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+        _ visit: Visit, refused: RefusedForm? = nil
     ) async throws -> Response {
         let keys = try await visit.json("/v1/enrolment-keys")["enrolmentKeys"]?.items ?? []
         let table = AccountTable(
@@ -28,7 +28,7 @@ enum EnrolmentKeysPage {
                 FormField(name: "hours", kind: .line(type: "number")),
             ])
         return visit.account(
-            "account.enrolment-keys", tables: [table], forms: [form], refused: refused, notice: notice,
+            "account.enrolment-keys", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/enrolment-keys", command: "enrolment-key list"))
     }
 
@@ -86,6 +86,6 @@ enum EnrolmentKeysPage {
     private static func revoke(_ visit: Visit) async throws -> Response {
         let id = try visit.component("id")
         _ = try await visit.change(.delete, JSONValue.path("enrolment-keys", id))
-        return try await show(visit, notice: visit.texts.text("account.enrolment-keys.revoked", ["object": id]))
+        return visit.redirect(to: path, after: "enrolment-keys.revoked", of: id)
     }
 }

@@ -42,7 +42,7 @@ struct FormField {
             view["choice"] = [
                 "options": values.map {
                     [
-                        "value": $0, "text": texts.text($0.isEmpty ? "layout.none" : "\(key).\($0)"),
+                        "value": $0, "text": texts.text($0.isEmpty ? "hub.default" : "\(key).\($0)"),
                         "isChosen": $0 == value,
                     ] as [String: Any]
                 }

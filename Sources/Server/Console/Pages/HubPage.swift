@@ -20,7 +20,7 @@ enum HubPage {
     private static func page(_ hub: String) -> String { "\(HubsPage.path)/\(QueryText.encoded(hub))" }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+        _ visit: Visit, refused: RefusedForm? = nil
     ) async throws -> Response {
         let hub = try visit.component("hub")
         let root = JSONValue.path("hubs", hub)
@@ -30,7 +30,7 @@ enum HubPage {
         return visit.account(
             "account.hub", title: visit.texts.text("account.hub.title", ["hub": hub]),
             tables: [table(keys: keys, hub, visit), table(credentials: credentials, hub, visit)] + webhook.tables,
-            forms: [keyForm(hub), credentialForm(hub), webhook.form], refused: refused, notice: notice,
+            forms: [keyForm(hub), credentialForm(hub), webhook.form], refused: refused,
             back: HubsPage.path, same: SameRequest(path: "\(root)/keys", command: "hub key list \(hub)"))
     }
 
@@ -131,7 +131,7 @@ enum HubPage {
     private static func revokeKey(_ visit: Visit) async throws -> Response {
         let (hub, id) = (try visit.component("hub"), try visit.component("id"))
         _ = try await visit.change(.delete, JSONValue.path("hubs", hub, "/keys/\(QueryText.encoded(id))"))
-        return try await show(visit, notice: visit.texts.text("account.keys.revoked", ["object": id]))
+        return visit.redirect(to: page(hub), after: "hub.key.revoked", of: id)
     }
 
     private static func addCredential(_ visit: Visit) async throws -> Response {
@@ -146,9 +146,7 @@ enum HubPage {
             return try await show(
                 visit, refused: RefusedForm(action: "\(page(hub))/credentials", fields: form, answer: answer))
         }
-        return try await show(
-            visit,
-            notice: visit.texts.text("account.hub.credential.made", ["object": answer.json["name"]?.text ?? ""]))
+        return visit.redirect(to: page(hub), after: "hub.credential.added", of: answer.json["name"]?.text ?? "")
     }
 
     private static func askCredential(_ visit: Visit) throws -> Response {
@@ -163,7 +161,7 @@ enum HubPage {
     private static func removeCredential(_ visit: Visit) async throws -> Response {
         let (hub, id) = (try visit.component("hub"), try visit.component("id"))
         _ = try await visit.change(.delete, JSONValue.path("hubs", hub, "/credentials/\(QueryText.encoded(id))"))
-        return try await show(visit, notice: visit.texts.text("layout.done"))
+        return visit.redirect(to: page(hub), after: "hub.credential.removed", of: id)
     }
 
     private static func setWebhook(_ visit: Visit) async throws -> Response {
@@ -184,6 +182,6 @@ enum HubPage {
     private static func removeWebhook(_ visit: Visit) async throws -> Response {
         let hub = try visit.component("hub")
         _ = try await visit.change(.delete, JSONValue.path("hubs", hub, "/webhook"))
-        return try await show(visit, notice: visit.texts.text("account.webhook.removed"))
+        return visit.redirect(to: page(hub), after: "webhook.removed")
     }
 }

@@ -62,7 +62,8 @@ enum InboxPage {
         }
         var command = "list notifications"
         for name in ["app", "device", "state"] {
-            if let value = visit.query.first(name), !value.isEmpty { command += " --\(name) \(value)" }
+            guard let value = visit.query.first(name), !value.isEmpty else { continue }
+            command += " --\(name) \(SameRequest.quoted(value))"
         }
         return visit.page(
             "inbox", title: visit.texts.text("inbox.title"), section: "inbox",
@@ -137,12 +138,16 @@ enum InboxRow {
         let last = item["last"]?.text ?? "-"
         let state = item["state"]?.text ?? ""
         let outcome = Outcome(state: last)
-        return [
-            "id": item["id"]?.text ?? "", "at": visit.time(item["acceptedAt"]?.text ?? item["lastAt"]?.text) as Any,
-            "name": (item["title"] ?? item["body"])?.text as Any,
-            "body": (item["title"] == nil ? nil : item["body"]?.text) as Any, "topic": item["topic"]?.text ?? "",
-            "device": item["device"]?.text as Any, "state": visit.texts.text("inbox.state.\(state)"), "last": last,
-            "tone": outcome.tone.rawValue, "mark": outcome.tone.mark,
+        var view: [String: Any] = [
+            "id": item["id"]?.text ?? "", "topic": item["topic"]?.text ?? "",
+            "state": visit.texts.text("inbox.state.\(state)"), "last": last, "tone": outcome.tone.rawValue,
+            "mark": outcome.tone.mark,
         ]
+        // Templates take an optional value that is nil for a value.
+        view["at"] = visit.time(item["acceptedAt"]?.text ?? item["lastAt"]?.text)
+        view["name"] = (item["title"] ?? item["body"])?.text
+        view["body"] = item["title"] == nil ? nil : item["body"]?.text
+        view["device"] = item["device"]?.text
+        return view
     }
 }

@@ -54,7 +54,7 @@ enum InstallationPage {
             "delete": hub.link("\(here)/delete"),
             "preview": hub.link("templates", [("installation", id)]),
         ]
-        if let user = item["userId"]?.text { values["person"] = hub.link("users/\(QueryText.encoded(user))") }
+        if let user = item["userId"]?.text { values["everything"] = hub.link("users/\(QueryText.encoded(user))") }
         if edit != nil { values["fault"] = texts.text("installation.refused") }
         if hub.field("notice") == "saved" { values["notice"] = texts.text("installation.saved") }
         return hub.page(

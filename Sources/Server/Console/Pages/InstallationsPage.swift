@@ -22,10 +22,11 @@ enum InstallationsPage {
         }
         let state = hub.field("state").flatMap { ["live", "dead"].contains($0) ? $0 : nil }
         let user = hub.field("user")
-        let expression = user.map { "$UserId:{\($0)}" } ?? hub.field("expression")
+        let expression = hub.field("expression")
         var query = QueryText()
         query.add("limit", String(HubVisit.limit))
         query.add("expression", expression)
+        query.add("user", user)
         query.add("state", state)
         query.add("cursor", hub.field("cursor"))
         let path = "\(hub.root)/installations\(query.text)"
@@ -40,7 +41,7 @@ enum InstallationsPage {
                 ] as [String: Any]
             },
             "empty": texts.text("installations.empty"), "audience": hub.link("audiences"),
-            "person": user.map { hub.link("users/\(QueryText.encoded($0))") }.shown,
+            "everything": user.map { hub.link("users/\(QueryText.encoded($0))") }.shown,
         ]
         if hub.field("id") != nil { values["fault"] = texts.text("installations.unknown") }
         if !answer.isSuccess { values["wrong"] = ExpressionFault(message: answer.message, in: expression ?? "").view }

@@ -16,7 +16,7 @@ enum KeysPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+        _ visit: Visit, refused: RefusedForm? = nil
     ) async throws -> Response {
         let keys = try await visit.json("/v1/keys")["keys"]?.items ?? []
         let table = AccountTable(
@@ -39,7 +39,7 @@ enum KeysPage {
                 FormField(name: "key", kind: .area(rows: 6)),
             ], choices: ["team": teams])
         return visit.account(
-            "account.keys", tables: [table], forms: [create, add], refused: refused, notice: notice,
+            "account.keys", tables: [table], forms: [create, add], refused: refused,
             same: SameRequest(path: "/v1/keys", command: "key list"))
     }
 
@@ -71,7 +71,7 @@ enum KeysPage {
                 visit, refused: RefusedForm(action: "\(path)/import", fields: form, answer: answer))
         }
         let id = answer.json["keyId"]?.text ?? ""
-        return try await show(visit, notice: visit.texts.text("account.keys.imported", ["object": id]))
+        return visit.redirect(to: path, after: "keys.imported", of: id)
     }
 
     private static func ask(_ visit: Visit, _ id: String, fault: String? = nil) -> Response {
@@ -86,6 +86,6 @@ enum KeysPage {
             return ask(visit, id, fault: visit.texts.text("account.confirm.differs", ["object": id]))
         }
         _ = try await visit.change(.delete, JSONValue.path("keys", id))
-        return try await show(visit, notice: visit.texts.text("account.keys.revoked", ["object": id]))
+        return visit.redirect(to: path, after: "keys.revoked", of: id)
     }
 }

@@ -10,6 +10,7 @@ enum NotificationPage {
         routes.get("notifications/:id") { try await show($0) }
         routes.get("notifications/:id/timeline") { try await timeline($0) }
         routes.post("notifications/:id/withdraw") { try await withdraw($0) }
+        routes.post("notifications/:id/resend") { try await resend($0) }
     }
 
     private static func show(_ visit: Visit, notice: String? = nil) async throws -> Response {
@@ -42,28 +43,45 @@ enum NotificationPage {
 
     private static func view(_ item: JSONValue, _ visit: Visit) -> [String: Any] {
         let entries = item["timeline"]?.items ?? []
-        let last = entries.last?["state"]?.text ?? "-"
-        let outcome = Outcome(state: last)
+        let decisive = Outcome.decisive(entries)
+        let outcome = Outcome(state: decisive?["state"]?.text ?? "-")
         let content = item["content"]
         let payload = content?["payload"]
         let alert = payload?["aps"]?["alert"]
-        let begun = entries.first.flatMap { $0["at"]?.text }.flatMap { Timestamp(text: $0) }
         var view: [String: Any] = [
             "name": alert?["title"]?.text ?? alert?.text ?? alert?["body"]?.text ?? visit.texts.text("inbox.untitled"),
             "id": item["id"]?.text ?? "", "apnsId": item["apnsId"]?.text ?? "", "topic": item["topic"]?.text ?? "",
             "team": item["team"]?.text ?? "", "tone": outcome.tone.rawValue, "why": outcome.why(visit.texts),
             "canWithdraw": item["device"] != nil,
-            "timeline": entries.map { entry($0, begun: begun, visit) },
+            "canResend": resending(item) != nil, "timeline": timeline(entries, visit),
         ]
         view["device"] = item["device"]?.text
         view["follow"] = item["device"]?.text == nil ? nil : true
         view["environment"] = item["environment"]?.text
         view["advice"] = outcome.advice(visit.texts)
         view["payload"] = payload?.indented
+        // The note of a refusal tells the fault and its place in the request.
+        if outcome.tone == .bad { view["detail"] = decisive?["note"]?.text }
         return view
     }
 
-    private static func entry(_ entry: JSONValue, begun: Timestamp?, _ visit: Visit) -> [String: Any] {
+    private static func timeline(_ entries: [JSONValue], _ visit: Visit) -> [[String: Any]] {
+        let times = entries.map { $0["at"]?.text.flatMap { Timestamp(text: $0) } }
+        return entries.indices.map { place in
+            var view = entry(entries[place], visit)
+            let isLong =
+                place + 1 == entries.count
+                || times[place].map { (times[place + 1] ?? $0).milliseconds(since: $0) >= 2000 } ?? false
+            // A notification is stored for an instant also where the device is connected.
+            if view["state"] as? String == "stored", !isLong { view["apple"] = nil }
+            if let begun = times.first ?? nil, let at = times[place] {
+                view["took"] = "\(visit.texts.language.number(Int(at.milliseconds(since: begun)))) ms"
+            }
+            return view
+        }
+    }
+
+    private static func entry(_ entry: JSONValue, _ visit: Visit) -> [String: Any] {
         let state = entry["state"]?.text ?? ""
         var view: [String: Any] = [
             "state": state, "source": visit.texts.text("notification.source.\(entry["source"]?.text ?? "")"),
@@ -71,9 +89,6 @@ enum NotificationPage {
         ]
         view["at"] = visit.time(entry["at"]?.text)
         view["apple"] = Outcome(state: state).apple
-        if let begun, let at = entry["at"]?.text.flatMap({ Timestamp(text: $0) }) {
-            view["took"] = "\(visit.texts.language.number(Int(at.milliseconds(since: begun)))) ms"
-        }
         return view
     }
 
@@ -97,5 +112,33 @@ enum NotificationPage {
         }
         let outcome = answer.json.items?.first?["outcome"]?.text ?? "ended"
         return try await show(visit, notice: visit.texts.text("notification.\(outcome)"))
+    }
+
+    /// The body of `POST /v1/notifications` that sends a notification again; `nil` for one that cannot be sent by APNs' rules.
+    static func resending(_ item: JSONValue) -> JSONValue? {
+        guard let content = item["content"], content["lane"]?.text == "apns", let payload = content["payload"],
+            let device = item["device"], let topic = item["topic"]
+        else { return nil }
+        let type = content["pushType"]?.text ?? "alert"
+        // Topics of other types have a suffix.
+        guard ["alert", "background"].contains(type) else { return nil }
+        var headers: [JSONValue.Member] = [.init("apns-topic", topic), .init("apns-push-type", .string(type))]
+        if let priority = content["priority"] { headers.append(.init("apns-priority", .string(priority.json))) }
+        if let id = content["collapseId"] { headers.append(.init("apns-collapse-id", id)) }
+        return .object([
+            .init("device", device), .init("headers", .object(headers)), .init("payload", payload),
+        ])
+    }
+
+    private static func resend(_ visit: Visit) async throws -> Response {
+        let found = try await visit.json("/v1/notifications/\(QueryText.encoded(try visit.parameter("id")))")
+        guard let body = found.items?.first.flatMap(resending) else {
+            throw ControlError.invalid(visit.texts.text("notification.resend.impossible"))
+        }
+        let answer = try await visit.call(.post, "/v1/notifications", body: body)
+        guard answer.isSuccess, let id = answer.json["id"]?.text else {
+            throw ControlError(status: answer.status, code: "refused", message: answer.message)
+        }
+        return visit.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
     }
 }

@@ -18,7 +18,7 @@ enum PersonPage {
         let user = try hub.parameter("id")
         var query = QueryText()
         query.add("limit", "1000")
-        query.add("expression", "$UserId:{\(user)}")
+        query.add("user", user)
         let path = "\(hub.root)/installations\(query.text)"
         let answer = try await hub.json(path)
         let here = "users/\(QueryText.encoded(user))"

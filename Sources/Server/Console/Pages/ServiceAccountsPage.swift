@@ -15,7 +15,7 @@ enum ServiceAccountsPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+        _ visit: Visit, refused: RefusedForm? = nil
     ) async throws -> Response {
         let accounts = try await visit.json("/v1/service-accounts")["serviceAccounts"]?.items ?? []
         let table = AccountTable(
@@ -42,7 +42,7 @@ enum ServiceAccountsPage {
                 FormField(name: "team", kind: .choice([])), FormField(name: "url", kind: .line(type: "url")),
             ], choices: ["team": try await visit.teamOptions()])
         return visit.account(
-            "account.service-accounts", tables: [table], forms: [form], refused: refused, notice: notice,
+            "account.service-accounts", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/service-accounts", command: "service-account list"))
     }
 
@@ -77,6 +77,6 @@ enum ServiceAccountsPage {
     private static func revoke(_ visit: Visit) async throws -> Response {
         let id = try visit.component("id")
         _ = try await visit.change(.delete, JSONValue.path("service-accounts", id))
-        return try await show(visit, notice: visit.texts.text("account.service-accounts.revoked", ["object": id]))
+        return visit.redirect(to: path, after: "service-accounts.revoked", of: id)
     }
 }

@@ -13,7 +13,7 @@ enum TeamPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil, notice: String? = nil
+        _ visit: Visit, refused: RefusedForm? = nil
     ) async throws -> Response {
         let teams = try await visit.json("/v1/teams")["teams"]?.items ?? []
         let table = AccountTable(
@@ -31,7 +31,7 @@ enum TeamPage {
             key: "account.teams.create", action: path,
             fields: [FormField(name: "name", kind: .line(type: "text")), FormField(name: "id")])
         return visit.account(
-            "account.teams", tables: [table], forms: [form], refused: refused, notice: notice,
+            "account.teams", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/teams", command: "team list"))
     }
 
@@ -43,6 +43,6 @@ enum TeamPage {
             return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
         let id = answer.json["id"]?.text ?? ""
-        return try await show(visit, notice: visit.texts.text("account.teams.made", ["object": id]))
+        return visit.redirect(to: path, after: "teams.added", of: id)
     }
 }

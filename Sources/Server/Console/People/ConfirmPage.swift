@@ -17,7 +17,10 @@ struct ConfirmPage: Sendable {
     ) -> Response {
         visit.page(
             "confirm", title: visit.texts.text("people.confirm"), section: "", status: status,
-            ["next": next, "name": visit.visitor.person?.name ?? "", "fault": fault as Any])
+            ["next": next, "name": visit.visitor.person?.name ?? "", "fault": fault.shown,
+                "hasPassword": visit.visitor.person?.password != nil,
+                "hasProvider": people.provider != nil && visit.visitor.person?.identity != nil,
+            ])
     }
 
     private func confirm(_ visit: Visit) async throws -> Response {

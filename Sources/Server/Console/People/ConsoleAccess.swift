@@ -10,15 +10,22 @@ package struct ConsolePeople: Sendable {
     let service: PeopleService
     /// The lowest role that sees what notifications say; `nil` for everybody.
     let payloads: PersonRole?
+    /// Logs people in by an OpenID provider; `nil` for passwords alone.
+    let provider: OpenIDProvider?
+    /// The names by which browsers reach the server.
+    let names: @Sendable () -> ServerNames
     /// Records log-ins and changes of people; `nil` for a server that records nothing.
     let audit: AuditLog?
 
     /// Serves the people of a service.
     package init(
-        _ service: PeopleService, payloads: PersonRole? = nil, audit: AuditLog? = nil
+        _ service: PeopleService, payloads: PersonRole? = nil, provider: OpenIDProvider? = nil,
+        names: @escaping @Sendable () -> ServerNames = { ServerNames([], ports: []) }, audit: AuditLog? = nil
     ) {
         self.service = service
         self.payloads = payloads
+        self.provider = provider
+        self.names = names
         self.audit = audit
     }
 }

@@ -76,7 +76,7 @@ enum ConsolePermissions {
     }
 
     private static let open = [
-        rule("GET language", .anyone), rule("GET login", .anyone), rule("POST login", .anyone),
+        rule("GET language", .anyone), rule("GET preferences", .anyone), rule("POST preferences", .anyone), rule("GET login", .anyone), rule("POST login", .anyone),
         rule("GET login/provider", .anyone), rule("GET login/callback", .anyone), rule("GET setup", .anyone),
         rule("POST setup", .anyone),
         rule("POST logout", .person), rule("GET sessions", .person), rule("POST sessions/end", .person),
@@ -100,7 +100,7 @@ enum ConsolePermissions {
 
     private static let sending =
         [
-            rule("POST notifications/:id/withdraw", .sender), rule("POST devices/:id/test", .sender),
+            rule("POST notifications/:id/resend", .sender), rule("POST notifications/:id/withdraw", .sender), rule("POST devices/:id/test", .sender),
             rule("GET compose", .sender), rule("POST compose/preview", .sender), rule("POST compose/send", .sender),
             rule("POST compose/import", .sender), rule("GET campaigns/new", .sender, confirmed: true),
             rule("POST campaigns/new", .sender, confirmed: true, page: "/console/campaigns/new"),

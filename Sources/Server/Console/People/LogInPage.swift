@@ -23,7 +23,7 @@ struct LogInPage: Sendable {
         let isNew = try await people.service.store.people().isEmpty
         return visit.page(
             "login", title: visit.texts.text("people.login"), section: "", status: status,
-            ["next": next, "name": name, "isNew": isNew, "fault": fault as Any])
+            ["next": next, "name": name, "isNew": isNew, "fault": fault.shown, "hasProvider": people.provider != nil])
     }
 
     private func logIn(_ visit: Visit) async throws -> Response {

@@ -10,6 +10,7 @@ enum PeoplePages {
         SetUpPage(people: people).add(to: routes)
         ConfirmPage(people: people).add(to: routes)
         SessionsPage(people: people).add(to: routes)
+        OpenIDPage(people: people).add(to: routes)
         PeoplePage(people: people).add(to: routes)
     }
 }

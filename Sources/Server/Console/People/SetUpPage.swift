@@ -22,6 +22,7 @@ struct SetUpPage: Sendable {
         var values = values
         values["link"] = secret.text
         values["known"] = (person?.name).shown
+        values["hasProvider"] = people.provider != nil && person != nil
         values["shortest"] = PasswordFault.shortest
         values["hint"] = visit.texts.text(
             "people.password.hint", ["shortest": String(PasswordFault.shortest)])

@@ -58,7 +58,7 @@ extension Templates {
         <label>{{t.installations.state}} <select name="state">{{#states}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{text}}</option>{{/states}}</select></label>
         <div class="buttons"><button>{{t.inbox.filter}}</button></div>
         </form>
-        {{#person}}<p><a href="{{.}}">{{t.installations.person}}</a></p>{{/person}}
+        {{#everything}}<p><a href="{{.}}">{{t.installations.person}}</a></p>{{/everything}}
         {{>installation-table}}
         {{>pager}}
         {{/main}}{{/layout}}

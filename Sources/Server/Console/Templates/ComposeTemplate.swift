@@ -8,6 +8,7 @@ extension Templates {
         <div class="buttons"><button name="do" value="preview">{{t.compose.preview}}</button></div>
         <input type="hidden" name="key" value="{{key}}"><input type="hidden" name="mediaBytes" value="{{mediaBytes}}">
         {{#content}}{{>compose-group}}{{/content}}
+        {{#recipients}}{{>compose-group}}{{/recipients}}
         <fieldset><legend>{{t.compose.group.languages}}</legend>
         {{#locales}}<fieldset><legend>{{legend}}</legend><input type="hidden" name="language" value="{{language}}"><div class="fields">{{#fields}}{{>compose-field}}{{/fields}}</div>
         <button name="removeLanguage" value="{{language}}">{{remove}}</button></fieldset>{{/locales}}
@@ -30,7 +31,7 @@ extension Templates {
         <div class="buttons"><button class="main" name="do" value="send" formaction="/console/compose/send">{{t.compose.send}}</button>
         <button name="do" value="preview">{{t.compose.preview}}</button></div>
         </div>
-        <div data-preview>{{>compose-preview}}</div>
+        <div data-preview tabindex="0" role="region" aria-label="{{t.compose.preview}}">{{>compose-preview}}</div>
         </form>
         <details class="same"><summary>{{t.compose.import}}</summary>
         <form method="post" action="/console/compose/import" enctype="multipart/form-data">
@@ -65,11 +66,11 @@ extension Templates {
         <p class="hint">{{t.compose.approximation}}</p>
         {{#silent}}<p>{{t.compose.nothing}}</p>{{/silent}}
         <ul class="screens">{{#screens}}<li><h3>{{name}}</h3><div class="screen" data-screen="{{kind}}">{{#hasPicture}}<span class="thumb" role="img" aria-label="{{t.compose.picture}}">▣</span>{{/hasPicture}}<span class="quiet">{{app}}</span><strong><bdi>{{heading}}</bdi></strong>{{#rest}}<bdi>{{.}}</bdi>{{/rest}}</div>{{#notes}}<p class="hint">{{.}}</p>{{/notes}}</li>{{/screens}}</ul>
-        <h2>{{t.compose.sizes}}</h2>
-        <dl class="sizes">{{#usage}}<dt>{{name}}</dt><dd data-service="{{service}}"><meter min="0" max="{{limit}}" high="{{high}}" value="{{bytes}}" aria-label="{{name}}"></meter> <span>{{mark}} {{text}}: {{verdict}}</span></dd>{{/usage}}</dl>
+        {{#hasPayloads}}<h2>{{t.compose.sizes}}</h2>
+        <dl class="sizes">{{#usage}}<dt>{{name}}</dt><dd data-service="{{service}}"><meter min="0" max="{{limit}}" high="{{high}}" value="{{bytes}}" aria-label="{{name}}"></meter> <span>{{mark}} {{text}}: {{verdict}}</span></dd>{{/usage}}</dl>{{/hasPayloads}}
         {{#audience}}<h2>{{t.compose.audience}}</h2><p data-audience><strong>{{text}}</strong>{{#sample}}<br><span class="quiet">{{t.compose.sample}} <bdi>{{.}}</bdi></span>{{/sample}}</p>{{/audience}}
         {{#load}}<h2>{{t.compose.load}}</h2><p>{{text}}</p>{{#guess}}<p class="hint">{{.}}</p>{{/guess}}{{#offer}}<p><button name="rate" value="{{rate}}">{{text}}</button></p>{{/offer}}{{/load}}
-        <h2>{{t.compose.views}}</h2>
-        {{#views}}<details id="view-{{id}}"><summary>{{name}}</summary><pre tabindex="0"><code>{{text}}</code></pre></details>{{/views}}
+        {{#hasPayloads}}<h2>{{t.compose.views}}</h2>
+        {{#views}}<details id="view-{{id}}"><summary>{{name}}</summary><pre tabindex="0"><code>{{text}}</code></pre></details>{{/views}}{{/hasPayloads}}
         """#
 }

@@ -1,7 +1,7 @@
 extension Templates {
     /// The pages of a hub, and the choice of the hub where there are several.
     static let hubTop = #"""
-        <nav aria-label="{{t.hub.pages}}"><ul class="languages">
+        <nav aria-label="{{t.hub.pages}}"><ul class="links">
         {{#hubPages}}<li><a href="{{path}}"{{#isCurrent}} aria-current="page"{{/isCurrent}}>{{label}}</a></li>
         {{/hubPages}}
         </ul></nav>
@@ -13,14 +13,14 @@ extension Templates {
 
     /// A field of a form, with the view of `FormField`.
     static let formField = #"""
-        <div{{#isWide}} class="wide"{{/isWide}}>
-        <label>{{#check}}<input type="checkbox" name="{{name}}" value="1"{{#isChosen}} checked{{/isChosen}}{{#described}} aria-describedby="{{described}}"{{/described}}> {{label}}{{/check}}{{^check}}{{label}}{{/check}}
-        {{#line}}<input name="{{name}}" type="{{type}}" value="{{value}}" autocomplete="off"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{/line}}
-        {{#area}}<textarea name="{{name}}" rows="{{rows}}" spellcheck="false"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>
-        {{value}}</textarea>{{/area}}
-        {{#choice}}<select name="{{name}}"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{#options}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{text}}</option>{{/options}}</select>{{/choice}}
-        </label>
+        <div class="field{{#isWide}} wide{{/isWide}}">
+        {{#check}}<label><input type="checkbox" name="{{name}}" value="1"{{#isChosen}} checked{{/isChosen}}{{#described}} aria-describedby="{{described}}"{{/described}}> {{label}}</label>{{/check}}
+        {{^check}}<label for="{{name}}">{{label}}</label>{{/check}}
         {{#hint}}<span class="hint" id="{{name}}-hint">{{.}}</span>{{/hint}}
+        {{#line}}<input id="{{name}}" name="{{name}}" type="{{type}}" value="{{value}}" autocomplete="off"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{/line}}
+        {{#area}}<textarea id="{{name}}" name="{{name}}" rows="{{rows}}" spellcheck="false"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>
+        {{value}}</textarea>{{/area}}
+        {{#choice}}<select id="{{name}}" name="{{name}}"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{#options}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{text}}</option>{{/options}}</select>{{/choice}}
         {{#fault}}<span class="invalid" id="{{name}}-fault">{{.}}</span>{{/fault}}
         </div>
 

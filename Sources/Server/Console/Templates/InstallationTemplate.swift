@@ -8,7 +8,7 @@ extension Templates {
         {{#facts}}<dt>{{name}}</dt><dd>{{#at}}{{>time}}{{/at}}{{^at}}<bdi>{{text}}</bdi>{{/at}}</dd>
         {{/facts}}
         </dl>
-        <p class="actions">{{#person}}<a class="button" href="{{.}}">{{t.installation.person}}</a> {{/person}}<a class="button" href="{{preview}}">{{t.installation.preview}}</a></p>
+        <p class="actions">{{#everything}}<a class="button" href="{{.}}">{{t.installation.person}}</a> {{/everything}}<a class="button" href="{{preview}}">{{t.installation.preview}}</a></p>
         <h2>{{t.installations.tags}}</h2>
         <form method="post" action="{{saveTags}}">{{>token}}
         <input type="hidden" name="version" value="{{version}}">

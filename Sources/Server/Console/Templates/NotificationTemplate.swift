@@ -20,7 +20,7 @@ extension Templates {
         {{#items}}
         <section aria-label="{{name}}"{{#follow}} data-id="{{id}}" data-follow="/console/notifications/{{id}}/timeline" data-events="/console/inbox/events?device={{device}}"{{/follow}}>
         <h2><bdi>{{name}}</bdi></h2>
-        <div class="verdict {{tone}}" role="status" data-part="verdict"><p><strong>{{why}}</strong></p>{{#advice}}<p>{{.}}</p>{{/advice}}</div>
+        <div class="verdict {{tone}}" role="status" data-part="verdict"><p><strong>{{why}}</strong></p>{{#detail}}<p><bdi>{{.}}</bdi></p>{{/detail}}{{#advice}}<p>{{.}}</p>{{/advice}}</div>
         <dl class="facts">
         <dt>{{t.notification.app}}</dt><dd>{{topic}}</dd>
         {{#device}}<dt>{{t.notification.device}}</dt><dd><a href="/console/devices/{{.}}">{{.}}</a></dd>{{/device}}
@@ -30,8 +30,8 @@ extension Templates {
         <dt>{{t.notification.apnsid}}</dt><dd><code>{{apnsId}}</code></dd>
         </dl>
         <div class="actions">
-        {{#canWithdraw}}<form method="post" action="/console/notifications/{{id}}/withdraw"><button class="danger">{{t.notification.withdraw}}</button></form>{{/canWithdraw}}
-        {{#canResend}}<form method="post" action="/console/notifications/{{id}}/resend"><button>{{t.notification.resend}}</button></form>{{/canResend}}
+        {{#canWithdraw}}<form method="post" action="/console/notifications/{{id}}/withdraw">{{>token}}<button class="danger">{{t.notification.withdraw}}</button></form>{{/canWithdraw}}
+        {{#canResend}}<form method="post" action="/console/notifications/{{id}}/resend">{{>token}}<button>{{t.notification.resend}}</button></form>{{/canResend}}
         </div>
         <h3>{{t.notification.timeline}}</h3>
         <div class="scroll" tabindex="0" role="region" aria-label="{{t.notification.timeline}}" data-part="timeline">

@@ -8,7 +8,7 @@ extension Templates {
         <div class="fields">
         <label>{{t.people.name}} <input name="name" value="{{name}}" autocomplete="username" autocapitalize="none" required></label>
         <label>{{t.people.password}} <input name="password" type="password" autocomplete="current-password" required></label>
-        <div class="buttons"><button class="main">{{t.people.login}}</button></div>
+        <div class="buttons"><button class="main">{{t.people.login}}</button>{{#hasProvider}} <a class="button" href="/console/login/provider?next={{next}}">{{t.people.provider}}</a>{{/hasProvider}}</div>
         </div>
         </form>
         {{/main}}{{/layout}}
@@ -25,7 +25,7 @@ extension Templates {
         {{#known}}<input type="hidden" name="name" value="{{.}}" autocomplete="username">{{/known}}
         <label>{{t.people.password.new}} <input name="password" type="password" autocomplete="new-password" minlength="{{shortest}}" required aria-describedby="password-hint{{#passwordFault}} password-fault{{/passwordFault}}"{{#passwordFault}} aria-invalid="true"{{/passwordFault}}>
         <span class="hint" id="password-hint">{{hint}}</span>{{#passwordFault}} <span class="invalid" id="password-fault">{{.}}</span>{{/passwordFault}}</label>
-        <div class="buttons"><button class="main">{{t.people.setup.save}}</button></div>
+        <div class="buttons"><button class="main">{{t.people.setup.save}}</button>{{#hasProvider}} <a class="button" href="/console/login/provider?for=link&amp;link={{link}}">{{t.people.provider}}</a>{{/hasProvider}}</div>
         </div>
         </form>
         {{/main}}{{/layout}}
@@ -35,14 +35,15 @@ extension Templates {
     static let confirm = #"""
         {{<layout}}{{$main}}
         <p>{{t.people.confirm.why}}</p>
-        <form method="post" action="/console/confirm">{{>token}}
+        {{#hasProvider}}<p><a class="button" href="/console/login/provider?for=confirm&amp;next={{next}}">{{t.people.provider}}</a></p>{{/hasProvider}}
+        {{#hasPassword}}<form method="post" action="/console/confirm">{{>token}}
         <input type="hidden" name="next" value="{{next}}">
         <input type="hidden" name="name" value="{{name}}" autocomplete="username">
         <div class="fields">
         <label>{{t.people.password}} <input name="password" type="password" autocomplete="current-password" required></label>
         <div class="buttons"><button class="main">{{t.people.confirm.go}}</button></div>
         </div>
-        </form>
+        </form>{{/hasPassword}}
         {{/main}}{{/layout}}
         """#
 

@@ -4,7 +4,7 @@ extension Templates {
         {{<layout}}{{$main}}
         <p>{{t.relay.intro}}</p>
         {{#accounts}}
-        <section aria-label="{{t.relay.account}} {{short}}">
+        <section>
         <h2>{{t.relay.account}} <code>{{short}}…</code></h2>
         <p>{{documents}}</p>
         <div class="scroll" tabindex="0" role="region" aria-label="{{t.relay.account}} {{short}}">

@@ -17,7 +17,7 @@ extension Templates {
         <p>{{period}}</p>
         {{>report-figures}}
         {{#isEmpty}}<p class="empty">{{t.reports.empty}}</p>{{/isEmpty}}
-        {{#chart}}{{>chart}}{{/chart}}
+        {{^isEmpty}}{{#chart}}{{>chart}}{{/chart}}{{/isEmpty}}
         <h2>{{groupedBy}}</h2>
         <div class="scroll" tabindex="0" role="region" aria-label="{{groupedBy}}">
         <table>

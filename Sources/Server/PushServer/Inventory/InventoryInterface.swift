@@ -125,13 +125,13 @@ struct ListQuery {
     /// - Throws: A refusal, also for an unknown field: a wrong name must not list everything.
     init(_ request: Request, _ filters: Set<String>) throws {
         var fields: [String: String] = [:]
-        for (name, value) in request.uri.queryParameters {
-            let (name, value) = (String(name), String(value))
+        let form = try FormFields(request.uri.query ?? "")
+        for name in form.names {
             guard filters.contains(name) || ["limit", "after"].contains(name) else {
                 let known = (filters.sorted() + ["after", "limit"]).joined(separator: ", ")
                 throw ControlError.invalid("there is no field \"\(name.prefix(20))\" here; there are \(known)")
             }
-            guard fields.updateValue(value, forKey: name) == nil else {
+            guard fields.updateValue(form.first(name) ?? "", forKey: name) == nil else {
                 throw ControlError.invalid("the field \(name) is given twice")
             }
         }

@@ -142,6 +142,18 @@ package final class PeopleService: Sendable {
         return try await store.addFirstPerson(person) ? person : nil
     }
 
+    /// Uses a link of a person by an identity at an OpenID provider in the place of a password.
+    ///
+    /// - Returns: The person; `nil` where the link has expired or was used, or is for the first owner.
+    /// - Throws: ``PeopleError/identityTaken``.
+    package func connect(_ secret: OneSecret, to identity: ExternalIdentity) async throws -> Person? {
+        guard let id = try await link(secret)?.person, var person = try await store.person(id) else { return nil }
+        person.identity = identity
+        guard try await store.changePerson(person), try await store.useLink(secret.hash) != nil else { return nil }
+        try await store.endSessions(of: id, except: nil)
+        return person
+    }
+
     /// Draws the id of a new person.
     package static func newID() -> PersonID { PersonID(rawValue: String(OneSecret().text.prefix(16))) }
 }

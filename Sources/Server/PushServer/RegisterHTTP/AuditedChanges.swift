@@ -25,7 +25,8 @@ package struct AuditedChanges: Sendable {
             change, by: actor ?? .development, from: actor == nil ? .api : .console, before: before.flatMap(Self.tree))
         do {
             let document = try await body()
-            try await log.end(entry, .done, object: naming(document), after: Self.tree(document))
+            try await log.end(
+                entry, .done, object: naming(document), after: document is NothingLeft ? nil : Self.tree(document))
             return document
         } catch {
             try await log.end(entry, Self.outcome(of: error))

@@ -34,3 +34,17 @@ import Testing
     #expect(export.events.compactMap { $0.data["installationId"]?.text } == ["One"])
     #expect(export.notifications.map(\.recipient.name) == ["One"])
 }
+
+@Test func `the installations of a person are listed, whatever the id has`() async throws {
+    let world = try await HubWorld()
+    for id in ["a", "b", "c"] { try await world.put(id, #","userId":"José Ñ","tags":["\#(id)"]"#) }
+    try await world.put("other", #","userId":"ben""#)
+    func list(_ query: NotificationHubs.Query) async throws -> [StoredInstallation] {
+        try await world.hubs.list(query, of: world.hub)
+    }
+    let all = try await list(.init(user: "josé ñ"))
+    #expect(all.map(\.installation.id) == ["a", "b", "c"])
+    #expect(try await list(.init(user: "José Ñ", after: all[0].number, limit: 1)).map(\.installation.id) == ["b"])
+    #expect(try await list(.init(expression: "a || c", user: "José Ñ")).map(\.installation.id) == ["a", "c"])
+    #expect(try await list(.init(user: "José Ñ", isDead: true)).isEmpty)
+}
