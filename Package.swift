@@ -108,7 +108,8 @@ let server: [Target] = [
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
     part(
-        "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol", "Networking",
+        "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol",
+        "Networking",
         "PushCore",
         "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
     part("Console", in: "Server", "PushCore", "PushServer", "Texts", hummingbird, mustache, nioCore, logging),
@@ -117,7 +118,8 @@ let server: [Target] = [
 let apns: [Target] = [
     part("APNsProtocol", in: "APNs", "PushCore", crypto, cryptoExtras, x509, asn1),
     part(
-        "APNsFrontend", in: "APNs", "APNsProtocol", "Networking", "PushCore", "PushServer", hummingbird, nioCore, nioPosix,
+        "APNsFrontend", in: "APNs", "APNsProtocol", "Networking", "PushCore", "PushServer", hummingbird, nioCore,
+        nioPosix,
         nioSSL, logging, metrics, nioTLS),
 ]
 
@@ -191,13 +193,15 @@ let appSDK: [Target] = [
 let command: [Target] = [
     part(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "AppHost", "FCMProtocol", "Networking", "Platform",
-        "PushCore", "PushServer", "RelayProtocol", "Scheduling", "CoreValues", "Texts", crypto, cryptoExtras, x509, asn1,
+        "PushCore", "PushServer", "RelayProtocol", "Scheduling", "CoreValues", "Texts", crypto, cryptoExtras, x509,
+        asn1,
         argumentParser, yams, logging),
     .executableTarget(
         name: "aldaba",
         dependencies: [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaConfiguration",
-            "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol", "HubProtocol",
+            "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol",
+            "HubProtocol",
             "HubServer",
             "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer", "RelayAgent", "RelayProtocol",
             "RelayServer", "SQLiteStore", "Scheduling", "TodoList", "PictureService", crypto, x509, nioCore, nioPosix,

@@ -39,7 +39,7 @@ package enum HelpScreen {
         return Int(size.ws_col)
     }
 
-    /// What may stand in a line before its text: a label of an option, or the example that a comment is on.
+    /// The possible beginnings of a line before its text: the label of an option, or the example of a comment.
     private static func labels(of line: Substring) -> [Substring] {
         guard line.hasPrefix("  ") else { return [] }
         var labels: [Substring] = []

@@ -37,7 +37,8 @@ package struct ProgressMeter: Sendable {
             parts.append("[\(bar)] \(Int(share * 100)) %")
         }
         switch unit {
-        case .things(let name)?: parts.append(Terminal.text(total.map { "\(done) of \($0) \(name)" } ?? "\(done) \(name)"))
+        case .things(let name)?:
+            parts.append(Terminal.text(total.map { "\(done) of \($0) \(name)" } ?? "\(done) \(name)"))
         case .bytes?: parts.append("\(done >> 10) KiB")
         case nil: break
         }

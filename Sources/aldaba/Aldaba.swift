@@ -36,11 +36,13 @@ struct Aldaba: AsyncParsableCommand {
             CenterCommand.self, SettingsCommand.self, SendCommand.self, GetCommand.self, ListCommand.self,
             WithdrawCommand.self, ReportCommand.self,
             ExportCommand.self, MediaCommand.self,
-            DeviceCommand.self, RelayCommand.self, EnrolmentKeyCommand.self, PersonCommand.self, TeamCommand.self, AppCommand.self,
+            DeviceCommand.self, RelayCommand.self, EnrolmentKeyCommand.self, PersonCommand.self, TeamCommand.self,
+            AppCommand.self,
             KeyCommand.self,
             CertificateCommand.self,
             ServiceAccountCommand.self,
-            EnvironmentCommand.self, HubCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+            EnvironmentCommand.self, HubCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self,
+            DoctorCommand.self,
             ConfigurationPageCommand.self,
         ])
 

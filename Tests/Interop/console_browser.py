@@ -55,8 +55,8 @@ class Pages:
 
 
 def note(page, message):
-    """Keeps a message of the browser's console that is a fault; a breach of the policy is an error, too."""
-    if message.type in ("error", "warning") and not message.text.startswith(STATUS_OF_A_PAGE):
+    """Keeps an error of the browser's console; a breach of the policy is one."""
+    if message.type == "error" and not message.text.startswith(STATUS_OF_A_PAGE):
         page.faults.append(f"{message.type}: {message.text}")
 
 

@@ -55,18 +55,6 @@ PAGES = {
     "audit": "/console/audit",
     "audit-filtered": "/console/audit?action=revokeKey",
     "preferences": "/console/preferences",
-    "account": "/console/account",
-    "account-teams": "/console/account/teams",
-    "account-apps": "/console/account/apps",
-    "account-app": "/console/account/apps/{topic}",
-    "account-app-remove": "/console/account/apps/{topic}/remove",
-    "account-keys": "/console/account/keys",
-    "account-key-revoke": "/console/account/keys/{key}/revoke",
-    "account-certificates": "/console/account/certificates",
-    "account-service-accounts": "/console/account/service-accounts",
-    "account-enrolment-keys": "/console/account/enrolment-keys",
-    "account-hubs": "/console/account/hubs",
-    "account-hub": "/console/account/hubs/{hub}",
     "not-found": "/console/no-such-page",
 }
 
@@ -131,7 +119,7 @@ def make_campaign(path):
 
 def make_world(path, provider):
     """Sends a notification of each kind that a page has something to show for."""
-    world = World(path["http"], {"topic": path["topic"], "hub": path["hubName"], "key": path["keyId"]})
+    world = World(path["http"])
     token = path["deviceToken"]
     payload = {
         "aps": {"alert": {"title": "Buy milk", "subtitle": "Today", "body": "Two bottles, and the red net"}, "badge": 3},

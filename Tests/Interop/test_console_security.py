@@ -2,6 +2,7 @@
 reaches the pages."""
 
 import json
+import re
 import subprocess
 import sys
 import uuid
@@ -28,6 +29,8 @@ HOSTILE = [
     '\u202e<a href="//evil.example" class=injected>gnp.exe</a>\u2066',
     '<!--<base href="//evil.example/" class=injected>-->',
 ]
+# One that ends an attribute and an element, and one that is an address.
+SHORT = ['"><img src=x onerror=alert(1) class=injected>', "javascript:alert(1)"]
 SCHEMATHESIS = Path(sys.executable).parent / "schemathesis"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -108,19 +111,23 @@ def injected(page):
     return found
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", SHORT)
 def test_what_an_address_has_is_text(pages, written, text):
     page, found = pages(), []
+    more = ["after", "language", "limit", "back", "sent", "cursor", "hub"]
     for address in written.pages().values():
-        page.goto(address)
-        names = page.evaluate("[...document.querySelectorAll('main [name]')].map(field => field.name)")
-        query = {name: text for name in [*names, "after", "language", "limit", "back", "sent", "cursor", "hub"]}
-        page.goto(f"{address.split('?')[0]}?{urlencode(query)}")
+        names = re.findall(r'name="([^"]+)"', httpx.get(written.address + address).text)
+        page.goto(f"{address.split('?')[0]}?{urlencode({name: text for name in [*names[:40], *more]})}")
         found += [f"{address}: {fault}" for fault in injected(page)]
-    page.goto(f"/console/{quote(text, safe='')}")
-    found += injected(page)
-    page.goto(f"/console/notifications/{quote(text, safe='')}")
-    found += injected(page)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_path_has_is_text(pages, written, text):
+    page, found = pages(), []
+    for place in ("", "notifications/", "devices/", "campaigns/"):
+        page.goto(f"/console/{place}{quote(text, safe='')}")
+        found += [f"{place}: {fault}" for fault in injected(page)]
     assert not found, "\n".join(found)
 
 
@@ -139,7 +146,7 @@ FILL = """([number, text]) => {
 }"""
 
 
-@pytest.mark.parametrize("text", [HOSTILE[0], HOSTILE[3], HOSTILE[5]])
+@pytest.mark.parametrize("text", SHORT)
 def test_what_a_form_sends_is_text(pages, written, text):
     """Each form with a field, filled with a hostile text; what it leaves behind is on the pages of the tests after this."""
     page, found = pages(), []
@@ -157,10 +164,9 @@ def test_what_a_form_sends_is_text(pages, written, text):
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
-def test_what_others_write_is_text(pages, written, language):
-    page, found = pages(language), []
-    paths = [*written.pages().values(), *(f"/console/notifications/{each}" for each in written.hostile[:60])]
+def test_what_others_write_is_text(pages, written):
+    page, found = pages(), []
+    paths = [*written.pages().values(), *(f"/console/notifications/{each}" for each in written.hostile[:40])]
     for address in paths:
         page.goto(address)
         found += [f"{address}: {fault}" for fault in injected(page)]
@@ -200,9 +206,7 @@ def test_no_other_site_frames_a_page(pages, written):
     page.route("http://evil.example/", lambda route: route.fulfill(
         content_type="text/html", body=f"<iframe src='{written.address}/console/'></iframe>"))
     page.goto("http://evil.example/")
-    page.wait_for_timeout(500)
-    assert any("frame" in fault for fault in page.faults), page.faults
-    assert all("Inbox" not in frame.content() for frame in page.frames[1:] if frame.url.startswith("http"))
+    wait_until(lambda: page.frames[1].url.startswith("chrome-error:"), "the frame shows an error")
 
 
 FOREIGN = [
@@ -257,7 +261,8 @@ def test_the_lists_keep_to_their_description(written, tmp_path):
     """What Schemathesis makes of the description: requests that it allows, and others."""
     done = subprocess.run(
         [SCHEMATHESIS, "run", f"{written.address}/v1/openapi.json", "--include-path-regex", "^/v1/(notifications|devices)$",
-         "--include-method", "GET", "--phases", "examples,coverage,fuzzing", "--max-examples", "60", "--max-time", "60",
-         "--seed", "1", "--suppress-health-check", "all", "--exclude-checks", "unsupported_method"],
+         "--phases", "examples,coverage,fuzzing", "--max-examples", "60", "--max-time", "20", "--seed", "1",
+         "--suppress-health-check", "all", "--checks",
+         "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"],
         capture_output=True, text=True, timeout=150, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -339,7 +339,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .choice(["everybody", "reader", "sender", "admin", "owner"]), defaultText: "everybody",
                 programs: [.serve],
-                sentence: "Who sees in the console what notifications say: everybody who logs in, or from which role on.")
+                sentence:
+                    "Who sees in the console what notifications say: everybody who logs in, or from which role on.")
         case .consoleIssuer:
             Row(
                 type: .text, programs: [.serve],
@@ -348,12 +349,14 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .consoleClientID:
             Row(
                 type: .text, programs: [.serve],
-                sentence: "The id that the provider of console-oidc-issuer gave to the console; its redirect address is "
+                sentence:
+                    "The id that the provider of console-oidc-issuer gave to the console; its redirect address is "
                     + "https://NAME/console/login/callback.")
         default:
             Row(
                 type: .path, programs: [.serve],
-                sentence: "A file with the secret that belongs to console-oidc-client-id in one line, of this user or of "
+                sentence:
+                    "A file with the secret that belongs to console-oidc-client-id in one line, of this user or of "
                     + "root; without it the console is a public client, which PKCE protects.")
         }
     }

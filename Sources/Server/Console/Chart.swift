@@ -62,7 +62,7 @@ struct Chart {
         Self.area.bottom - (Self.area.bottom - Self.area.top) * min(max(value, 0) / scale.top, 1)
     }
 
-    /// As many labels as fit beside each other.
+    /// The labels that fit beside each other.
     private var shownLabels: [[String: Any]] {
         let longest = labels.map(\.count).max() ?? 1
         let room = max(1, Int((Self.area.right - Self.area.left) / Double(longest * 7 + 14)))

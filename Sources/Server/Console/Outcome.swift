@@ -1,7 +1,7 @@
 import PushCore
 import Texts
 
-/// What a state of a timeline means for a person.
+/// The meaning of a timeline's state for a person.
 struct Outcome {
     /// The kind of a state, which pages show by a sign and a colour.
     enum Tone: String {
@@ -39,7 +39,9 @@ struct Outcome {
 
     /// The line of a timeline that says what became of a notification: the last one, unless the device did not show it.
     static func decisive(_ entries: [JSONValue]) -> JSONValue? {
-        let hidden = entries.last { ["suppressed", "undecryptable"].contains(Outcome(state: $0["state"]?.text ?? "").name) }
+        let hidden = entries.last {
+            ["suppressed", "undecryptable"].contains(Outcome(state: $0["state"]?.text ?? "").name)
+        }
         let last = entries.last.map { Outcome(state: $0["state"]?.text ?? "").name }
         return ["handed", "acked", "unanswered"].contains(last) ? hidden ?? entries.last : entries.last
     }

@@ -73,7 +73,8 @@ package struct PageRenderer: Sendable {
 /// The pages of the navigation, in their order.
 enum Navigation {
     static let pages: [(section: String, path: String)] = [
-        ("inbox", ""), ("compose", "compose"), ("campaigns", "campaigns"), ("reports", "reports"), ("installations", "installations"), ("devices", "devices"), ("health", "health"),
+        ("inbox", ""), ("compose", "compose"), ("campaigns", "campaigns"), ("reports", "reports"),
+        ("installations", "installations"), ("devices", "devices"), ("health", "health"),
         ("relay", "relay"), ("account", "account"),
         ("audit", "audit"),
     ]

@@ -11,6 +11,14 @@ extension Visit {
         return ["iso": text, "text": local(instant)]
     }
 
+    /// The instant of a time in the reader's zone, as the API reads it. A text that is no such time stays as it is.
+    func instant(ofLocal text: String) -> String {
+        guard !text.hasSuffix("Z") else { return text }
+        guard let instant = Timestamp(text: text.count == 16 ? text + ":00Z" : text + "Z") else { return text }
+        let date = Date(timeIntervalSince1970: Double(instant.rawValue / 1000))
+        return instant.adding(milliseconds: Int64(-1000 * zone.secondsFromGMT(for: date))).description
+    }
+
     /// An instant in the reader's zone, to the second.
     func local(_ instant: Timestamp) -> String {
         let seconds = instant.rawValue / 1000

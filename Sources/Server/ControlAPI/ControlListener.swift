@@ -31,7 +31,7 @@ package struct ControlListener: Service, CustomStringConvertible {
             }
         }
 
-        /// Who may visit the console; `nil` where there is none.
+        /// The rule of access to the console; `nil` where there is none.
         var consoleAccess: ConsoleAccess? {
             switch self {
             case .secured(let services, _): services.people.map { .people($0) }

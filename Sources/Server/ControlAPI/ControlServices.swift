@@ -35,7 +35,7 @@ package struct ControlServices: Sendable {
     package var senders: any ProviderAuthentication
     /// The project that a team's service accounts were made for.
     package var project: @Sendable (TeamID) -> String = ProjectName.id
-    /// Reads what notifications contain; `nil` for a server that does not tell.
+    /// The store of notifications' contents; `nil` for a server that does not show them.
     package var inventory: (any InventoryStore)?
     /// The audit log; `nil` for a server that keeps none.
     package var audit: AuditLog?

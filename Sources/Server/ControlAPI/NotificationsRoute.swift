@@ -10,7 +10,7 @@ struct NotificationsRoute: Sendable {
     let withdrawal: any NotificationWithdrawal
     var broadcasts: Broadcasts?
     let access: ProviderAccess
-    /// What notifications contain; `nil` for a server that does not tell.
+    /// The store of notifications' contents; `nil` for a server that does not show them.
     var inventory: (any InventoryStore)?
 
     func respond(_ request: Request, reference: String) async throws -> Response {

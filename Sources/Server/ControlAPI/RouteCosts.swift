@@ -35,7 +35,8 @@ enum RouteCosts {
         return routes.map { "\($0.method.rawValue) \($0.path)" }.filter { !known.contains($0) && !$0.hasPrefix("HEAD") }
     }
 
-    static let rows: [Row] = server + register + consoleOfAccount + console + consoleOfHubs + tests + firebase + hubOfAzure + hubOfOurs
+    static let rows: [Row] =
+        server + register + console + consoleOfAccount + consoleOfHubs + tests + firebase + hubOfAzure + hubOfOurs
 
     private static func row(_ route: String, _ callers: Callers, cost: String, budget: String) -> Row {
         Row(route: route, callers: callers, cost: cost, budget: budget)
@@ -51,15 +52,21 @@ enum RouteCosts {
         [
             row("GET /console/login", .anyone, cost: "one row of the store", budget: shared),
             row(
-                "POST /console/login", .anyone, cost: "one hash of 32 MiB, one at a time",
+                "POST /console/login", .anyone, cost: "one hash of 16 MiB, one at a time",
                 budget: "32 waiting, and the pace of log-ins"),
             row("POST /console/logout", .anyone, cost: look, budget: own),
-            row("GET /console/login/provider", .anyone, cost: "a request to the OpenID provider an hour", budget: shared),
+            row(
+                "GET /console/login/provider", .anyone, cost: "a request to the OpenID provider an hour", budget: shared
+            ),
             row("GET /console/login/callback", .anyone, cost: "two requests to the OpenID provider", budget: shared),
             row("GET /console/setup", .anyone, cost: "one row of the store", budget: shared),
-            row("POST /console/setup", .anyone, cost: "one hash of 32 MiB, for the holder of a link", budget: "32 waiting"),
+            row(
+                "POST /console/setup", .anyone, cost: "one hash of 16 MiB, for the holder of a link",
+                budget: "32 waiting"),
             row("GET /console/confirm", .anyone, cost: look, budget: own),
-            row("POST /console/confirm", .anyone, cost: "one hash of 32 MiB, one at a time", budget: "the pace of log-ins"),
+            row(
+                "POST /console/confirm", .anyone, cost: "one hash of 16 MiB, one at a time",
+                budget: "the pace of log-ins"),
             row("GET /console/sessions", .anyone, cost: "the sessions of a person", budget: own),
             row("POST /console/sessions/end", .anyone, cost: "the sessions of a person", budget: own),
             row("POST /console/sessions/{id}/end", .anyone, cost: "the sessions of a person", budget: own),
@@ -84,7 +91,9 @@ enum RouteCosts {
             row("POST /console/compose/send", .anyone, cost: "a file of 10 MiB, and an audience", budget: shared),
             row("POST /console/compose/import", .anyone, cost: "a file of 10 MiB", budget: shared),
             row("GET /console/notifications/{id}", .anyone, cost: "1,000 rows of the store", budget: shared),
-            row("POST /console/notifications/{id}/resend", .anyone, cost: "one notification of the mailbox", budget: shared),
+            row(
+                "POST /console/notifications/{id}/resend", .anyone, cost: "one notification of the mailbox",
+                budget: shared),
             row("POST /console/notifications/{id}/withdraw", .anyone, cost: "1,000 rows of the store", budget: shared),
             row("GET /console/notifications/{id}/timeline", .anyone, cost: "1,000 rows of the store", budget: shared),
             row("GET /console/devices", .anyone, cost: page, budget: shared),
@@ -154,48 +163,6 @@ enum RouteCosts {
         row("GET /v1/apps", .team, cost: page, budget: own),
         row("GET /v1/audit", .team, cost: "2,000 rows of the store", budget: own),
         row("GET /v1/audit/export", .team, cost: "500 rows at a time, streamed", budget: own),
-    ]
-
-    /// The routes that change the register, on the development listener and for the pages alone.
-    private static let register =
-        ["teams", "hubs"].flatMap(list)
-        + ["keys", "certificates", "service-accounts", "enrolment-keys", "hubs/{hub}/keys", "hubs/{hub}/credentials"]
-        .flatMap { list($0) + [row("DELETE /v1/\($0)/{id}", .team, cost: page, budget: own)] } + registeredApps
-
-    private static func list(_ path: String) -> [Row] {
-        [
-            row("GET /v1/\(path)", .team, cost: page, budget: own),
-            row("POST /v1/\(path)", .team, cost: "a new key of RSA, and a row of the store", budget: own),
-        ]
-    }
-
-    /// The pages by which people change the register.
-    private static let consoleOfAccount =
-        [
-            "", "/teams", "/apps", "/apps/{topic}", "/apps/{topic}/remove", "/certificates", "/certificates/{id}/revoke",
-            "/keys", "/keys/{id}/revoke", "/service-accounts", "/service-accounts/{id}/revoke", "/enrolment-keys",
-            "/enrolment-keys/{id}/revoke", "/hubs", "/hubs/{hub}", "/hubs/{hub}/keys/{id}/revoke",
-            "/hubs/{hub}/credentials/{id}/remove",
-        ].map { row("GET /console/account\($0)", .anyone, cost: page, budget: shared) }
-        + [
-            "/teams", "/apps", "/apps/{topic}", "/apps/{topic}/remove", "/apps/{topic}/webhook",
-            "/apps/{topic}/webhook/remove", "/certificates", "/certificates/import", "/certificates/{id}/renew",
-            "/certificates/{id}/revoke", "/keys", "/keys/import", "/keys/{id}/revoke", "/service-accounts",
-            "/service-accounts/{id}/revoke", "/enrolment-keys", "/enrolment-keys/{id}/revoke", "/hubs",
-            "/hubs/{hub}/keys", "/hubs/{hub}/keys/{id}/revoke", "/hubs/{hub}/credentials",
-            "/hubs/{hub}/credentials/{id}/remove", "/hubs/{hub}/webhook", "/hubs/{hub}/webhook/remove",
-        ].map { row("POST /console/account\($0)", .anyone, cost: "a new key of RSA, and a page", budget: shared) }
-
-    private static let registeredApps = [
-        row("POST /v1/certificates/{id}/renew", .team, cost: "one signature of ECDSA", budget: own),
-        row("POST /v1/apps", .team, cost: look, budget: own),
-        row("PATCH /v1/apps/{topic}", .team, cost: page, budget: own),
-        row("DELETE /v1/apps/{topic}", .team, cost: "the app's registrations", budget: own),
-        row("GET /v1/apps/{topic}/webhook", .team, cost: page, budget: own),
-        row("PUT /v1/apps/{topic}/webhook", .team, cost: page, budget: own),
-        row("DELETE /v1/apps/{topic}/webhook", .team, cost: page, budget: own),
-        row("GET /v1/apps/{topic}/webhook/answers", .team, cost: page, budget: own),
-        row("GET /v1/hubs/{hub}/webhook/answers", .team, cost: look, budget: own),
     ]
 
     private static let firebase = [

@@ -21,7 +21,8 @@ enum ConsoleLink {
     }
 
     /// Makes the link of a server that nobody can log in to, once it listens; says where it is.
-    static func announce(in store: any PeopleStore, control: String, folder: DataFolder, at now: Timestamp) async throws {
+    static func announce(in store: any PeopleStore, control: String, folder: DataFolder, at now: Timestamp) async throws
+    {
         guard try await store.people().isEmpty else {
             // A link that was made before somebody logged in leads nowhere.
             try? FileManager.default.removeItem(atPath: folder.consoleSetUp)
@@ -32,6 +33,7 @@ enum ConsoleLink {
         // A log that others keep must not have the link.
         let place = isatty(STDERR_FILENO) == 1 ? address : "the address in \(folder.consoleSetUp)"
         Terminal.write(
-            "nobody can log in to the console yet: within ten minutes, open \(place); `aldaba person link` makes another")
+            "nobody can log in to the console yet: within ten minutes, open \(place); `aldaba person link` makes another"
+        )
     }
 }

@@ -60,7 +60,8 @@ package struct PersonCommand: AsyncParsableCommand {
         _ location: FolderOption, _ change: AuditChange, _ body: (SQLiteStore) async throws -> Result
     ) async throws -> Result {
         try await ServerRegister.readingStore(location.folder) { store in
-            do { return try await ServerRegister.audited(change, in: store) { try await body(store) } } catch let refusal
+            do { return try await ServerRegister.audited(change, in: store) { try await body(store) } } catch let
+                refusal
                 as PeopleError
             { throw CommandError(.failed, "\(refusal)") }
         }
@@ -137,7 +138,8 @@ package struct PersonCommand: AsyncParsableCommand {
 
         func run() async throws {
             let team = try PersonCommand.team(team)
-            try await PersonCommand.change(location, AuditChange(team == nil ? .removePerson : .changePerson, name)) { store in
+            try await PersonCommand.change(location, AuditChange(team == nil ? .removePerson : .changePerson, name)) {
+                store in
                 var person = try await PersonCommand.found(name, store)
                 guard team != nil else {
                     _ = try await store.removePerson(person.id)
@@ -153,7 +155,9 @@ package struct PersonCommand: AsyncParsableCommand {
     /// `aldaba person link`.
     struct Link: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a link by which a person sets a new password; without a name, by which the first owner is set up.")
+            abstract:
+                "Make a link by which a person sets a new password; without a name, by which the first owner is set up."
+        )
         @Argument(help: "The person's name; without it the first owner.") var name: String?
         @OptionGroup var location: FolderOption
 
@@ -172,7 +176,8 @@ package struct PersonCommand: AsyncParsableCommand {
             if let name { return try await PersonCommand.found(name, store) }
             guard try await store.people().isEmpty else {
                 throw CommandError(
-                    .invalidInput, "the console has people; name the one whose password is to be set: aldaba person list")
+                    .invalidInput,
+                    "the console has people; name the one whose password is to be set: aldaba person list")
             }
             return nil
         }

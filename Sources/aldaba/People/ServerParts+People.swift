@@ -22,10 +22,12 @@ extension ServerParts {
         guard let issuer = values.text(.consoleIssuer) else { return nil }
         guard let client = values.text(.consoleClientID) else {
             throw CommandError(
-                .invalidInput, "\(values.origin(.consoleIssuer)) names an OpenID provider; console-oidc-client-id is missing")
+                .invalidInput,
+                "\(values.origin(.consoleIssuer)) names an OpenID provider; console-oidc-client-id is missing")
         }
         guard issuer.hasPrefix("https://") || values.flag(.development) else {
-            throw CommandError(.invalidInput, "\(values.origin(.consoleIssuer)): \(issuer) does not begin with https://")
+            throw CommandError(
+                .invalidInput, "\(values.origin(.consoleIssuer)): \(issuer) does not begin with https://")
         }
         return OpenIDProvider(
             issuer: issuer, client: client, secret: try values.line(ofFile: .consoleClientSecretFile)?.wrappedValue,

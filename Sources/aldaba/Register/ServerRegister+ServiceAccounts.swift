@@ -31,14 +31,15 @@ extension ServerRegister {
         return account
     }
 
-    /// What is wrong with an address for service accounts; `nil` where it can be used.
+    /// The fault of an address for service accounts; `nil` where it can be used.
     static func fault(inAddress base: String) -> String? {
         let loopback = ["127.0.0.1", "localhost", "::1", "[::1]"]
         let address = URLComponents(string: base)
         guard let host = address?.host, !host.isEmpty,
             address?.scheme == "https" || (address?.scheme == "http" && loopback.contains(host))
         else {
-            return "\"\(base)\" is not an address https://host:port; plain http is for loopback, since access tokens are "
+            return
+                "\"\(base)\" is not an address https://host:port; plain http is for loopback, since access tokens are "
                 + "sent there"
         }
         return nil

@@ -61,7 +61,8 @@ extension ServeCommand {
         control.people = try core.consolePeople(values, http: hub.http, names: names, audit: control.audit)
         // Before the hubs', which know the paths that were added so far.
         control.interfaces.insert(
-            contentsOf: core.registerInterfaces(configuration, ports: ports, changes: AuditedChanges(log: control.audit)), at: 0)
+            contentsOf: core.registerInterfaces(
+                configuration, ports: ports, changes: AuditedChanges(log: control.audit)), at: 0)
         control.interfaces += core.conditionInterfaces(
             core.condition(status, recorder: recorder, certificate: tls, folder: configuration.folder))
         var services: [any Service] = [
@@ -106,11 +107,12 @@ extension ServeCommand {
         }
         services += [RegisterWatchService(parts: core), TopicService(broadcasts: core.broadcasts, logger: logger)]
         services += [
-            MediaSweepService(store: media.store), MallocTrimService(), MetricsHistoryService(recorder: recorder),
-            DatabaseReadingService(databases: core.databases),
+            MediaSweepService(store: media.store), MallocTrimService(),
+            DatabaseReadingService(databases: core.databases), MetricsHistoryService(recorder: recorder),
         ]
         services.append(
-            ReadyService(ports: ports, configuration: configuration, people: core.store, clock: core.clock, ready: ready))
+            ReadyService(
+                ports: ports, configuration: configuration, people: core.store, clock: core.clock, ready: ready))
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         do { try await group.run() } catch let failure as ControlListener.Failure {

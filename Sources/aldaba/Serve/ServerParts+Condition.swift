@@ -20,7 +20,7 @@ extension ServerParts {
         ]
     }
 
-    /// What this server knows of its own condition.
+    /// The condition of this server, as far as it knows it.
     func condition(
         _ status: ServerStatus, recorder: MetricsRecorder, certificate: ServerCertificate, folder: DataFolder
     ) -> ServerCondition {

@@ -89,7 +89,8 @@ struct UpSummary: Sendable {
                 (.hubName, hubName),
             ] { try members.encode(address, forKey: key) }
             for (key, address) in [
-                (Key.http, http), (.console, console), (.legacy, legacy), (.legacyFeedback, legacyFeedback), (.hub, hub),
+                (Key.http, http), (.console, console), (.legacy, legacy), (.legacyFeedback, legacyFeedback),
+                (.hub, hub),
             ] { try members.encode(address, forKey: key) }
         }
     }

@@ -1,5 +1,6 @@
 import Testing
-import Texts
+
+@testable import Texts
 
 @Suite struct CatalogueTests {
     private static let english = Catalogue.of(.english).texts

@@ -46,9 +46,10 @@ import Texts
         #expect(!drawn.contains("<title>") && drawn.matches(of: /text-anchor="middle"/).count < 40)
     }
 
-    @Test(arguments: [
-        ([], 1), ([0], 1), ([1], 1), ([3], 3), ([7], 8), ([10], 10), ([101], 150), ([0.4, 0.1], 0.4),
-    ] as [([Double], Double)])
+    @Test(
+        arguments: [
+            ([], 1), ([0], 1), ([1], 1), ([3], 3), ([7], 8), ([10], 10), ([101], 150), ([0.4, 0.1], 0.4),
+        ] as [([Double], Double)])
     func `the axis ends at a plain number`(_ figures: [Double], _ top: Double) {
         let scale = Chart.Scale(figures: figures)
         #expect(scale.top >= (figures.max() ?? 0) && scale.ticks.count <= 6)

@@ -39,6 +39,12 @@ private final class Sessions: DeviceSessions {
         return services
     }
 
+    /// The status of a change, and the device's state after it.
+    private func change(_ word: String, _ listener: RunningListener) async throws -> String {
+        let answer = try await listener.send("POST", "/v1/devices/5/\(word)")
+        return "\(answer.status) \(try JSONValue(answer.bytes)["state"]?.text ?? "")"
+    }
+
     @Test func `a device is told with its connection and the tokens of its apps`() async throws {
         let sealer = try #require(DeviceTokenSealer(keys: [Array(repeating: 7, count: 32)]))
         try await withListener(.development(try await services(sealer))) { listener in
@@ -56,17 +62,20 @@ private final class Sessions: DeviceSessions {
     @Test func `a device is blocked, unblocked and revoked, and its session ends`() async throws {
         let sealer = try #require(DeviceTokenSealer(keys: [Array(repeating: 7, count: 32)]))
         try await withListener(.development(try await services(sealer))) { listener in
-            func change(_ word: String) async throws -> String {
-                let answer = try await listener.send("POST", "/v1/devices/5/\(word)")
-                return "\(answer.status) \(try JSONValue(answer.bytes)["state"]?.text ?? "")"
-            }
-            #expect(try await change("block") == "200 blocked")
-            #expect(try await store.isBlocked(Self.device))
-            #expect(try await change("block").hasPrefix("409"))
-            #expect(try await change("unblock") == "200 active")
-            #expect(try await change("revoke") == "200 revoked")
-            #expect(try await change("unblock").hasPrefix("409"))
-            #expect(try await listener.send("POST", "/v1/devices/6/revoke").status == 404)
+            let block = try await change("block", listener)
+            #expect(block == "200 blocked")
+            let isBlocked = try await store.isBlocked(Self.device)
+            #expect(isBlocked)
+            let again = try await change("block", listener)
+            #expect(again.hasPrefix("409"))
+            let unblock = try await change("unblock", listener)
+            #expect(unblock == "200 active")
+            let revoke = try await change("revoke", listener)
+            #expect(revoke == "200 revoked")
+            let late = try await change("unblock", listener)
+            #expect(late.hasPrefix("409"))
+            let unknown = try await listener.send("POST", "/v1/devices/6/revoke")
+            #expect(unknown.status == 404)
         }
         let ended = sessions.ended.withLock { $0 }
         #expect(ended == [Self.device, Self.device])

@@ -32,12 +32,15 @@ package struct PushInterface: ControlInterface {
     package func add(to router: Router<ControlContext>, isSecured: Bool) {
         guard !isSecured else { return }
         router.post("v1/notifications") { request, _ in
-            _ = try await ProviderAccess(authentication: nil).team(nil)
-            return try await send(PushDocument(Array(buffer: try await request.wholeBody())))
+            let scope = try await ProviderAccess(authentication: nil).team(nil)
+            return try await send(PushDocument(Array(buffer: try await request.wholeBody())), for: scope)
         }
     }
 
-    private func send(_ document: PushDocument) async throws -> Response {
+    /// Sends a push.
+    ///
+    /// - Parameter scope: The team for which the caller may send; `nil` for every team.
+    private func send(_ document: PushDocument, for scope: TeamID?) async throws -> Response {
         let token = try await token(document)
         let app = try await app(token: token, document)
         var headers = HeaderBlock()
@@ -49,6 +52,9 @@ package struct PushInterface: ControlInterface {
         guard let team = document.team ?? app?.team else {
             let topic = document.topic.map { "no app has the topic \($0)" }
             throw ControlError.invalid("\(topic ?? "no app has this token"); \"team\" names the team that sends")
+        }
+        guard scope == nil || scope == team else {
+            throw ControlError(status: .forbidden, code: "forbidden", message: "the app is of another team")
         }
         var found = DevicePushGate.Found()
         // A directory that evicts at once what it has just read would cause an endless loop.

@@ -42,12 +42,17 @@ package struct CommandTexts: Sendable {
     /// A line in the language, with its indentation; `nil` where it has no translation.
     package func line(_ english: Substring) -> String? {
         let text = english.drop { $0 == " " }
-        return known(text).map { english[..<text.startIndex] + $0.text }
+        return known(text, depth: 0).map { english[..<text.startIndex] + $0.text }
     }
 
     /// The translation that covers the most of a text.
-    private func known(_ text: Substring) -> Translation? {
+    ///
+    /// - Parameter depth: How many texts this one is a part of. The limit keeps a line with many colons quick.
+    private func known(_ text: Substring, depth: Int) -> Translation? {
         if let plain = plain[String(text)] { return Translation(text: plain, count: text.count) }
-        return patterns.compactMap { $0.translation(of: text, known: known) }.max { $0.count < $1.count }
+        guard depth < 4 else { return nil }
+        return patterns.compactMap { $0.translation(of: text) { known($0, depth: depth + 1) } }.max {
+            $0.count < $1.count
+        }
     }
 }

@@ -82,11 +82,9 @@ extension CommandSection {
         Ejecuta un servidor, un agente y una aplicación de muestra en esta máquina.
 
         Server and devices are for development: their device tokens are those of the sandbox, unless --environment \
-        names another, and plain http on loopback needs no token. Each setting may also stand in an environment \
-        variable (ALDABA_APNS_PORT for --apns-port), or without its dashes in aldaba.yaml.
+        names another, and plain http on loopback needs no token.
         El servidor y los dispositivos son para desarrollar: sus tokens de dispositivo son los de pruebas (sandbox), \
-        salvo que --environment nombre otro entorno, y http sin TLS en loopback no necesita token. Cada ajuste puede \
-        estar también en una variable de entorno (ALDABA_APNS_PORT para --apns-port), o sin guiones en aldaba.yaml.
+        salvo que --environment nombre otro entorno, y http sin TLS en loopback no necesita token.
 
         everything, with its data kept in the data folder
         todo, con los datos guardados en la carpeta de datos

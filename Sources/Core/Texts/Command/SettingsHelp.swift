@@ -191,6 +191,11 @@ extension CommandSection {
         Cada ajuste puede estar también en una variable de entorno (ALDABA_APNS_PORT para --apns-port), o sin \
         guiones en aldaba.yaml.
 
+        {what} Each setting may also stand in an environment variable (ALDABA_APNS_PORT for --apns-port), or without \
+        its dashes in aldaba.yaml.
+        {what} Cada ajuste puede estar también en una variable de entorno (ALDABA_APNS_PORT para --apns-port), o sin \
+        guiones en aldaba.yaml.
+
         Who sees in the console what notifications say: everybody who logs in, or from which role on.
         Quién ve en la consola qué dicen las notificaciones: todos los que inician sesión, o a partir de qué función.
 

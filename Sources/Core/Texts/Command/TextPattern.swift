@@ -57,16 +57,16 @@ struct TextPattern: Sendable {
 
     /// The values of the placeholders, each as short as possible and not empty.
     private func values(in text: Substring) -> [Substring]? {
-        guard text.hasPrefix(pieces[0]), let last = pieces.last, text.hasSuffix(last) else { return nil }
-        var rest = text.dropFirst(pieces[0].count)
-        guard rest.count > last.count else { return nil }
-        rest = rest.dropLast(last.count)
+        guard text.utf8.starts(with: pieces[0].utf8), let last = pieces.last, text.hasSuffix(last) else { return nil }
+        var rest = text.utf8.dropFirst(pieces[0].utf8.count)
+        guard rest.count > last.utf8.count else { return nil }
+        rest = rest.dropLast(last.utf8.count)
         var values: [Substring] = []
         for piece in pieces.dropFirst().dropLast() {
-            guard let place = rest.dropFirst().firstRange(of: piece) else { return nil }
-            values.append(rest[..<place.lowerBound])
+            guard let place = rest.dropFirst().firstRange(of: piece.utf8) else { return nil }
+            values.append(text[rest.startIndex..<place.lowerBound])
             rest = rest[place.upperBound...]
         }
-        return rest.isEmpty ? nil : values + [rest]
+        return rest.isEmpty ? nil : values + [text[rest.startIndex..<rest.endIndex]]
     }
 }

@@ -14,7 +14,7 @@ extension CatalogueSection {
             device.state.revoked = revoked
             device.enrolled = Enrolled
             device.seen = Last seen, to the day
-            device.seen.never = not since it enrolled
+            device.seen.never = not after the day it enrolled
             device.none = No device has enrolled yet.
             device.none.filtered = No device on this page matches the filter.
             device.first = First page
@@ -37,7 +37,8 @@ extension CatalogueSection {
             device.registered = Registered
             device.waiting = Waiting
             device.missed = Missed
-            device.missed.expired.one = {count} expired while the device was away, since
+            device.missed.none = none
+            device.missed.expired.one = {count} expired while the device was away, at
             device.missed.expired.other = {count} expired while the device was away, the first of them at
             device.missed.cleared.one = {count} was cleared since too many waited, at
             device.missed.cleared.other = {count} were cleared since too many waited, the first of them at
@@ -85,7 +86,7 @@ extension CatalogueSection {
             device.state.revoked = revocado
             device.enrolled = Inscrito
             device.seen = Visto por última vez, día
-            device.seen.never = no desde que se inscribió
+            device.seen.never = no después del día en que se inscribió
             device.none = Todavía no se ha inscrito ningún dispositivo.
             device.none.filtered = Ningún dispositivo de esta página cumple el filtro.
             device.first = Primera página
@@ -108,7 +109,8 @@ extension CatalogueSection {
             device.registered = Registrada
             device.waiting = En espera
             device.missed = Perdidas
-            device.missed.expired.one = {count} caducó con el dispositivo ausente, desde
+            device.missed.none = ninguna
+            device.missed.expired.one = {count} caducó con el dispositivo ausente, el
             device.missed.expired.many = {count} caducaron con el dispositivo ausente, la primera el
             device.missed.expired.other = {count} caducaron con el dispositivo ausente, la primera el
             device.missed.cleared.one = {count} se borró porque esperaban demasiadas, el

@@ -1,5 +1,5 @@
 extension CatalogueSection {
-    /// What each state of a timeline means, and what to do about it.
+    /// The meaning of each state of a timeline, and the advice for it.
     static let explanation = CatalogueSection(
         english: """
             why.accepted = The server has accepted the notification.

@@ -1,5 +1,5 @@
 extension CatalogueSection {
-    /// What each error code of FCM means, and what to do about it.
+    /// The meaning of each error code of FCM, and the advice for it.
     static let messageRefusal = CatalogueSection(
         english: """
             why.failed.INVALID_ARGUMENT = It was refused, because the message has an impossible field.

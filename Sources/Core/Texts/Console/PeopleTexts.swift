@@ -2,7 +2,7 @@ extension CatalogueSection {
     /// The texts of the log-in, of sessions and of people.
     static let people = CatalogueSection(
         english: """
-            layout.accounts = Accounts
+            layout.accounts = People
             layout.sessions = Sessions
             people.hidden = Your role does not see what notifications say. An owner can change that with the setting console-payloads.
             people.login = Log in
@@ -69,7 +69,7 @@ extension CatalogueSection {
             people.endothers = End all other sessions
             """,
         spanish: """
-            layout.accounts = Cuentas
+            layout.accounts = Personas
             layout.sessions = Sesiones
             people.hidden = Su función no ve lo que dicen las notificaciones. Un propietario puede cambiarlo con el ajuste console-payloads.
             people.login = Iniciar sesión

@@ -1,5 +1,5 @@
 extension CatalogueSection {
-    /// What each reason of APNs means, and what to do about it.
+    /// The meaning of each reason of APNs, and the advice for it.
     static let appleRefusal = CatalogueSection(
         english: """
             why.failed.BadCollapseId = It was refused, because the collapse id has more than 64 bytes.

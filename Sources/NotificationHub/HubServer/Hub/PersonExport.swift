@@ -14,7 +14,7 @@ package struct PersonExport: Sendable {
         package var recipient: SendRecipient
         /// The notification's id; `nil` where none was made.
         package var id: String?
-        /// What became of it on a device of this server; empty for other push services.
+        /// The timeline on a device of this server; empty for other push services.
         package var timeline: [TimelineEntry]
     }
 

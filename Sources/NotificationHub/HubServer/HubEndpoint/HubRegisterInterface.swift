@@ -4,8 +4,8 @@ import Hummingbird
 import PushCore
 import PushServer
 
-/// The routes by which hubs, their keys and their credentials are made, listed and revoked. They are on listeners alone whose
-/// callers may act for every team.
+/// The routes by which hubs, their keys and their credentials are made, listed and revoked. Only listeners whose callers may
+/// act for every team have them.
 package struct HubRegisterInterface: ControlInterface {
     let database: HubDatabase
     /// The apps of the server's register.
@@ -40,7 +40,10 @@ package struct HubRegisterInterface: ControlInterface {
         guard !isSecured else { return }
         router.get(
             "v1/hubs",
-            use: handler { _, _ in .json(HubsAnswer(hubs: try await database.hubs().map(HubsAnswer.Item.init))) })
+            use: handler { _, _ in
+                let hubs = try await database.hubs().filter { Self.isInScope($0) }
+                return .json(HubsAnswer(hubs: hubs.map(HubsAnswer.Item.init)))
+            })
         router.post("v1/hubs", use: handler(createHub))
         router.get("v1/hubs/:hub/keys", use: handler(listKeys))
         router.post("v1/hubs/:hub/keys", use: handler(createKey))
@@ -74,8 +77,15 @@ package struct HubRegisterInterface: ControlInterface {
     /// The hub that the path names.
     func hub(_ context: ControlContext) async throws -> HubRecord {
         let name = Request.plain(try context.parameters.require("hub"))
-        guard let hub = try await database.hub(named: name) else { throw HubError.missing("the hub \(name)") }
+        guard let hub = try await database.hub(named: name), Self.isInScope(hub) else {
+            throw HubError.missing("the hub \(name)")
+        }
         return hub
+    }
+
+    /// Whether the person of the console acts for the hub's team.
+    private static func isInScope(_ hub: HubRecord) -> Bool {
+        ConsoleScope.current.map { $0 == hub.team } ?? true
     }
 
     /// How clients get a hub and a key.

@@ -196,7 +196,8 @@ enum OpenAPIRegister {
         "NewHubKey":{"type":"object","required":["name"],"additionalProperties":false,"properties":{
             "name":{"type":"string"},"kind":{"type":"string","enum":["signature","api","backend"]},
             "rights":{"type":"string"},"days":{"type":"integer"}}},
-        "HubCredential":{"type":"object","required":["number","kind","name","owner","address","createdAt"],"properties":{
+        "HubCredential":{"type":"object","required":["number","kind","name","owner","address","createdAt"],
+            "properties":{
             "number":{"type":"integer"},"kind":{"type":"string"},"name":{"type":"string"},"owner":{"type":"string"},
             "environment":{"type":"string"},"address":{"type":"string"},"expiresAt":{"type":"string"},
             "daysLeft":{"type":"integer"},"createdAt":{"type":"string"},"warning":{"type":"string"}}},

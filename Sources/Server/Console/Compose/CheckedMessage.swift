@@ -139,7 +139,7 @@ struct CheckedMessage {
         return list.map { ["id": $0, "name": texts.text("compose.view.\($0)"), "text": $1] }
     }
 
-    /// What a picture for many asks of its host; `nil` where it is small.
+    /// The load of a picture for many on its host; `nil` where it is small.
     private func load(_ texts: Catalogue) -> [String: Any]? {
         guard let devices = recipients, devices > 1, !message.media.isEmpty else { return nil }
         let bytes = Int(form.line("mediaBytes")) ?? 1_000_000

@@ -69,7 +69,7 @@ struct ComposeFields {
                 ("bodyB", .area),
             ]),
     ]
-    /// What stands in fields of a new form.
+    /// The values of fields in a new form.
     private static let defaults = ["unknownZone": "skip", "quietUnknownZone": "skip"]
 
     /// The values of the template.

@@ -43,7 +43,7 @@ struct PayloadUsage: Hashable, Sendable {
     }
 }
 
-/// What a picture asks of the computer that serves it.
+/// The load of a picture on the computer that serves it.
 struct PictureLoad: Hashable, Sendable {
     /// The size of the file in bytes.
     var bytes: Int

@@ -1,6 +1,6 @@
 import Texts
 
-/// What a person would see of a notification on one kind of screen, by that screen's usual settings.
+/// The look of a notification on one kind of screen, by that screen's usual settings.
 ///
 /// It is an approximation: fonts, widths and people's settings differ.
 struct ScreenPreview: Hashable, Sendable {
@@ -42,7 +42,7 @@ struct ScreenPreview: Hashable, Sendable {
         }
     }
 
-    /// What a screen shows of a notification; `nil` for a silent one.
+    /// The text that a screen shows of a notification; `nil` for a silent one.
     init?(_ message: ComposedMessage, in language: String?, on screen: Screen) {
         guard !message.isSilent else { return nil }
         self.screen = screen

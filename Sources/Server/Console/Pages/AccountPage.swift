@@ -3,7 +3,7 @@ import PushCore
 import PushServer
 import Texts
 
-/// What a developer keeps with the server, in the order of Apple's member centre.
+/// The list of a developer's apps, certificates and keys, in the order of Apple's member centre.
 enum AccountPage {
     static func add(to routes: ConsoleRoutes) {
         routes.get("account") { try await show($0) }

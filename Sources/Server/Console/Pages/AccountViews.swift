@@ -37,7 +37,7 @@ enum AccountCell {
 
 /// A table of the account, each row with what can be done to it.
 struct AccountTable {
-    /// What can be done to a row: a page that asks first, or a form that does it at once.
+    /// The action of a row: a page that asks first, or a form that acts at once.
     struct Action {
         var key: String
         var object: String
@@ -82,7 +82,7 @@ struct AccountForm {
     var fields: [FormField]
     /// The values and texts of choices that depend on the register, by their fields' names.
     var choices: [String: [(value: String, text: String)]] = [:]
-    /// What fields have where nothing was entered.
+    /// The values of fields where nothing was entered.
     var values: [String: String] = [:]
 
     /// - Parameter entered: What was entered and refused; `nil` for a form that was not sent.

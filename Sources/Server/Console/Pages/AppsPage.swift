@@ -6,7 +6,7 @@ import Texts
 /// The apps by their bundle ids; `GET` and `POST /v1/apps` as a page.
 enum AppsPage {
     static let path = "/console/account/apps"
-    /// What gives way when too many wait for a device.
+    /// The notifications that are dropped when too many wait for a device.
     static let overflows = ["dropOldest", "keepNewest", "clear"]
 
     static func add(to routes: ConsoleRoutes) {

@@ -61,7 +61,7 @@ struct CampaignForm {
     ]
 
     private(set) var values: [String: String]
-    /// What is wrong, by the names of fields.
+    /// The faults, by the names of fields.
     private(set) var faults: [String: String] = [:]
 
     /// An empty form.
@@ -182,12 +182,14 @@ struct CampaignForm {
             faults["audience"] = refusal.message
             return nil
         }
-        let last = pointer.split(separator: "/").last.map(String.init) ?? ""
-        let name = Self.members[pointer] ?? (pointer.split(separator: "/").count <= 2 ? last : "more")
-        let isKnown = Self.groups.contains { $0.fields.contains { $0.name == name } }
         guard !pointer.isEmpty else { return refusal.message }
-        faults[isKnown && values[name] != nil ? name : "more"] =
-            isKnown ? refusal.message : "\(pointer): \(refusal.message)"
+        let parts = pointer.split(separator: "/")
+        let name = Self.members[pointer] ?? (parts.count <= 2 ? parts.last.map(String.init) : nil)
+        if let name, name != "more", values[name] != nil {
+            faults[name] = refusal.message
+        } else {
+            faults["more"] = "\(pointer): \(refusal.message)"
+        }
         return nil
     }
 }
@@ -203,15 +205,5 @@ extension JSONValue {
             inner.merge(member.value)
             set(member.name, inner)
         }
-    }
-}
-
-extension Visit {
-    /// The instant of a time in the reader's zone, as the API reads it. A text that is no such time stays as it is.
-    func instant(ofLocal text: String) -> String {
-        guard !text.hasSuffix("Z") else { return text }
-        guard let instant = Timestamp(text: text.count == 16 ? text + ":00Z" : text + "Z") else { return text }
-        let date = Date(timeIntervalSince1970: Double(instant.rawValue / 1000))
-        return instant.adding(milliseconds: Int64(-1000 * zone.secondsFromGMT(for: date))).description
     }
 }

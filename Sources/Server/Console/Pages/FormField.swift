@@ -4,7 +4,7 @@ import Texts
 
 /// A field of a form as the template `form-field` shows it.
 struct FormField {
-    /// What a person enters.
+    /// The value that a person enters.
     enum Kind {
         /// A line, with the type of the browser's field.
         case line(type: String)

@@ -4,7 +4,7 @@ import PushCore
 import PushServer
 import Texts
 
-/// What properties become in the templates of a real installation; `POST /v1/hubs/{hub}/preview` as a page.
+/// The templates of a real installation with properties filled in; `POST /v1/hubs/{hub}/preview` as a page.
 enum HubTemplatesPage {
     static func add(to routes: ConsoleRoutes) {
         routes.get("templates") { try await show(HubVisit($0)) }

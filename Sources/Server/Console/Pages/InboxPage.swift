@@ -28,11 +28,7 @@ enum InboxPage {
         guard let text = visit.query.first(name)?.trimmingCharacters(in: .whitespaces), !text.isEmpty else {
             return nil
         }
-        guard ["from", "to"].contains(name), !text.hasSuffix("Z") else { return text }
-        let local = text.count == 16 ? text + ":00Z" : text + "Z"
-        guard let instant = Timestamp(text: local) else { return text }
-        let date = Date(timeIntervalSince1970: Double(instant.rawValue / 1000))
-        return instant.adding(milliseconds: Int64(-1000 * visit.zone.secondsFromGMT(for: date))).description
+        return ["from", "to"].contains(name) ? visit.instant(ofLocal: text) : text
     }
 
     private static func list(_ visit: Visit) async throws -> Response {
@@ -87,49 +83,21 @@ enum InboxPage {
         guard response.status == .ok else { return response }
         let inner = response.body
         response.body = ResponseBody { writer in
-            try await inner.write(RowWriter(writer: writer, visit: visit))
+            try await inner.write(EventConverter(writer: writer) { event($0, $1, visit) })
         }
         return response
     }
-}
 
-/// Turns the API's events into rows.
-private struct RowWriter: ResponseBodyWriter {
-    var writer: any ResponseBodyWriter
-    let visit: Visit
-    private var rest = ""
-
-    init(writer: any ResponseBodyWriter, visit: Visit) {
-        self.writer = writer
-        self.visit = visit
-    }
-
-    mutating func write(_ buffer: ByteBuffer) async throws {
-        rest += String(buffer: buffer)
-        var output = ""
-        while let end = rest.firstRange(of: "\n\n") {
-            output += converted(rest[..<end.lowerBound]) + "\n\n"
-            rest = String(rest[end.upperBound...])
+    /// The event of the page for one of the API.
+    private static func event(_ name: Substring, _ data: JSONValue, _ visit: Visit) -> String {
+        guard name == "notification" else {
+            let text = visit.texts.text("inbox.skipped", count: Int(data["count"]?.integer ?? 0))
+            return "event: status\ndata: \(JSONValue.object([.init("text", .string(text))]).json)\n\n"
         }
-        if !output.isEmpty { try await writer.write(ByteBuffer(string: output)) }
+        let html = visit.pages.fragment("inbox-row", texts: visit.texts, InboxRow.view(data, visit))
+        let row = JSONValue.object([.init("id", data["id"] ?? .null), .init("html", .string(html))])
+        return "event: row\ndata: \(row.json)\n\n"
     }
-
-    private func converted(_ event: Substring) -> String {
-        let lines = event.split(separator: "\n")
-        guard let data = lines.first(where: { $0.hasPrefix("data: ") })?.dropFirst(6),
-            let json = try? JSONValue(text: String(data))
-        else { return String(event) }
-        guard lines.contains("event: notification") else {
-            let count = json["count"]?.integer ?? 0
-            let text = visit.texts.text("inbox.skipped", count: Int(count))
-            return "event: status\ndata: \(JSONValue.object([.init("text", .string(text))]).json)"
-        }
-        let html = visit.pages.fragment("inbox-row", texts: visit.texts, InboxRow.view(json, visit))
-        let row = JSONValue.object([.init("id", json["id"] ?? .null), .init("html", .string(html))])
-        return "event: row\ndata: \(row.json)"
-    }
-
-    consuming func finish(_ trailingHeaders: HTTPFields?) async throws { try await writer.finish(trailingHeaders) }
 }
 
 /// A notification of the list as templates show it.

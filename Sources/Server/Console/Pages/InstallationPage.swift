@@ -17,7 +17,7 @@ enum InstallationPage {
     /// The members that the hub adds to an installation.
     private static let told = ["createdAt", "updatedAt", "lastSeen", "state", "fault"]
 
-    /// What a person entered, and why it was refused.
+    /// The values that a person entered, and the reason why they were refused.
     private struct Edit {
         var tags: String?
         var document: String?

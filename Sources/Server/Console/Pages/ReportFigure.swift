@@ -46,7 +46,7 @@ enum ReportFigure: String, CaseIterable {
     func count(_ counts: JSONValue) -> Int { Int(counts[rawValue]?.integer ?? 0) }
 }
 
-/// What the rows of a report are added up by.
+/// The property by which the rows of a report are added up.
 enum ReportGrouping: String, CaseIterable {
     case day, app, label, lane
 }

@@ -17,7 +17,8 @@ struct ConfirmPage: Sendable {
     ) -> Response {
         visit.page(
             "confirm", title: visit.texts.text("people.confirm"), section: "", status: status,
-            ["next": next, "name": visit.visitor.person?.name ?? "", "fault": fault.shown,
+            [
+                "next": next, "name": visit.visitor.person?.name ?? "", "fault": fault.shown,
                 "hasPassword": visit.visitor.person?.password != nil,
                 "hasProvider": people.provider != nil && visit.visitor.person?.identity != nil,
             ])

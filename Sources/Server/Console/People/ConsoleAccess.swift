@@ -30,7 +30,7 @@ package struct ConsolePeople: Sendable {
     }
 }
 
-/// Who may visit the pages of a listener.
+/// The rule by which people may visit the pages of a listener.
 package enum ConsoleAccess: Sendable {
     /// Everybody who reaches the listener; for development on loopback, where the listener checks `Host` and `Origin`.
     case open
@@ -66,7 +66,8 @@ package enum ConsoleAccess: Sendable {
         try await RequestScope.prove(visitor.scope.team.map(Caller.team) ?? .development)
         if let page = visitor.onlyPage, request.uri.path == "/console/" { return .redirect(to: page) }
         guard rule.admits(visitor, context) else {
-            throw ControlError.forbidden("your role does not include this; an owner or admin can do it or change the role")
+            throw ControlError.forbidden(
+                "your role does not include this; an owner or admin can do it or change the role")
         }
         if rule.needsConfirmation, !visitor.isConfirmed(forForm: request.method == .post, at: people.service.now) {
             let next = request.method == .get ? request.uri.description : rule.page

@@ -9,7 +9,8 @@ extension ConsolePermissions {
         }
 
     private static let accountReading = [
-        "", "/teams", "/apps", "/apps/:topic", "/apps/:topic/remove", "/certificates", "/certificates/:id/revoke", "/keys",
+        "", "/teams", "/apps", "/apps/:topic", "/apps/:topic/remove", "/certificates", "/certificates/:id/revoke",
+        "/keys",
         "/keys/:id/revoke", "/service-accounts", "/service-accounts/:id/revoke", "/enrolment-keys",
         "/enrolment-keys/:id/revoke", "/hubs", "/hubs/:hub", "/hubs/:hub/keys/:id/revoke",
         "/hubs/:hub/credentials/:id/remove",

@@ -7,14 +7,16 @@ extension ConsolePermissions {
             "reports/events", "reports/sends",
         ].map { Rule(route: "GET \($0)", need: .reader) }
         + [
-            "GET campaigns/new", "POST campaigns/new", "POST campaigns/:id/pause", "POST campaigns/:id/resume",
+            "POST campaigns/:id/pause", "POST campaigns/:id/resume",
             "POST campaigns/:id/cancel", "POST campaigns/:id/withdraw",
         ].map { Rule(route: $0, need: .sender, page: "/console/campaigns") }
         + [
-            "POST installations/:id/tags", "POST installations/:id/document", "POST installations/:id/delete",
-            "GET users/:id/export",
+            "POST installations/:id/tags", "POST installations/:id/document",
         ].map { Rule(route: $0, need: .admin, page: "/console/installations") }
-        + [
-            Rule(route: "POST users/:id/erase", need: .admin, needsConfirmation: true, page: "/console/installations")
-        ]
+        + ["POST installations/:id/delete", "POST users/:id/erase", "GET users/:id/export"].map {
+            Rule(route: $0, need: .admin, needsConfirmation: true, page: "/console/installations")
+        }
+        + ["GET campaigns/new", "POST campaigns/new"].map {
+            Rule(route: $0, need: .sender, needsConfirmation: true, page: "/console/campaigns/new")
+        }
 }

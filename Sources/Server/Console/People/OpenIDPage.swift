@@ -66,7 +66,8 @@ struct OpenIDPage: Sendable {
             throw ControlError.forbidden(visit.texts.text("people.provider.denied"))
         }
         let identity: ExternalIdentity
-        do { identity = try await provider.identity(ofCode: code, attempt, redirect: try redirect(visit)) } catch let fault
+        do { identity = try await provider.identity(ofCode: code, attempt, redirect: try redirect(visit)) } catch let
+            fault
             as OpenIDFault
         { throw refused(fault, visit) }
         let person = try await person(of: identity, attempt, visit)

@@ -117,7 +117,8 @@ struct PeoplePage: Sendable {
         let form = try await visit.request.form()
         guard let own = visit.visitor.membership else { throw ControlError.forbidden("you have no role") }
         let changed = form.first("role")?.isEmpty == false ? try membership(form, visit) : nil
-        let team = changed.map(\.team) ?? (own.team ?? form.first("team").flatMap { $0.isEmpty ? nil : TeamID(rawValue: $0) })
+        let team =
+            changed.map(\.team) ?? (own.team ?? form.first("team").flatMap { $0.isEmpty ? nil : TeamID(rawValue: $0) })
         let before = person.memberships.first { $0.team == team }
         guard before.map({ own.role.includes($0.role) }) ?? true else {
             throw ControlError.forbidden("your role does not include changing that person's role")
@@ -129,7 +130,9 @@ struct PeoplePage: Sendable {
         }
     }
 
-    private func makeLink(_ visit: Visit) async throws -> Response { try await showLink(of: try await person(visit), visit) }
+    private func makeLink(_ visit: Visit) async throws -> Response {
+        try await showLink(of: try await person(visit), visit)
+    }
 
     private func remove(_ visit: Visit) async throws -> Response {
         let person = try await person(visit)

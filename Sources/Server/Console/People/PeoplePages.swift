@@ -34,7 +34,7 @@ extension ConsolePeople {
 }
 
 extension Visit {
-    /// Where a log-in comes from.
+    /// The origin of a log-in.
     var origin: PeopleService.Origin {
         PeopleService.Origin(address: context.channel.remoteAddress, agent: request.headers[.userAgent])
     }

@@ -49,9 +49,9 @@ struct SetUpPage: Sendable {
             return try await show(visit, secret, faults)
         }
         let person: Person?
-        do { person = try await people.service.setUp(secret, name: name ?? "", password: password) } catch
-            is PasswordChecks.Busy
-        { throw ControlError.unavailable }
+        do {
+            person = try await people.service.setUp(secret, name: name ?? "", password: password)
+        } catch is PasswordChecks.Busy { throw ControlError.unavailable }
         guard let person else { return try await show(visit, secret, [:]) }
         try await people.recorded(.setPassword, person.name, by: .person(person.name)) {}
         let session = try await people.service.begin(person, from: visit.origin, endingSession: visit.shownSession)

@@ -3,17 +3,17 @@ import PushServer
 
 /// The party that visits a page.
 struct Visitor: Sendable {
-    /// What a visitor sees through the API.
+    /// The scope of a visitor in the API.
     struct Scope: Sendable {
         /// The team; `nil` for all teams.
         var team: TeamID?
         /// Whether what notifications say is shown.
         var seesPayloads = true
-        /// Who is named in the audit log.
+        /// The person that the audit log names.
         var actor = AuditActor.console
     }
 
-    /// What a person's visit adds.
+    /// The properties of a visit by a person with a session.
     private struct Known: Sendable {
         let secret: OneSecret
         let session: ConsoleSession
@@ -22,7 +22,7 @@ struct Visitor: Sendable {
     }
 
     private var known: Known?
-    /// What the visitor sees through the API.
+    /// The scope of the visitor in the API.
     let scope: Scope
 
     /// Whoever opens a console without people.

@@ -33,7 +33,7 @@ extension Templates {
         <table>
         <thead><tr>{{#columns}}<th scope="col">{{.}}</th>{{/columns}}</tr></thead>
         <tbody>
-        {{#rows}}<tr>{{#cells}}<td>{{#time}}{{>time}}{{/time}}{{#link}}<a href="{{to}}"><bdi>{{words}}</bdi></a>{{/link}}{{#code}}<code>{{.}}</code>{{/code}}{{#text}}<bdi>{{.}}</bdi>{{/text}}{{#state}}<span class="{{tone}}-text"><span class="mark" aria-hidden="true">{{mark}}</span> {{words}}</span>{{/state}}</td>{{/cells}}{{#actions}}<td><div class="actions">{{#list}}{{#isForm}}<form method="post" action="{{to}}"><button aria-label="{{name}}">{{words}}</button></form>{{/isForm}}{{^isForm}}<a class="button" href="{{to}}" aria-label="{{name}}">{{words}}</a>{{/isForm}} {{/list}}</div></td>{{/actions}}</tr>
+        {{#rows}}<tr>{{#cells}}<td>{{#time}}{{>time}}{{/time}}{{#link}}<a href="{{to}}"><bdi>{{words}}</bdi></a>{{/link}}{{#code}}<code>{{.}}</code>{{/code}}{{#text}}<bdi>{{.}}</bdi>{{/text}}{{#state}}<span class="{{tone}}-text"><span class="mark" aria-hidden="true">{{mark}}</span> {{words}}</span>{{/state}}</td>{{/cells}}{{#actions}}<td><div class="actions">{{#list}}{{#isForm}}<form method="post" action="{{to}}">{{>token}}<button aria-label="{{name}}">{{words}}</button></form>{{/isForm}}{{^isForm}}<a class="button" href="{{to}}" aria-label="{{name}}">{{words}}</a>{{/isForm}} {{/list}}</div></td>{{/actions}}</tr>
         {{/rows}}
         </tbody>
         </table>
@@ -43,7 +43,7 @@ extension Templates {
 
     /// A form of the account.
     static let accountForm = #"""
-        <form method="post" action="{{action}}">
+        <form method="post" action="{{action}}">{{>token}}
         <fieldset>
         <legend>{{heading}}</legend>
         {{#hint}}<p>{{.}}</p>{{/hint}}
@@ -73,7 +73,7 @@ extension Templates {
     static let accountConfirm = #"""
         {{<layout}}{{$main}}
         <div class="verdict warn"><p>{{consequence}}</p></div>
-        <form method="post" action="{{action}}">
+        <form method="post" action="{{action}}">{{>token}}
         {{#field}}{{>form-field}}{{/field}}
         <p class="actions"><button class="danger">{{button}}</button> <a class="button" href="{{back}}">{{t.account.cancel}}</a></p>
         </form>

@@ -3,7 +3,7 @@ extension Templates {
     static let compose = #"""
         {{<layout}}{{$head}}<script type="module" src="/console/compose.js"></script>{{/head}}{{$main}}
         <p>{{t.compose.intro}}</p>
-        <form class="compose" method="post" action="/console/compose/preview" enctype="multipart/form-data" data-live>
+        <form class="compose" method="post" action="/console/compose/preview" enctype="multipart/form-data" data-live>{{>token}}
         <div>
         <div class="buttons"><button name="do" value="preview">{{t.compose.preview}}</button></div>
         <input type="hidden" name="key" value="{{key}}"><input type="hidden" name="mediaBytes" value="{{mediaBytes}}">
@@ -34,7 +34,7 @@ extension Templates {
         <div data-preview tabindex="0" role="region" aria-label="{{t.compose.preview}}">{{>compose-preview}}</div>
         </form>
         <details class="same"><summary>{{t.compose.import}}</summary>
-        <form method="post" action="/console/compose/import" enctype="multipart/form-data">
+        <form method="post" action="/console/compose/import" enctype="multipart/form-data">{{>token}}
         <label for="f-payload">{{t.compose.field.payload}}</label><textarea id="f-payload" name="payload" spellcheck="false" aria-describedby="h-payload">{{payload}}</textarea>
         <span class="hint" id="h-payload">{{t.compose.hint.payload}}</span>
         <label>{{t.compose.field.apns}} <input name="file" type="file" accept=".apns,.json,application/json"></label>
@@ -58,7 +58,7 @@ extension Templates {
         <span class="hint" id="h-{{name}}">{{hint}}</span><span class="invalid" id="e-{{name}}" data-error="{{name}}">{{error}}</span></div>
         """#
 
-    /// What a person would see, the sizes, and the notification for each interface.
+    /// The previews, the sizes, and the notification for each interface.
     static let composePreview = #"""
         <p class="live" role="status">{{status}}</p>
         <ul class="faults">{{#faults}}<li class="invalid" data-field="{{field}}" data-text="{{text}}">✗ <a href="#f-{{field}}">{{label}}</a>: {{text}}</li>{{/faults}}</ul>

@@ -41,7 +41,7 @@ extension Templates {
         <dt>{{t.device.team}}</dt><dd>{{team}}</dd>
         <dt>{{t.device.registered}}</dt><dd>{{#registered}}{{>time}}{{/registered}}</dd>
         <dt>{{t.device.waiting}}</dt><dd><a href="{{waitingPath}}">{{waiting}}</a></dd>
-        <dt>{{t.device.missed}}</dt><dd>{{#missed}}<span>{{text}} {{#since}}{{>time}}{{/since}}</span><br>{{/missed}}{{^missed}}{{t.layout.none}}{{/missed}}</dd>
+        <dt>{{t.device.missed}}</dt><dd>{{#missed}}<span>{{text}} {{#since}}{{>time}}{{/since}}</span><br>{{/missed}}{{^missed}}{{t.device.missed.none}}{{/missed}}</dd>
         <dt>{{t.device.encryption}}</dt><dd>{{encryption}}</dd>
         <dt>{{t.device.token}}</dt><dd><details><summary><code>{{masked}}</code> <span class="quiet">{{t.device.token.show}}</span></summary><p><code>{{token}}</code></p><p class="quiet">{{t.device.token.fcm}}</p></details></dd>
         {{#fcm}}<dt>{{t.device.fcm}}</dt><dd>{{t.device.fcm.sender}} <code>{{sender}}</code>, {{t.device.fcm.subtype}} <code>{{subtype}}</code>{{#installation}}, {{t.device.fcm.installation}} <code>{{.}}</code>{{/installation}}</dd>{{/fcm}}
@@ -53,7 +53,7 @@ extension Templates {
         <section aria-labelledby="test">
         <h2 id="test">{{t.device.test}}</h2>
         <p>{{t.device.test.intro}}</p>
-        <form class="fields" method="post" action="/console/devices/{{device}}/test#test">
+        <form class="fields" method="post" action="/console/devices/{{device}}/test#test">{{>token}}
         <label>{{t.device.test.app}} <select name="token"{{#fault}} aria-invalid="true" aria-describedby="test-fault"{{/fault}}>{{#choices}}<option value="{{token}}"{{#isChosen}} selected{{/isChosen}}>{{label}}</option>{{/choices}}</select></label>
         <label>{{t.device.test.title}} <input name="title" value="{{title}}" maxlength="200"></label>
         <label>{{t.device.test.body}} <input name="body" value="{{body}}" maxlength="1000"></label>
@@ -76,10 +76,10 @@ extension Templates {
         <p><a href="/console/?device={{device}}">{{t.device.notifications.all}}</a></p>
         {{#changes}}
         <h2>{{t.device.change}}</h2>
-        {{#canBlock}}<p>{{t.device.block.what}}</p><form method="post" action="/console/devices/{{device}}/block"><button class="danger">{{t.device.block}}</button></form>{{/canBlock}}
-        {{#canUnblock}}<p>{{t.device.unblock.what}}</p><form method="post" action="/console/devices/{{device}}/unblock"><button>{{t.device.unblock}}</button></form>{{/canUnblock}}
+        {{#canBlock}}<p>{{t.device.block.what}}</p><form method="post" action="/console/devices/{{device}}/block">{{>token}}<button class="danger">{{t.device.block}}</button></form>{{/canBlock}}
+        {{#canUnblock}}<p>{{t.device.unblock.what}}</p><form method="post" action="/console/devices/{{device}}/unblock">{{>token}}<button>{{t.device.unblock}}</button></form>{{/canUnblock}}
         <p>{{t.device.revoke.what}}</p>
-        <form method="post" action="/console/devices/{{device}}/revoke#revoke" id="revoke">
+        <form method="post" action="/console/devices/{{device}}/revoke#revoke" id="revoke">{{>token}}
         <label><input type="checkbox" name="confirm" value="yes" required{{#revokeFault}} aria-invalid="true" aria-describedby="revoke-fault"{{/revokeFault}}> {{t.device.revoke.confirm}}</label>
         {{#revokeFault}}<p class="invalid" id="revoke-fault" role="alert">{{.}}</p>{{/revokeFault}}
         <p><button class="danger">{{t.device.revoke}}</button></p>

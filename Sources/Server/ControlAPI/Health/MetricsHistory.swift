@@ -1,7 +1,7 @@
 import Networking
 import PushCore
 
-/// What the counters of a server's metrics say at one instant, since the server began.
+/// The counts of a server's metrics at one instant, since the server began.
 package struct MetricsTotals: Sendable, Hashable {
     /// Notifications that were accepted.
     package var accepted = 0
@@ -52,7 +52,7 @@ package struct MetricsTotals: Sendable, Hashable {
         }
     }
 
-    /// What was added since earlier counts; what waits and is connected stays as it is.
+    /// The differences from earlier counts; the numbers of waiting and connected stay as they are.
     func since(_ earlier: MetricsTotals) -> MetricsTotals {
         var added = self
         added.accepted -= earlier.accepted
@@ -74,7 +74,7 @@ package struct MetricsTotals: Sendable, Hashable {
     }
 }
 
-/// What happened in each minute of the last day; a value.
+/// The counts of each minute of the last day; a value.
 package struct MetricsHistory: Sendable {
     /// The time for which a history is shown.
     package enum Span: String, Sendable, CaseIterable {
@@ -89,11 +89,11 @@ package struct MetricsHistory: Sendable {
         var limit: Int64 { self == .hour ? 60 : 96 }
     }
 
-    /// What happened in some minutes.
+    /// The counts of some minutes.
     package struct Sample: Sendable, Hashable {
         /// The time at which they begin.
         package var at: Timestamp
-        /// What was added in them, and what waited and was connected at their end.
+        /// The counts that were added, and the numbers of waiting and connected at the end.
         package var counts: MetricsTotals
     }
 

@@ -2,7 +2,7 @@ import PushCore
 
 /// A certificate or another credential that ends at a known time.
 package struct EndingCertificate: Sendable, Hashable {
-    /// What a certificate is for.
+    /// The purpose of a certificate.
     package enum Kind: String, Sendable {
         /// The server shows it to its clients.
         case server
@@ -12,9 +12,9 @@ package struct EndingCertificate: Sendable, Hashable {
         case hub
     }
 
-    /// What it is for.
+    /// The purpose.
     package var kind: Kind
-    /// Its name for people; no path.
+    /// The certificate's name for people; no path.
     package var name: String
     /// The time at which it ends.
     package var endsAt: Timestamp
@@ -60,7 +60,7 @@ package struct DiskSpace: Sendable, Hashable {
     var state: String { isReadOnly ? "readOnly" : free < Self.none ? "full" : free < Self.little ? "low" : "ok" }
 }
 
-/// What a server knows of its own condition.
+/// The condition of a server, as far as it knows it.
 package struct ServerCondition: Sendable {
     /// The status of `/health` and `/ready`.
     package var status: ServerStatus

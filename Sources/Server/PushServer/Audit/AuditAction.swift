@@ -1,5 +1,6 @@
 /// The kinds of changes that the audit log has.
 package enum AuditAction: String, Sendable, CaseIterable {
+    /// Each is a change of the register, by its object and verb.
     case addApp = "app.add"
     case updateApp = "app.update"
     case removeApp = "app.remove"
@@ -27,6 +28,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case logIn = "session.begin"
     case endSession = "session.end"
 
+    /// Each is a change of content.
     case withdrawNotification = "notification.withdraw"
     case addMedia = "media.add"
     case deleteMedia = "media.delete"
@@ -34,6 +36,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case unsubscribe = "topic.unsubscribe"
     case changeGroup = "group.change"
 
+    /// Each is a change of a hub.
     case addHub = "hub.add"
     case setHubLimits = "hub.limit"
     case setHubPictures = "hub.pictures"
@@ -52,6 +55,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case cancelCampaign = "campaign.cancel"
     case withdrawCampaign = "campaign.withdraw"
 
+    /// Each is a change of what tests set.
     case addFault = "fault.add"
     case removeFault = "fault.remove"
     case advanceClock = "clock.advance"

@@ -21,7 +21,7 @@ package enum AuditRedaction {
         "templates",
     ]
     private static let addresses: Set = ["url", "uri", "endpoint", "webhook"]
-    /// What the texts of secrets contain, whatever their names are.
+    /// The parts by which the text of a secret is recognized, whatever its name is.
     private static let values = ["-----BEGIN", "SharedAccess", "Bearer ", "bearer "]
 
     /// The tree without secrets, as JSON text; `nil` for `null`.

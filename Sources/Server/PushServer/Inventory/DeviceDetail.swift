@@ -22,7 +22,7 @@ package struct DeviceDetail: Sendable, Hashable {
         package var registeredAt: Timestamp
         /// The number of notifications that wait for the app.
         package var waiting = 0
-        /// What expired or was cleared while the device was away.
+        /// The notifications that expired or were cleared while the device was away.
         package var missed: [Missed] = []
         /// Whether the app has published a key to which senders encrypt.
         package var hasEncryptionKey = false

@@ -110,7 +110,7 @@ package struct InventoryNotification: Sendable, Hashable {
     package var timeline: NotificationTimeline
     /// The notification's state.
     package var state: NotificationFilter.State
-    /// What it contains; `nil` for a refused request.
+    /// The content; `nil` for a refused request.
     package var content: NotificationContent?
 
     /// Creates a notification in the list.

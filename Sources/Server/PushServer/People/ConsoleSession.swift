@@ -12,7 +12,7 @@ package struct OneSecret: Sendable {
     /// A secret that a browser shows.
     package init(text: String) { self.text = text }
 
-    /// What is stored of it: its SHA-256.
+    /// The token's SHA-256, which is stored.
     package var hash: [UInt8] { Array(SHA256.hash(data: Array(text.utf8))) }
 
     /// Another secret that only the holder of this one can compute.

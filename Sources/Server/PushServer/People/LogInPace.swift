@@ -4,7 +4,7 @@ import PushCore
 /// The pace of log-ins: who failed must wait longer and longer. Others' failures lock nobody out, since a network from which
 /// a person has logged in counts its own failures alone.
 package struct LogInPace: Sendable {
-    /// What failures are counted for.
+    /// The subject for which failures are counted.
     private enum Key: Hashable, Sendable {
         case network(ClientAddress?)
         case name(String)
@@ -64,9 +64,16 @@ package struct LogInPace: Sendable {
         trim(at: now)
     }
 
-    /// Forgets the failures of a name in the network from which the person has logged in.
-    package mutating func noteSuccess(name: String, address: ClientAddress?) {
-        failures[.nameInNetwork(name, address)] = nil
+    /// Forgets the failures of a name in the network from which the person has logged in, and the one that was counted for
+    /// this log-in before its password was checked.
+    package mutating func noteSuccess(name: String, address: ClientAddress?, isKnown: Bool) {
+        for key in Self.keys(name, address, isKnown: isKnown) {
+            guard let known = failures[key], known.count > 1, key != .nameInNetwork(name, address) else {
+                failures[key] = nil
+                continue
+            }
+            failures[key]?.count = known.count - 1
+        }
     }
 
     private static func keys(_ name: String, _ address: ClientAddress?, isKnown: Bool) -> [Key] {

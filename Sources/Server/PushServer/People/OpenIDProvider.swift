@@ -5,7 +5,7 @@ import PushCore
 
 /// A log-in that was begun at an OpenID provider; the browser has it in a cookie until it comes back.
 package struct OpenIDAttempt: Sendable {
-    /// What the log-in is for.
+    /// The purpose of the log-in.
     package enum Purpose: Sendable, Hashable {
         /// A session.
         case logIn
@@ -119,7 +119,9 @@ package actor OpenIDProvider {
     /// The person of a code.
     ///
     /// - Throws: ``OpenIDFault``.
-    package func identity(ofCode code: String, _ attempt: OpenIDAttempt, redirect: String) async throws -> ExternalIdentity {
+    package func identity(ofCode code: String, _ attempt: OpenIDAttempt, redirect: String) async throws
+        -> ExternalIdentity
+    {
         var fields = [
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirect),
             ("code_verifier", attempt.verifier), ("client_id", client),

@@ -11,7 +11,7 @@ package final class PasswordChecks: Sendable {
     private let queue = DispatchQueue(label: "aldaba.passwords", qos: .utility)
     private let waiting = Mutex(0)
     private let cost: PasswordHash.Cost
-    /// What is compared for a person without a password.
+    /// The hash that is compared for a person without a password.
     private let other: PasswordHash
 
     /// Makes a checker.

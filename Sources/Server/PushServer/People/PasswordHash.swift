@@ -21,8 +21,8 @@ package struct PasswordHash: Hashable, Sendable {
             self.parallelism = parallelism
         }
 
-        /// The cost of new hashes: 32 MiB, as OWASP's Password Storage Cheat Sheet has it.
-        package static let standard = Cost(rounds: 1 << 15, blockSize: 8, parallelism: 3)
+        /// The cost of new hashes: 16 MiB, as OWASP's Password Storage Cheat Sheet has it.
+        package static let standard = Cost(rounds: 1 << 14, blockSize: 8, parallelism: 5)
 
         /// Whether a hash of this cost can be computed here; a stored text might say anything.
         fileprivate var isBounded: Bool {

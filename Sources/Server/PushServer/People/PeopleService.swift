@@ -5,7 +5,7 @@ import Synchronization
 
 /// Logs people in and out, and changes who they are.
 package final class PeopleService: Sendable {
-    /// Where a log-in comes from.
+    /// The origin of a log-in.
     package struct Origin: Sendable {
         /// The peer's address; `nil` for a Unix socket.
         package var address: SocketAddress?
@@ -29,6 +29,7 @@ package final class PeopleService: Sendable {
         case later(seconds: Int64)
     }
 
+    /// The store of people and their sessions.
     package let store: any PeopleStore
     private let checks: PasswordChecks
     private let clock: @Sendable () -> Timestamp
@@ -60,7 +61,7 @@ package final class PeopleService: Sendable {
         // Counted before the check: guesses that arrive together must not all pass.
         pace.withLock { $0.noteFailure(name: name, address: network, isKnown: isKnown, at: now) }
         guard try await checks.matches(password, found?.password), let person = found else { return .refused }
-        pace.withLock { $0.noteSuccess(name: name, address: network) }
+        pace.withLock { $0.noteSuccess(name: name, address: network, isKnown: isKnown) }
         return .begun(try await begin(person, from: origin, endingSession: earlier), person)
     }
 

@@ -12,7 +12,7 @@ package struct PersonID: RawRepresentable, Hashable, Sendable, CustomStringConve
     package var description: String { rawValue }
 }
 
-/// What a person may do in the console.
+/// The roles of a person in the console.
 package enum PersonRole: String, Sendable, Hashable, CaseIterable {
     /// All of it, people too.
     case owner

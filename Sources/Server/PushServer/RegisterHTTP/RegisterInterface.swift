@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import PushCore
 
-/// The routes by which teams, apps, keys, certificates, service accounts and enrolment keys are made, changed and revoked. They
-/// are on listeners alone whose callers may act for every team.
+/// The routes by which teams, apps, keys, certificates, service accounts and enrolment keys are made, changed and revoked.
+/// Only listeners whose callers may act for every team have them.
 package struct RegisterInterface: ControlInterface {
     /// The parts of the register.
     package typealias Register = RegisterStore & CertificateRegister & TeamRegister & ServiceAccountRegister

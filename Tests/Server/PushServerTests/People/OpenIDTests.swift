@@ -8,7 +8,9 @@ import Testing
 
     private func claims(_ change: (inout JSONValue) -> Void = { _ in }) throws -> JSONValue {
         var claims = try JSONValue(
-            text: #"{"iss":"https://id.example","sub":"1","aud":"console","exp":1780272600,"iat":1780272000,"nonce":"n"}"#)
+            text:
+                #"{"iss":"https://id.example","sub":"1","aud":"console","exp":1780272600,"iat":1780272000,"nonce":"n"}"#
+        )
         change(&claims)
         return claims
     }

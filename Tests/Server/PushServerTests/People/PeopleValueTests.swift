@@ -29,7 +29,8 @@ private let now = Timestamp(seconds: 1_780_272_000)
     }
 
     @Test(arguments: [
-        "", "scrypt", "bcrypt$2$1$1$AA$AA", "scrypt$3$1$1$AA$AA", "scrypt$1073741824$8$1$AAAA$AAAA", "scrypt$2$1$1$AA$AA",
+        "", "scrypt", "bcrypt$2$1$1$AA$AA", "scrypt$3$1$1$AA$AA", "scrypt$1073741824$8$1$AAAA$AAAA",
+        "scrypt$2$1$1$AA$AA",
     ])
     func `other texts are no hashes`(_ text: String) { #expect(PasswordHash(text: text) == nil) }
 
@@ -76,8 +77,18 @@ private let now = Timestamp(seconds: 1_780_272_000)
     @Test func `success forgets the failures of the person there`() {
         var pace = LogInPace()
         for _ in 0..<6 { pace.noteFailure(name: "ada", address: here, isKnown: true, at: now) }
-        pace.noteSuccess(name: "ada", address: here)
+        pace.noteSuccess(name: "ada", address: here, isKnown: true)
         #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now) == 0)
+    }
+
+    @Test func `log-ins that succeed are no failures of their network`() {
+        var pace = LogInPace()
+        for number in 0..<100 {
+            pace.noteFailure(name: "person\(number)", address: here, isKnown: false, at: now)
+            pace.noteSuccess(name: "person\(number)", address: here, isKnown: false)
+        }
+        #expect(pace.pause(name: "ada", address: here, isKnown: false, at: now) == 0)
+        #expect(pace.count == 0)
     }
 
     @Test func `failures are forgotten after an hour, and the table is bounded`() {

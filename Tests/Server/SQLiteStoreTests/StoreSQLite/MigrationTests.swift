@@ -53,6 +53,13 @@ import Testing
             VALUES(5, 'command', 'user', 'root', 'app.add', 'com.example.todo');
         INSERT INTO audit_end(number, at, outcome) VALUES(1, 6, 'done')
         """,
+        23: """
+        INSERT INTO person(id, name, created_at) VALUES('P1', 'ada', 0);
+        INSERT INTO membership(person, place, role) VALUES('P1', 0, 'owner');
+        INSERT INTO console_session(hash, person, created_at, confirmed_at, used_at, address, agent)
+            VALUES(X'04', 'P1', 1, 1, 1, '192.0.2.1', 'Browser');
+        INSERT INTO person_link(hash, person, expires_at) VALUES(X'05', 'P1', 10)
+        """,
     ]
 
     private static func number(of migration: String) -> Int { Int(migration.prefix { $0.isNumber }) ?? 0 }

@@ -51,8 +51,10 @@ import Testing
         try await rule.check(AuditStoreContract(store))
     }
 
-    @Test(arguments: ["UPDATE audit SET at = 0", "DELETE FROM audit", "UPDATE audit_end SET at = 0", "DELETE FROM audit_end",
-        "REPLACE INTO audit SELECT * FROM audit", "REPLACE INTO audit_end SELECT * FROM audit_end"])
+    @Test(arguments: [
+        "UPDATE audit SET at = 0", "DELETE FROM audit", "UPDATE audit_end SET at = 0", "DELETE FROM audit_end",
+        "REPLACE INTO audit SELECT * FROM audit", "REPLACE INTO audit_end SELECT * FROM audit_end",
+    ])
     func `no statement changes the audit log`(sql: String) async throws {
         let number = try await store.beginAudit(
             AuditEntry(

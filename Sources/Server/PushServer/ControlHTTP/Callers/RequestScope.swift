@@ -6,7 +6,7 @@ import Synchronization
 /// One request under way: the caller that its work is counted for, and the connection that it came on.
 ///
 /// The scope is the task executor of the request's handler. Until a credential was checked, the work is in the queue of
-/// everybody without one; ``prove(_:)`` moves the rest to the caller's own queue.
+/// everybody without one; ``prove(_:key:)`` moves the rest to the caller's own queue.
 package final class RequestScope: TaskExecutor {
     /// The scope of the request that the current task serves; `nil` outside of one.
     @TaskLocal package static var current: RequestScope?
