@@ -53,7 +53,8 @@ enum OpenAPIServer {
         Operation(
             "get", "/v1/notifications/events", "followNotifications",
             "New and changed notifications, as server-sent events.", team,
-            query: ["app", "device", "state", "reason", "text", "from", "to"], answer: "Text",
+            query: ["app", "device", "state", "reason", "text", "from", "to", "since"], headers: ["Last-Event-ID"],
+            answer: "Text",
             type: "text/event-stream"),
         Operation(
             "post", "/v1/payloads/check", "checkPayload",

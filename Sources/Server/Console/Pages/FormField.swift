@@ -21,14 +21,19 @@ struct FormField {
 
     /// The field with its value and the fault in it.
     ///
-    /// - Parameter prefix: The beginning of the keys of its texts: `prefix.name`, and `prefix.name.hint` where there is a hint.
-    func view(_ value: String, fault: String?, prefix: String, _ texts: Catalogue) -> [String: Any] {
+    /// - Parameters:
+    ///   - prefix: The beginning of the keys of its texts: `prefix.name`, and `prefix.name.hint` where there is a hint.
+    ///   - form: The beginning of its id on a page with several forms; empty for the only one.
+    func view(
+        _ value: String, fault: String?, prefix: String, form: String = "", _ texts: Catalogue
+    ) -> [String: Any] {
         let key = "\(prefix).\(name)"
+        let id = form + name
         let hint = texts.texts["\(key).hint"]
         var view: [String: Any] = [
-            "name": name, "label": texts.text(key), "value": value, "hint": hint.shown, "fault": fault.shown,
+            "id": id, "name": name, "label": texts.text(key), "value": value, "hint": hint.shown, "fault": fault.shown,
             "described": String?(
-                [hint.map { _ in "\(name)-hint" }, fault.map { _ in "\(name)-fault" }]
+                [hint.map { _ in "\(id)-hint" }, fault.map { _ in "\(id)-fault" }]
                     .compactMap(\.self).joined(separator: " ")
             ).shown, "isWide": false, "line": false, "area": false, "choice": false,
             "check": false,

@@ -48,7 +48,11 @@ enum InboxPage {
             "states": states(visit), "apps": (try await visit.json("/v1/apps")["apps"]?.view) as Any,
             "empty": visit.texts.text(isFiltered ? "inbox.empty.filtered" : "inbox.empty"),
         ]
-        if isFirst { values["events"] = "/console/inbox/events\(page.text)" }
+        if isFirst {
+            var stream = page
+            stream.add("since", items.first?["id"]?.text ?? "1")
+            values["events"] = "/console/inbox/events\(stream.text)"
+        }
         if !isFirst { values["newest"] = "/console/\(page.text)" }
         if let next {
             var older = page
@@ -78,8 +82,10 @@ enum InboxPage {
 
     /// New and changed notifications as rows of the table.
     private static func events(_ visit: Visit) async throws -> Response {
+        var query = query(visit)
+        query.add("since", visit.request.headers[.lastEventID] ?? visit.query.first("since"))
         var response = try await visit.api.respond(
-            .get, "/v1/notifications/events\(query(visit).text)", in: visit.context)
+            .get, "/v1/notifications/events\(query.text)", in: visit.context)
         guard response.status == .ok else { return response }
         let inner = response.body
         response.body = ResponseBody { writer in
@@ -118,4 +124,8 @@ enum InboxRow {
         view["device"] = item["device"]?.text
         return view
     }
+}
+
+extension HTTPField.Name {
+    fileprivate static let lastEventID = HTTPField.Name("Last-Event-ID")!
 }

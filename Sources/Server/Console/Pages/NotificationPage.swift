@@ -60,6 +60,7 @@ enum NotificationPage {
         view["environment"] = item["environment"]?.text
         view["advice"] = outcome.advice(visit.texts)
         view["payload"] = payload?.indented
+        if payload?["aldaba"]?["encrypted"] != nil { view["isEncrypted"] = true }
         // The note of a refusal tells the fault and its place in the request.
         if outcome.tone == .bad { view["detail"] = decisive?["note"]?.text }
         return view

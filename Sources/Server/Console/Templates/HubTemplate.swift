@@ -15,13 +15,13 @@ extension Templates {
     static let formField = #"""
         <div class="field{{#isWide}} wide{{/isWide}}">
         {{#check}}<label><input type="checkbox" name="{{name}}" value="1"{{#isChosen}} checked{{/isChosen}}{{#described}} aria-describedby="{{described}}"{{/described}}> {{label}}</label>{{/check}}
-        {{^check}}<label for="{{name}}">{{label}}</label>{{/check}}
-        {{#hint}}<span class="hint" id="{{name}}-hint">{{.}}</span>{{/hint}}
-        {{#line}}<input id="{{name}}" name="{{name}}" type="{{type}}" value="{{value}}" autocomplete="off"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{/line}}
-        {{#area}}<textarea id="{{name}}" name="{{name}}" rows="{{rows}}" spellcheck="false"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>
+        {{^check}}<label for="{{id}}">{{label}}</label>{{/check}}
+        {{#hint}}<span class="hint" id="{{id}}-hint">{{.}}</span>{{/hint}}
+        {{#line}}<input id="{{id}}" name="{{name}}" type="{{type}}" value="{{value}}" autocomplete="off"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{/line}}
+        {{#area}}<textarea id="{{id}}" name="{{name}}" rows="{{rows}}" spellcheck="false"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>
         {{value}}</textarea>{{/area}}
-        {{#choice}}<select id="{{name}}" name="{{name}}"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{#options}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{text}}</option>{{/options}}</select>{{/choice}}
-        {{#fault}}<span class="invalid" id="{{name}}-fault">{{.}}</span>{{/fault}}
+        {{#choice}}<select id="{{id}}" name="{{name}}"{{#fault}} aria-invalid="true"{{/fault}}{{#described}} aria-describedby="{{described}}"{{/described}}>{{#options}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{text}}</option>{{/options}}</select>{{/choice}}
+        {{#fault}}<span class="invalid" id="{{id}}-fault">{{.}}</span>{{/fault}}
         </div>
 
         """#

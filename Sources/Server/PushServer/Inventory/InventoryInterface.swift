@@ -36,7 +36,10 @@ package struct InventoryInterface: ControlInterface {
                 ListQuery(request, Self.filters), team: access.team(request.headers[.authorization]))
         }
         router.get("v1/notifications/events") { request, _ in
-            try await events(ListQuery(request, Self.filters), team: access.team(request.headers[.authorization]))
+            let last = request.headers[.lastEventID]
+            return try await events(
+                ListQuery(request, Self.filters.union(["since"])), last: last,
+                team: access.team(request.headers[.authorization]))
         }
         router.get("v1/devices") { request, _ in
             try await devices(ListQuery(request, ["app", "state"]), team: access.team(request.headers[.authorization]))
@@ -71,8 +74,11 @@ package struct InventoryInterface: ControlInterface {
         return filter
     }
 
-    private func events(_ query: ListQuery, team: TeamID?) async throws -> Response {
-        let stream = NotificationStream(feed: feed, store: store, filter: try filter(query, team))
+    private func events(_ query: ListQuery, last: String?, team: TeamID?) async throws -> Response {
+        let since = try query.value("since", "the id of a notification") { NotificationID(text: $0) }
+        let stream = NotificationStream(
+            feed: feed, store: store, filter: try filter(query, team),
+            last: last.flatMap { NotificationID(text: $0) } ?? since)
         let slot = try slots.slot(for: team)
         return Response(
             status: .ok,

@@ -10,6 +10,8 @@ struct NotificationStream: Sendable {
     let feed: NotificationFeed
     let store: any InventoryStore
     let filter: NotificationFilter
+    /// The newest notification that the reader has; `nil` for a reader who wants later ones alone.
+    var last: NotificationID?
 
     /// The pause between two batches, and the number of notifications in one.
     private static let pause = Duration.milliseconds(250)
@@ -23,6 +25,7 @@ struct NotificationStream: Sendable {
         defer { feed.leave() }
         var position = feed.position
         try await writer.write(ByteBuffer(string: "retry: 2000\n: notifications\n\n"))
+        if let last { try await writer.write(try await events(after: last)) }
         let (wakes, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
         let tasks = [
             Task { for await _ in signals { continuation.yield(true) } },
@@ -40,16 +43,32 @@ struct NotificationStream: Sendable {
         }
     }
 
+    /// The events of the notifications that came after one, the newest of them.
+    private func events(after last: NotificationID) async throws -> ByteBuffer {
+        var filter = filter
+        filter.from = max(filter.from ?? .distantPast, NotificationIDGenerator.instant(of: last))
+        var buffer = ByteBuffer()
+        for found in try await store.notifications(filter, before: nil, limit: Self.batch).items.reversed()
+        where found.timeline.id > last {
+            try Self.write(found, to: &buffer)
+        }
+        return buffer
+    }
+
+    private static func write(_ found: InventoryNotification, to buffer: inout ByteBuffer) throws {
+        let json = try JSONEncoder().encode(NotificationsAnswer.Item(found))
+        buffer.writeString("id: \(found.timeline.id)\nevent: notification\ndata: ")
+        buffer.writeBytes(json)
+        buffer.writeString("\n\n")
+    }
+
     /// The events of some changes; the newest of them are looked up.
     private func events(_ changes: NotificationFeed.Changes) async throws -> ByteBuffer {
         var buffer = ByteBuffer()
         let ids = changes.ids.suffix(Self.batch)
         for id in ids {
             guard let found = try await store.notification(id, filter) else { continue }
-            let json = try JSONEncoder().encode(NotificationsAnswer.Item(found))
-            buffer.writeString("id: \(id)\nevent: notification\ndata: ")
-            buffer.writeBytes(json)
-            buffer.writeString("\n\n")
+            try Self.write(found, to: &buffer)
         }
         let skipped = changes.missed + changes.ids.count - ids.count
         if skipped > 0 { buffer.writeString("event: skipped\ndata: {\"count\":\(skipped)}\n\n") }

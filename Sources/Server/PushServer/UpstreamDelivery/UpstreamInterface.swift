@@ -143,7 +143,7 @@ package struct UpstreamInterface: ControlInterface {
 
 extension HTTPField.Name {
     /// The field with the id at which a stream of server-sent events continues.
-    fileprivate static var lastEventID: HTTPField.Name { HTTPField.Name("Last-Event-ID") ?? .range }
+    static var lastEventID: HTTPField.Name { HTTPField.Name("Last-Event-ID") ?? .range }
     /// A field that makes buffering proxies forward the response at once.
     static var xAccelBuffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
 }
