@@ -12,6 +12,7 @@ extension CatalogueSection {
             notification.source = Who says so
             notification.note = Note
             notification.payload = Payload
+            notification.payload.fault = Line {line}, column {column}: {what}
             notification.encrypted = The payload is encrypted to the app on the device; the server and the console cannot read it.
             notification.request = The provider's request
             notification.answer = The answer
@@ -47,6 +48,7 @@ extension CatalogueSection {
             notification.source = Quién lo dice
             notification.note = Nota
             notification.payload = Contenido
+            notification.payload.fault = Línea {line}, columna {column}: {what}
             notification.encrypted = El contenido está cifrado para la aplicación del dispositivo; ni el servidor ni la consola pueden leerlo.
             notification.request = La petición del proveedor
             notification.answer = La respuesta

@@ -22,7 +22,9 @@ enum NotificationPage {
                 status: answer.status, code: "notFound",
                 message: answer.status == .notFound ? visit.texts.text("notification.none") : answer.message)
         }
-        var values: [String: Any] = ["items": found.map { view($0, visit) }]
+        var items = found.map { view($0, visit) }
+        if let first = found.first { items[0]["payloadFault"] = try await payloadFault(first, visit) }
+        var values: [String: Any] = ["items": items]
         values["notice"] = notice
         let first = found.first?["id"]?.text ?? id
         values["sent"] = try await request(of: first, visit)
@@ -91,6 +93,21 @@ enum NotificationPage {
         view["at"] = visit.time(entry["at"]?.text)
         view["apple"] = Outcome(state: state).apple
         return view
+    }
+
+    /// The fault that the server's check finds in a payload, with its place in the text that the page shows.
+    private static func payloadFault(_ item: JSONValue, _ visit: Visit) async throws -> String? {
+        guard let content = item["content"], content["lane"]?.text == "apns", let payload = content["payload"] else {
+            return nil
+        }
+        var body: [JSONValue.Member] = [.init("payload", .string(payload.indented))]
+        if let type = content["pushType"] { body.append(.init("pushType", type)) }
+        let answer = try await visit.call(.post, "/v1/payloads/check", body: .object(body))
+        guard let fault = answer.json["faults"]?.items?.first, let what = fault["what"]?.text else { return nil }
+        let text = visit.texts.text(
+            "notification.payload.fault",
+            ["line": fault["line"]?.json ?? "", "column": fault["column"]?.json ?? "", "what": what])
+        return fault["meant"]?.text.map { "\(text) (\($0)?)" } ?? text
     }
 
     /// The provider's request and its answer, where the server remembers them.

@@ -44,6 +44,7 @@ extension Templates {
         </table>
         </div>
         {{#payload}}<h3>{{t.notification.payload}}</h3>
+        {{#payloadFault}}<p class="bad-text">✗ <bdi>{{.}}</bdi></p>{{/payloadFault}}
         {{#isEncrypted}}<p>{{t.notification.encrypted}}</p>{{/isEncrypted}}
         <pre tabindex="0"><code>{{.}}</code></pre>{{/payload}}
         </section>
