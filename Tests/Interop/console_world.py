@@ -37,6 +37,8 @@ PAGES = {
     "person": "/console/users/{person}",
     "templates": "/console/templates?installation={installation}",
     "devices": "/console/devices",
+    "preferences": "/console/preferences",
+    "api": "/console/api",
     "account": "/console/account",
     "account-teams": "/console/account/teams",
     "account-apps": "/console/account/apps",

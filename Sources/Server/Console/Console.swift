@@ -25,6 +25,7 @@ package struct Console: Sendable {
         if let people = access.people { PeoplePages.add(to: routes, people) }
         routes.get("language") { try LanguagePage.choose($0) }
         PreferencesPage.add(to: routes)
+        InterfacePage.add(to: routes)
         InboxPage.add(to: routes)
         AuditPage.add(to: routes)
         NotificationPage.add(to: routes)

@@ -80,6 +80,7 @@ enum RouteCosts {
             row("GET /console/**", .anyone, cost: "nothing is read", budget: shared),
             row("GET /console/audit", .anyone, cost: "2,000 rows of the store", budget: shared),
             row("GET /console/audit/export", .anyone, cost: "500 rows at a time, streamed", budget: shared),
+            row("GET /console/api", .anyone, cost: "nothing is read", budget: shared),
             row("GET /console/preferences", .anyone, cost: "nothing is read", budget: shared),
             row("POST /console/preferences", .anyone, cost: "nothing is read", budget: shared),
             row("GET /console/language", .anyone, cost: "nothing is read", budget: shared),

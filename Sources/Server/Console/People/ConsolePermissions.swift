@@ -86,7 +86,8 @@ enum ConsolePermissions {
     ]
 
     private static let reading = [
-        rule("GET ", .reader), rule("GET inbox/events", .reader), rule("GET notifications/:id", .reader),
+        rule("GET ", .reader), rule("GET inbox/events", .reader), rule("GET api", .reader),
+        rule("GET notifications/:id", .reader),
         rule("GET notifications/:id/timeline", .reader), rule("GET devices", .reader),
         rule("GET devices/:id", .readerOfDevice("id")), rule("GET health", .reader, all: true),
         rule("GET relay", .reader, all: true),

@@ -32,7 +32,7 @@ extension Templates {
         {{#same}}{{>same}}{{/same}}
         </main>
         <footer>
-        <span>{{zone}} <a href="/console/preferences">{{t.preferences.title}}</a></span>
+        <span>{{zone}} <a href="/console/preferences">{{t.preferences.title}}</a> · <a href="/console/api">{{t.api.title}}</a></span>
         <ul class="languages" aria-label="{{t.layout.language}}">
         {{#languages}}<li>{{#isCurrent}}<span lang="{{code}}" aria-current="true">{{name}}</span>{{/isCurrent}}{{^isCurrent}}<a lang="{{code}}" hreflang="{{code}}" href="/console/language?to={{code}}&amp;back={{path}}">{{name}}</a>{{/isCurrent}}</li>
         {{/languages}}

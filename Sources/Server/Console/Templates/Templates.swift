@@ -3,7 +3,7 @@ enum Templates {
     /// Every template.
     static let all: [(name: String, text: String)] = [
         ("layout", layout), ("error", error), ("time", time), ("token", token), ("same", same), ("chart", chart),
-        ("preferences", preferences), ("inbox", inbox), ("inbox-row", inboxRow),
+        ("preferences", preferences), ("api", api), ("inbox", inbox), ("inbox-row", inboxRow),
         ("notification", notification),
         ("login", login), ("setup", setUp), ("sessions", sessions), ("accounts", accounts), ("role-fields", roleFields),
         ("confirm", confirm),
