@@ -16,7 +16,7 @@ REPOSITORY = HERE.parent.parent
 ARTEFACTS = HERE / "artefacts"
 BINARY = Path(os.environ.get("ALDABA_BIN", REPOSITORY / ".build/debug/aldaba"))
 READY_SECONDS = 60
-INHERITED_NOT = ("ALDABA_", "TODOLIST_", "DBUS_", "XDG_")
+INHERITED_NOT = ("LANG", "LC_", "ALDABA_", "TODOLIST_", "DBUS_", "XDG_")
 
 
 def clean_environment(**extra):
