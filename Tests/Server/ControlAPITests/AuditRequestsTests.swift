@@ -32,7 +32,7 @@ private func entries(_ store: MemoryStore) async throws -> [AuditEntry] {
 }
 
 @Test func `what changes nothing has no entry`() async throws {
-    try await withAuditedServer { listener, store in
+    try await withAuditedServer { (listener, store) async throws in
         #expect(try await listener.send("GET", "/v1/notifications/5").status == 200)
         #expect(try await listener.send("DELETE", "/v1/nothing").status == 404)
         #expect(try await entries(store).isEmpty)
