@@ -85,7 +85,7 @@ private struct NotificationAnswer {
         if let broadcast = timeline.broadcast { members.append(.init("broadcast", Self.sums(broadcast))) }
         if let content { members.append(.init("content", Self.content(content))) }
         members.append(.init("timeline", .array(timeline.entries.map(Self.entry))))
-        return .object(members)
+        return .object(members.sorted { $0.name < $1.name })
     }
 
     /// The summary of the copies of a broadcast: their number so far, and the numbers that reached each state.
@@ -119,7 +119,7 @@ private struct NotificationAnswer {
             .init("source", .string(entry.source.rawValue)),
         ]
         if let note = entry.note { members.append(.init("note", .string(note))) }
-        return .object(members)
+        return .object(members.sorted { $0.name < $1.name })
     }
 }
 

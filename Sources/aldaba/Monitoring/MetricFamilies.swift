@@ -56,6 +56,7 @@ package enum MetricFamilies {
 
         "aldaba_app_messages_total": "Messages of apps to their providers, by outcome.",
         "aldaba_app_messages_streamed_total": "Messages of apps that were written to providers' streams.",
+        "aldaba_notification_streams": "Streams on which consoles and programs follow notifications.",
         "aldaba_app_message_streams": "Streams on which providers take messages of their apps.",
         "aldaba_hub_report_streams": "Streams on which providers follow what becomes of a hub's messages.",
         "aldaba_hub_refusals_total":

@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a text has the same placeholders in each language`() {
         func names(_ text: String) -> Set<Substring> {
-            Set(text.split(separator: "{").dropFirst().compactMap { $0.split(separator: "}").first })
+            Set(text.matches(of: /\{(\w+)\}/).map(\.output.1))
         }
         for (key, text) in Self.english {
             guard let other = Self.spanish[key] else { continue }

@@ -6,7 +6,7 @@ import Texts
     private static let pairs = CommandTexts.sections.flatMap(\.pairs)
 
     private static func placeholders(_ text: String) -> [Substring] {
-        text.split(separator: "{").dropFirst().compactMap { $0.split(separator: "}").first }.sorted()
+        text.matches(of: /\{(\w+)\}/).map(\.output.1).sorted()
     }
 
     @Test func `a section has pairs of lines`() {

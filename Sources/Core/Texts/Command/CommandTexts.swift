@@ -50,7 +50,7 @@ package struct CommandTexts: Sendable {
     /// - Parameter depth: How many texts this one is a part of. The limit keeps a line with many colons quick.
     private func known(_ text: Substring, depth: Int) -> Translation? {
         if let plain = plain[String(text)] { return Translation(text: plain, count: text.count) }
-        guard depth < 4 else { return nil }
+        guard depth < 3 else { return nil }
         return patterns.compactMap { $0.translation(of: text) { known($0, depth: depth + 1) } }.max {
             $0.count < $1.count
         }

@@ -13,7 +13,7 @@ extension CatalogueSection {
             people.logout = Log out
             people.provider = Log in by the identity provider
             people.provider.failed = The log-in by the identity provider failed. The server's log has the reason.
-            people.provider.other = This log-in was not begun in this browser, or is of somebody else. Begin again.
+            people.provider.foreign = This log-in was not begun in this browser, or is of somebody else. Begin again.
             people.provider.denied = The identity provider did not log you in.
             people.provider.unknown = Nobody here has the identity {subject}. An owner can send a link by which you connect it.
             people.name = Name
@@ -81,7 +81,7 @@ extension CatalogueSection {
             people.logout = Cerrar sesión
             people.provider = Iniciar sesión con el proveedor de identidad
             people.provider.failed = No se ha podido iniciar sesión con el proveedor de identidad. El motivo está en el registro del servidor.
-            people.provider.other = Este inicio de sesión no empezó en este navegador, o es de otra persona. Empiece de nuevo.
+            people.provider.foreign = Este inicio de sesión no empezó en este navegador, o es de otra persona. Empiece de nuevo.
             people.provider.denied = El proveedor de identidad no ha iniciado su sesión.
             people.provider.unknown = Nadie tiene aquí la identidad {subject}. Un propietario puede enviar un enlace para vincularla.
             people.name = Nombre

@@ -61,7 +61,7 @@ struct OpenIDPage: Sendable {
         let provider = try provider()
         guard let attempt = visit.request.cookies[Self.cookie].flatMap({ OpenIDAttempt(text: $0.value) }),
             let state = visit.query.first("state"), ConstantTime.equal(state.utf8, attempt.state.utf8)
-        else { throw ControlError.forbidden(visit.texts.text("people.provider.other")) }
+        else { throw ControlError.forbidden(visit.texts.text("people.provider.foreign")) }
         guard let code = visit.query.first("code") else {
             throw ControlError.forbidden(visit.texts.text("people.provider.denied"))
         }
@@ -88,7 +88,7 @@ struct OpenIDPage: Sendable {
             throw ControlError.forbidden(visit.texts.text("people.provider.unknown", ["subject": identity.subject]))
         case .confirm:
             guard let person = visit.visitor.person, person.identity == identity else {
-                throw ControlError.forbidden(visit.texts.text("people.provider.other"))
+                throw ControlError.forbidden(visit.texts.text("people.provider.foreign"))
             }
             return person
         case .link(let text):
