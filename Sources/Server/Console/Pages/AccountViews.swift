@@ -90,7 +90,9 @@ struct AccountForm {
         let own = entered.flatMap { $0.action == action ? $0 : nil }
         let fields = fields.map { field in
             let value = own?.fields.first(field.name) ?? own.map { _ in "" } ?? values[field.name] ?? ""
-            var view = field.view(value, fault: own?.fault(of: field.name), prefix: key, form: "\(key)-", visit.texts)
+            var view = field.view(
+                value, fault: own?.fault(of: field.name), prefix: key, form: key.replacing(".", with: "-") + "-",
+                visit.texts)
             if let options = choices[field.name] {
                 view["choice"] = [
                     "options": options.map {
