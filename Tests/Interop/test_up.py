@@ -341,7 +341,7 @@ def test_standard_output_is_exactly_one_line_of_json(run):
     assert set(json.loads(running.output)) == {
         "apns", "mcs", "http", "metrics", "ca", "key", "keyId", "teamId", "topic", "deviceToken", "data", "appLog",
         "fcm", "serviceAccount", "registrationToken", "hub", "hubName", "control", "legacy", "legacyFeedback", "socket",
-        "devices", "pids",
+        "devices", "pids", "console",
     }
     assert not running.data.exists()
 

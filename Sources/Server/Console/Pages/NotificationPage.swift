@@ -26,8 +26,9 @@ enum NotificationPage {
         if let first = found.first { items[0]["payloadFault"] = try await payloadFault(first, visit) }
         var values: [String: Any] = ["items": items]
         values["notice"] = notice
-        let first = found.first?["id"]?.text ?? id
-        values["sent"] = try await request(of: first, visit)
+        for name in ["id", "apnsId"] where values["sent"] == nil {
+            values["sent"] = try await request(of: found.first?[name]?.text ?? id, visit)
+        }
         return visit.page(
             "notification", title: visit.texts.text("notification.title"), section: "inbox",
             same: SameRequest(path: path, command: "get \(id)"), values)
@@ -112,7 +113,7 @@ enum NotificationPage {
 
     /// The provider's request and its answer, where the server remembers them.
     private static func request(of id: String, _ visit: Visit) async throws -> [String: Any]? {
-        let answer = try await visit.call(.get, "/v1/received?notification=\(id)&limit=1")
+        let answer = try await visit.call(.get, "/v1/received?notification=\(QueryText.encoded(id))&limit=1")
         guard answer.isSuccess, let item = answer.json["received"]?.items?.first else { return nil }
         var request = "\(item["method"]?.text ?? "") \(item["path"]?.text ?? "")\n"
         for field in item["headers"]?.members ?? [] { request += "\(field.name): \(field.value.text ?? "")\n" }

@@ -32,7 +32,7 @@ package struct ReceivedFilter: Sendable {
 
     /// The names of values that are compared as a whole.
     package enum Name: String, CaseIterable, Sendable {
-        /// Each is a member of the answer; `notification` is the id of one of the notifications in it.
+        /// Each is a member of the answer; `notification` is the id of one of the notifications in it, or the `apns-id` of its answer.
         case interface, token, app, team, key, topic, condition, title, body, state, status, namespace, notification
     }
 
@@ -65,7 +65,11 @@ package struct ReceivedFilter: Sendable {
     private static func hasValue(
         _ value: String, named name: Name, _ request: ReceivedRequest, state: String
     ) -> Bool {
-        if name == .notification { return request.accepted.contains { $0.id.description == value } }
+        if name == .notification {
+            // A refused request has no notification, but its answer has an id.
+            return request.accepted.contains { $0.id.description == value }
+                || request.answer?.fields.contains { $0.name == "apns-id" && $0.value == value } == true
+        }
         return value == self.value(name, of: request, state: state)
     }
 
