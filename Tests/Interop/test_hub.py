@@ -276,7 +276,7 @@ def test_refusals_of_the_own_api_say_where(path, control):
     _, problem = own.ask("POST", "/campaigns", {
         "content": {"body": "x"}, "experiment": {"holdOut": 0, "variants": shares}})
     assert problem["pointer"] == "/content"
-    for rest in ("/installations?user=anna", "/campaigns?audience=de", "/sends?status=Scheduled"):
+    for rest in ("/installations?usr=anna", "/campaigns?audience=de", "/sends?status=Scheduled"):
         status, problem = own.ask("GET", rest)
         assert status == 400 and "there is no such parameter" in problem["detail"], rest
     too_large = {"content": {"body": "x" * 5000}}

@@ -58,7 +58,7 @@ struct CancelCommand: ParsableCommand {
         commandName: "cancel", abstract: "Cancel scheduled notifications.")
     @Argument(help: "The identifiers, as `pending` shows them.") var identifiers: [String] = []
     @Flag(help: "All that the app has.") var all = false
-    @Option(help: "The app of which they are (default: what `aldaba notify` made).")
+    @Option(help: "The app of which they are.")
     var app = NotificationsCommand.terminal
     @OptionGroup var agent: AgentOption
 

@@ -159,7 +159,7 @@ extension CommandSection {
         All that the app has.
         Todas las que tiene la aplicación.
 
-        The app of which they are (default: what `aldaba notify` made).
-        La aplicación de la que son (por omisión: las que hizo `aldaba notify`).
+        The app of which they are.
+        La aplicación de la que son.
         """)
 }
