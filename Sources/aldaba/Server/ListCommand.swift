@@ -60,6 +60,9 @@ package struct ListCommand: AsyncParsableCommand {
         var state: String
         var last: String
         var lastAt: String?
+        var title: String?
+        var body: String?
+        var pushType: String?
 
         var line: String {
             let device = device.map { "  device \($0)" } ?? ""
