@@ -1,10 +1,10 @@
 /// A form of a text that contains a number (Unicode CLDR, Language Plural Rules).
 package enum PluralForm: String, Sendable, CaseIterable {
-    /// One item.
+    /// The form for a single item.
     case one
-    /// Whole millions, in Spanish.
+    /// The form for whole millions, in Spanish.
     case many
-    /// Every other number.
+    /// The form for every other number.
     case other
 }
 

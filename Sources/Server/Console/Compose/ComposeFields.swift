@@ -13,7 +13,7 @@ struct ComposeFields {
         case number
         case instant
         case clock
-        /// One of these values; an empty one is the default.
+        /// A choice of these values; an empty one is the default.
         case choice([String])
         case check
     }

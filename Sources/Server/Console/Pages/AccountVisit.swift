@@ -92,7 +92,7 @@ extension Visit {
 
     /// Asks a route to change something.
     ///
-    /// - Throws: Its refusal.
+    /// - Throws: The refusal of the route.
     func change(_ method: HTTPRequest.Method, _ path: String, body: JSONValue? = nil) async throws -> JSONValue {
         let answer = try await call(method, path, body: body)
         guard answer.isSuccess else {

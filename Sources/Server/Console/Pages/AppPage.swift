@@ -3,7 +3,7 @@ import PushCore
 import PushServer
 import Texts
 
-/// One app: its settings, its webhook, and the certificates and keys that may send to it.
+/// The page of an app: its settings, its webhook, and the certificates and keys that may send to it.
 enum AppPage {
     static func add(to routes: ConsoleRoutes) {
         routes.get("account/apps/:topic") { try await show($0) }

@@ -4,7 +4,7 @@ import PushCore
 import PushServer
 import Texts
 
-/// Whom an expression means: how many, ten of them, or the fault at its character; `POST /v1/hubs/{hub}/audience` as a page.
+/// The audience of an expression: its size, ten of it, or the fault at its character; `POST /v1/hubs/{hub}/audience` as a page.
 enum AudiencesPage {
     static func add(to routes: ConsoleRoutes) {
         routes.get("audiences") { try await show(HubVisit($0)) }

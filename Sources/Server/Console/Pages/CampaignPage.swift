@@ -4,7 +4,7 @@ import PushCore
 import PushServer
 import Texts
 
-/// One campaign: its state, its funnel as it grows, its recipients, and what can be done with it.
+/// The page of a campaign: its state, its funnel as it grows, its recipients, and what can be done with it.
 enum CampaignPage {
     static func add(to routes: ConsoleRoutes) {
         routes.get("campaigns/:id") { try await show(HubVisit($0)) }

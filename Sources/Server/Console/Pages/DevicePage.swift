@@ -4,7 +4,7 @@ import PushCore
 import PushServer
 import Texts
 
-/// One device with its apps and its last notifications; `GET /v1/devices/{id}` as a page.
+/// The page of a device with its apps and its last notifications; `GET /v1/devices/{id}` as a page.
 enum DevicePage {
     /// The number of its notifications that are shown.
     private static let limit = 50

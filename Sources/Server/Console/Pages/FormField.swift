@@ -10,7 +10,7 @@ struct FormField {
         case line(type: String)
         /// Some lines.
         case area(rows: Int)
-        /// One of some values; an empty value is the choice of none.
+        /// A choice of some values; an empty value is the choice of none.
         case choice([String])
         /// Yes or no.
         case check

@@ -60,7 +60,7 @@ struct HubVisit {
 
     /// Asks a route of the hub to do something.
     ///
-    /// - Throws: Its refusal.
+    /// - Throws: The refusal of the route.
     func change(_ method: HTTPRequest.Method, _ path: String, body: JSONValue? = nil) async throws -> JSONValue {
         let answer = try await visit.call(method, path, body: body)
         guard answer.isSuccess else {

@@ -5,7 +5,7 @@ extension Templates {
         {{#at}}<p><code>{{before}}<mark>{{at}}</mark>{{after}}</code></p>{{/at}}</div>{{/wrong}}
         """#
 
-    /// Whom an expression means.
+    /// The installations that an expression selects.
     static let audiences = #"""
         {{<layout}}{{$main}}
         {{>hub-top}}

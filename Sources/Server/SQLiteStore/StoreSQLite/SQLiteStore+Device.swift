@@ -4,7 +4,7 @@ import GRDB
 import PushCore
 import PushServer
 
-/// One device with its apps, for the API.
+/// The look-up of a device with its apps, for the API.
 extension SQLiteStore {
     /// Reads the device's rows in one transaction.
     package func device(_ device: DeviceID, team: TeamID?) async throws -> DeviceDetail? {
