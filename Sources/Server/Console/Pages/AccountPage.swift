@@ -21,14 +21,14 @@ enum AccountPage {
     private static func show(_ visit: Visit) async throws -> Response {
         let certificates = try await visit.json("/v1/certificates")
         let lists: [(part: String, count: Int)] = [
-            ("teams", try await count("/v1/teams", "teams", visit)),
-            ("apps", try await count("/v1/apps?limit=1000", "apps", visit)),
+            ("teams", try await count("/v1/teams", member: "teams", visit)),
+            ("apps", try await count("/v1/apps?limit=1000", member: "apps", visit)),
             ("certificates", certificates["certificates"]?.items?.filter(isValid).count ?? 0),
-            ("keys", try await count("/v1/keys", "keys", visit)),
-            ("devices", try await count("/v1/devices?limit=1000", "devices", visit)),
-            ("service-accounts", try await count("/v1/service-accounts", "serviceAccounts", visit)),
-            ("enrolment-keys", try await count("/v1/enrolment-keys", "enrolmentKeys", visit)),
-            ("hubs", try await count("/v1/hubs", "hubs", visit)),
+            ("keys", try await count("/v1/keys", member: "keys", visit)),
+            ("devices", try await count("/v1/devices?limit=1000", member: "devices", visit)),
+            ("service-accounts", try await count("/v1/service-accounts", member: "serviceAccounts", visit)),
+            ("enrolment-keys", try await count("/v1/enrolment-keys", member: "enrolmentKeys", visit)),
+            ("hubs", try await count("/v1/hubs", member: "hubs", visit)),
         ]
         let cards = lists.map { part, count in
             [
@@ -43,7 +43,7 @@ enum AccountPage {
             same: SameRequest(path: "/v1/teams", command: "team list"), ["cards": cards])
     }
 
-    private static func count(_ path: String, _ member: String, _ visit: Visit) async throws -> Int {
+    private static func count(_ path: String, member: String, _ visit: Visit) async throws -> Int {
         (try await visit.json(path)[member]?.items ?? []).filter(isValid).count
     }
 

@@ -142,7 +142,7 @@ extension JSONValue {
     }
 
     /// A route's address of one object.
-    static func path(_ list: String, _ id: String, _ rest: String = "") -> String {
+    static func path(_ list: String, _ id: String, rest: String = "") -> String {
         "/v1/\(list)/\(QueryText.encoded(id))\(rest)"
     }
 }

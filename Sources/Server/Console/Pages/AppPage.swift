@@ -120,7 +120,7 @@ enum AppPage {
     private static func setWebhook(_ visit: Visit) async throws -> Response {
         let topic = try visit.component("topic")
         let form = try await visit.form()
-        let path = JSONValue.path("apps", topic, "/webhook")
+        let path = JSONValue.path("apps", topic, rest: "/webhook")
         let body = JSONValue.document([("url", form.string("url"))])
         let answer = try await visit.call(.put, path, body: body)
         guard answer.isSuccess, let secret = answer.json["secret"]?.text else {
@@ -137,7 +137,7 @@ enum AppPage {
 
     private static func removeWebhook(_ visit: Visit) async throws -> Response {
         let topic = try visit.component("topic")
-        _ = try await visit.change(.delete, JSONValue.path("apps", topic, "/webhook"))
+        _ = try await visit.change(.delete, JSONValue.path("apps", topic, rest: "/webhook"))
         return visit.redirect(to: page(topic), after: "webhook.removed")
     }
 }

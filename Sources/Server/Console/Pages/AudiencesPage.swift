@@ -21,7 +21,7 @@ enum AudiencesPage {
             let answer = try await hub.visit.call(.post, "\(hub.root)/audience", body: body)
             status = answer.status
             if answer.isSuccess {
-                values["audience"] = view(answer.json, expression, hub)
+                values["audience"] = view(answer.json, expression: expression, hub)
                 same = SameRequest(method: "POST", path: "\(hub.root)/audience", body: body.json)
             } else {
                 values["wrong"] = ExpressionFault(message: answer.message, in: expression).view
@@ -32,7 +32,7 @@ enum AudiencesPage {
             status: status, values)
     }
 
-    private static func view(_ answer: JSONValue, _ expression: String, _ hub: HubVisit) -> [String: Any] {
+    private static func view(_ answer: JSONValue, expression: String, _ hub: HubVisit) -> [String: Any] {
         let texts = hub.visit.texts
         func count(_ name: String) -> Int { Int(answer[name]?.integer ?? 0) }
         return [

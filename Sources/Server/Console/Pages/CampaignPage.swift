@@ -33,7 +33,7 @@ enum CampaignPage {
             "leftOut": (campaign["leftOut"]?.members ?? []).map {
                 ["name": texts.text("campaign.leftout.\($0.name)"), "count": CampaignReport.count($0.value, texts)]
             }, "state": CampaignReport.state(state, texts),
-            "actions": actions(state, here, hub),
+            "actions": actions(state, path: here, hub),
             "recipients": hub.link("\(here)/recipients"), "withdraw": hub.link("\(here)/withdraw"),
             "csv": hub.link("\(here)/export", [("format", "csv")]),
             "lines": hub.link("\(here)/export", [("format", "jsonl")]),
@@ -66,7 +66,7 @@ enum CampaignPage {
         return facts
     }
 
-    private static func actions(_ state: CampaignState, _ path: String, _ hub: HubVisit) -> [[String: Any]] {
+    private static func actions(_ state: CampaignState, path: String, _ hub: HubVisit) -> [[String: Any]] {
         let verbs = [("pause", state.canPause), ("resume", state.canResume), ("cancel", !state.isFinal)]
         return verbs.filter(\.1).map { verb, _ in
             [
@@ -80,7 +80,7 @@ enum CampaignPage {
 
     private static func change(_ hub: HubVisit, _ verb: String) async throws -> Response {
         let id = try hub.parameter("id")
-        let answer = try await hub.change(.post, hub.path("campaigns", id, "/\(verb)"))
+        let answer = try await hub.change(.post, hub.path("campaigns", id, rest: "/\(verb)"))
         let here = "campaigns/\(QueryText.encoded(id))"
         if let count = answer["withdrawn"]?.integer {
             return hub.visit.redirect(to: hub.link(here, [("withdrawn", String(count))]))
@@ -93,7 +93,7 @@ enum CampaignPage {
     private static func live(_ hub: HubVisit) async throws -> Response {
         let visit = hub.visit
         var response = try await visit.api.respond(
-            .get, hub.path("campaigns", try hub.parameter("id"), "/live"), in: visit.context)
+            .get, hub.path("campaigns", try hub.parameter("id"), rest: "/live"), in: visit.context)
         guard response.status == .ok else { return response }
         let inner = response.body
         response.body = ResponseBody { writer in
@@ -146,7 +146,7 @@ enum CampaignPage {
         let format = hub.field("format") == "csv" ? "csv" : "jsonl"
         let id = try hub.parameter("id")
         let response = try await hub.visit.api.respond(
-            .get, hub.path("campaigns", id, "/export?format=\(format)"), in: hub.visit.context)
+            .get, hub.path("campaigns", id, rest: "/export?format=\(format)"), in: hub.visit.context)
         return response.asFile("recipients.\(format)")
     }
 }

@@ -125,7 +125,7 @@ enum CertificatesPage {
 
     private static func renew(_ visit: Visit) async throws -> Response {
         let id = try visit.component("id")
-        let path = JSONValue.path("certificates", id, "/renew")
+        let path = JSONValue.path("certificates", id, rest: "/renew")
         return made(
             try await visit.change(.post, path, body: .object([])), visit,
             same: SameRequest(method: "POST", path: path, body: "{}", command: "certificate renew \(id)"))

@@ -97,7 +97,7 @@ enum HubPage {
     private static func createKey(_ visit: Visit) async throws -> Response {
         let hub = try visit.component("hub")
         let form = try await visit.form()
-        let path = JSONValue.path("hubs", hub, "/keys")
+        let path = JSONValue.path("hubs", hub, rest: "/keys")
         let body = JSONValue.document([
             ("name", form.string("name")), ("kind", form.string("kind")), ("rights", form.string("rights")),
             ("days", form.number("days")),
@@ -124,13 +124,13 @@ enum HubPage {
         return visit.confirmation(
             "account.hub.key.revoke", object: id, back: page(hub),
             same: SameRequest(
-                method: "DELETE", path: JSONValue.path("hubs", hub, "/keys/\(QueryText.encoded(id))"),
+                method: "DELETE", path: JSONValue.path("hubs", hub, rest: "/keys/\(QueryText.encoded(id))"),
                 command: "hub key revoke \(hub) \(SameRequest.quoted(id))"))
     }
 
     private static func revokeKey(_ visit: Visit) async throws -> Response {
         let (hub, id) = (try visit.component("hub"), try visit.component("id"))
-        _ = try await visit.change(.delete, JSONValue.path("hubs", hub, "/keys/\(QueryText.encoded(id))"))
+        _ = try await visit.change(.delete, JSONValue.path("hubs", hub, rest: "/keys/\(QueryText.encoded(id))"))
         return visit.redirect(to: page(hub), after: "hub.key.revoked", of: id)
     }
 
@@ -141,7 +141,7 @@ enum HubPage {
             [("kind", form.string("service"))]
                 + ["environment", "keyId", "team", "subject", "address", "key"].map { ($0, form.string($0)) }
                 + [("replace", form.text("replace").map { _ in .boolean(true) })])
-        let answer = try await visit.call(.post, JSONValue.path("hubs", hub, "/credentials"), body: body)
+        let answer = try await visit.call(.post, JSONValue.path("hubs", hub, rest: "/credentials"), body: body)
         guard answer.isSuccess else {
             return try await show(
                 visit, refused: RefusedForm(action: "\(page(hub))/credentials", fields: form, answer: answer))
@@ -154,20 +154,20 @@ enum HubPage {
         return visit.confirmation(
             "account.hub.credential.remove", object: id, back: page(hub),
             same: SameRequest(
-                method: "DELETE", path: JSONValue.path("hubs", hub, "/credentials/\(QueryText.encoded(id))"),
+                method: "DELETE", path: JSONValue.path("hubs", hub, rest: "/credentials/\(QueryText.encoded(id))"),
                 command: "hub credential remove \(hub) \(id)"))
     }
 
     private static func removeCredential(_ visit: Visit) async throws -> Response {
         let (hub, id) = (try visit.component("hub"), try visit.component("id"))
-        _ = try await visit.change(.delete, JSONValue.path("hubs", hub, "/credentials/\(QueryText.encoded(id))"))
+        _ = try await visit.change(.delete, JSONValue.path("hubs", hub, rest: "/credentials/\(QueryText.encoded(id))"))
         return visit.redirect(to: page(hub), after: "hub.credential.removed", of: id)
     }
 
     private static func setWebhook(_ visit: Visit) async throws -> Response {
         let hub = try visit.component("hub")
         let form = try await visit.form()
-        let path = JSONValue.path("hubs", hub, "/webhook")
+        let path = JSONValue.path("hubs", hub, rest: "/webhook")
         let body = JSONValue.document([("url", form.string("url"))])
         let answer = try await visit.call(.put, path, body: body)
         guard answer.isSuccess, let secret = answer.json["secret"]?.text else {
@@ -181,7 +181,7 @@ enum HubPage {
 
     private static func removeWebhook(_ visit: Visit) async throws -> Response {
         let hub = try visit.component("hub")
-        _ = try await visit.change(.delete, JSONValue.path("hubs", hub, "/webhook"))
+        _ = try await visit.change(.delete, JSONValue.path("hubs", hub, rest: "/webhook"))
         return visit.redirect(to: page(hub), after: "webhook.removed")
     }
 }

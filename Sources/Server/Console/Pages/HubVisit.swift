@@ -30,7 +30,7 @@ struct HubVisit {
     var root: String { "/v1/hubs/\(QueryText.encoded(hub))" }
 
     /// The path of one item of the hub's API.
-    func path(_ list: String, _ id: String, _ rest: String = "") -> String {
+    func path(_ list: String, _ id: String, rest: String = "") -> String {
         "\(root)/\(list)/\(QueryText.encoded(id))\(rest)"
     }
 

@@ -89,13 +89,13 @@ enum InboxPage {
         guard response.status == .ok else { return response }
         let inner = response.body
         response.body = ResponseBody { writer in
-            try await inner.write(EventConverter(writer: writer) { event($0, $1, visit) })
+            try await inner.write(EventConverter(writer: writer) { event($0, data: $1, visit) })
         }
         return response
     }
 
     /// The event of the page for one of the API.
-    private static func event(_ name: Substring, _ data: JSONValue, _ visit: Visit) -> String {
+    private static func event(_ name: Substring, data: JSONValue, _ visit: Visit) -> String {
         guard name == "notification" else {
             let text = visit.texts.text("inbox.skipped", count: Int(data["count"]?.integer ?? 0))
             return "event: status\ndata: \(JSONValue.object([.init("text", .string(text))]).json)\n\n"

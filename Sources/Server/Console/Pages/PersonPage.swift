@@ -30,12 +30,13 @@ enum PersonPage {
         values["wrong"] = fault.shown
         return hub.page(
             "person", title: user, part: "installations", section: "installations",
-            same: SameRequest(path: hub.path("users", user, "/export")), status: status, values)
+            same: SameRequest(path: hub.path("users", user, rest: "/export")), status: status, values)
     }
 
     private static func export(_ hub: HubVisit) async throws -> Response {
         let user = try hub.parameter("id")
-        let response = try await hub.visit.api.respond(.get, hub.path("users", user, "/export"), in: hub.visit.context)
+        let response = try await hub.visit.api.respond(
+            .get, hub.path("users", user, rest: "/export"), in: hub.visit.context)
         return response.asFile("person.json")
     }
 

@@ -1,0 +1,143 @@
+import APNsFrontend
+import APNsProtocol
+import AldabaConfiguration
+import ControlAPI
+import DeviceChannel
+import FCMFrontend
+import FCMProtocol
+import Foundation
+import HubServer
+import Logging
+import Metrics
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Networking
+import Platform
+import PushCore
+import PushServer
+import RelayServer
+import SQLiteStore
+import ServiceLifecycle
+
+/// The parts of a server that have no listeners.
+struct ServerParts: Sendable {
+    let databases: ServerDatabases
+    let apps: AppDirectory
+    let credentials: CredentialDirectory
+    let certificates: CertificateDirectory
+    let serviceAccounts: ServiceAccountDirectory
+    let accessTokens: AccessTokenSealer
+    let deviceSecrets: DeviceSecrets
+    let serverKeys: ServerKeySealer?
+    let tokens: TokenDirectory
+    let web: WebRegistrations
+    let environment: PushEnvironment
+    let mailboxes: MailboxService
+    let relay: RelayBroker
+    let presence: HubPresence
+    let broadcasts: Broadcasts
+    let hubLists: HubLists
+    let topics: TopicSubscriptions
+    /// Adds what a provider names and the register does not have; `nil` on a server that refuses it.
+    let onDemand: OnDemandRegister?
+    /// The same for the tokens of FCM's interfaces.
+    let onDemandTokens: OnDemandTokens?
+    /// The last answers of webhooks.
+    let webhookAnswers = WebhookAnswers()
+    /// Accepts notifications; on a development server with a memory for tests.
+    let acceptor: any NotificationAcceptor
+    /// Remembers requests and has faults, for tests; `nil` on a server that is not for development.
+    let controls: TestControls?
+    /// The server's clock.
+    let clock: @Sendable () -> Timestamp
+    /// The server's time at a time of the senders' clocks: tests may have advanced the server's.
+    let senderTime: @Sendable (Timestamp) -> Timestamp
+    let logger: Logger
+    /// The cell that device tokens name.
+    static let cell: UInt16 = 0
+
+    var store: SQLiteStore { databases.store }
+
+    init(_ configuration: ServerConfiguration, logger: Logger) async throws {
+        self.logger = logger
+        let testClock = TestClock(presentTime)
+        controls =
+            configuration.values.flag(.development)
+            ? TestControls(
+                clock: testClock, hasExpiredCertificate: configuration.values.text(.certificate) == nil) : nil
+        let clock: @Sendable () -> Timestamp = { testClock.now }
+        self.clock = clock
+        senderTime = testClock.time(ofMachine:)
+        databases = try ServerDatabases(configuration.folder, logger: logger)
+        let (store, relayDatabase) = (databases.store, databases.relay)
+        let sealingKeys = try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue
+        guard let sealer = DeviceTokenSealer(keys: sealingKeys),
+            let accessTokens = AccessTokenSealer(secrets: sealingKeys)
+        else {
+            throw CommandError(.failed, "\(configuration.folder.sealingKeys) holds no usable key")
+        }
+        apps = AppDirectory(store: store.register, clock: clock)
+        let acceptsAny = configuration.values.flag(.acceptAnyCredential)
+        credentials = CredentialDirectory(
+            store: store.register, acceptsUnknownKeys: acceptsAny, senderTime: senderTime, clock: clock)
+        certificates = CertificateDirectory(store: store.register, acceptsUnknown: acceptsAny, clock: clock)
+        serviceAccounts = ServiceAccountDirectory(
+            store: store.register, acceptsUnknown: acceptsAny, clock: clock)
+        self.accessTokens = accessTokens
+        deviceSecrets = DeviceSecrets(keys: sealingKeys)
+        serverKeys = ServerKeySealer(secrets: sealingKeys)
+        tokens = TokenDirectory(store: store.register, sealer: sealer)
+        web = WebRegistrations(store: store.register, apps: apps)
+        environment = configuration.environment
+        try await apps.reload()
+        try await credentials.reload()
+        try await certificates.reload()
+        try await serviceAccounts.reload()
+        try await web.load()
+        hubLists = HubLists(store: databases.hub, sealer: sealer, clock: clock)
+        mailboxes = try MailboxService(
+            store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
+            settings: MailboxService.Settings(), apps: apps, lists: hubLists, received: controls?.received,
+            clock: clock, logger: logger)
+        if let controls {
+            acceptor = RecordingAcceptor(mailboxes, received: controls.received)
+            testClock.follow(mailboxes.clockAdvanced)
+        } else {
+            acceptor = mailboxes
+        }
+        relay = RelayBroker(
+            register: relayDatabase, queuedMessages: relayDatabase, documents: relayDatabase, clock: clock,
+            schedule: { milliseconds, work in
+                MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
+            }, fault: { relayDatabase.health.fault?.reason }, logger: logger)
+        presence = HubPresence(register: store.register, sealer: sealer, cell: Self.cell, clock: clock)
+        broadcasts = Broadcasts(store: store, mailboxes: mailboxes, clock: clock)
+        var kinds: OnDemandRegister.Kinds = acceptsAny ? .apps : []
+        if configuration.values.flag(.acceptAnyToken) { kinds.insert(.tokens) }
+        onDemand =
+            kinds.isEmpty
+            ? nil
+            : OnDemandRegister(
+                kinds, store: store.register, apps: apps, tokens: tokens,
+                enrolment: Enrolment(
+                    store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell,
+                    secrets: deviceSecrets, logger: logger, clock: clock), mailboxes: mailboxes,
+                environment: environment, arrived: ArrivalReport.write)
+        if let onDemand {
+            onDemandTokens = OnDemandTokens(onDemand, accounts: serviceAccounts, tokens: tokens)
+        } else {
+            onDemandTokens = nil
+        }
+        topics = TopicSubscriptions(
+            store: store, apps: apps, tokens: tokens, delivery: mailboxes, onDemand: onDemandTokens,
+            clock: clock)
+        if !kinds.isEmpty {
+            logger.warning(
+                """
+                anybody on this machine can send: unknown credentials or tokens are accepted (accept-any-credential, \
+                accept-any-token)
+                """)
+        }
+    }
+}
