@@ -1,23 +1,14 @@
-import APNsFrontend
 import APNsProtocol
 import AldabaConfiguration
 import ControlAPI
-import DeviceChannel
 import FCMFrontend
 import FCMProtocol
 import Foundation
-import HubServer
-import Logging
-import Metrics
 import NIOCore
-import NIOPosix
-import NIOSSL
 import Networking
 import Platform
 import PushCore
 import PushServer
-import RelayServer
-import SQLiteStore
 import ServiceLifecycle
 
 /// Reports the addresses when all are known; then has nothing more to do.

@@ -5,19 +5,11 @@ import ControlAPI
 import DeviceChannel
 import FCMFrontend
 import FCMProtocol
-import Foundation
-import HubServer
-import Logging
-import Metrics
-import NIOCore
 import NIOPosix
-import NIOSSL
 import Networking
 import Platform
 import PushCore
 import PushServer
-import RelayServer
-import SQLiteStore
 import ServiceLifecycle
 
 /// Runs the provider API's listener.

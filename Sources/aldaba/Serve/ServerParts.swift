@@ -1,24 +1,17 @@
-import APNsFrontend
 import APNsProtocol
 import AldabaConfiguration
 import ControlAPI
-import DeviceChannel
 import FCMFrontend
 import FCMProtocol
-import Foundation
 import HubServer
 import Logging
-import Metrics
-import NIOCore
 import NIOPosix
-import NIOSSL
 import Networking
 import Platform
 import PushCore
 import PushServer
 import RelayServer
 import SQLiteStore
-import ServiceLifecycle
 
 /// The parts of a server that have no listeners.
 struct ServerParts: Sendable {
