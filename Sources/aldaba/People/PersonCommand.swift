@@ -49,7 +49,7 @@ package struct PersonCommand: AsyncParsableCommand {
     }
 
     private static func found(_ name: String, _ store: SQLiteStore) async throws -> Person {
-        guard let person = try await store.person(named: name.lowercased()) else {
+        guard let person = try await store.people.person(named: name.lowercased()) else {
             throw CommandError(.invalidInput, "there is no person \(name); `aldaba person list` shows those there are")
         }
         return person
@@ -77,7 +77,7 @@ package struct PersonCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON array.") var json = false
 
         func run() async throws {
-            let people = try await ServerRegister.readingStore(location.folder) { try await $0.people() }
+            let people = try await ServerRegister.readingStore(location.folder) { try await $0.people.people() }
             if json { return try print(JSONLine.of(people.map(PersonView.init))) }
             for person in people { print(PersonView(person).line) }
         }
@@ -101,9 +101,9 @@ package struct PersonCommand: AsyncParsableCommand {
                 id: PeopleService.newID(), name: name, memberships: [membership], createdAt: now)
             print(
                 try await PersonCommand.change(location, AuditChange(.addPerson, name)) { store in
-                    try await store.addPerson(person)
+                    try await store.people.addPerson(person)
                     return try await ConsoleLink.make(
-                        for: person.id, lasting: PersonLink.invitation, in: store, control: control,
+                        for: person.id, lasting: PersonLink.invitation, in: store.people, control: control,
                         folder: location.folder, at: now)
                 })
         }
@@ -122,7 +122,7 @@ package struct PersonCommand: AsyncParsableCommand {
                 var person = try await PersonCommand.found(name, store)
                 person.memberships.removeAll { $0.team == membership.team }
                 person.memberships.append(membership)
-                _ = try await store.changePerson(person)
+                _ = try await store.people.changePerson(person)
             }
             print("\(name) is \(membership.role.rawValue) of \(membership.team?.rawValue ?? "all teams")")
         }
@@ -142,11 +142,11 @@ package struct PersonCommand: AsyncParsableCommand {
                 store in
                 var person = try await PersonCommand.found(name, store)
                 guard team != nil else {
-                    _ = try await store.removePerson(person.id)
+                    _ = try await store.people.removePerson(person.id)
                     return
                 }
                 person.memberships.removeAll { $0.team == team }
-                _ = try await store.changePerson(person)
+                _ = try await store.people.changePerson(person)
             }
             print("removed \(name)" + (team.map { " from \($0)" } ?? ""))
         }
@@ -166,7 +166,8 @@ package struct PersonCommand: AsyncParsableCommand {
             let address = try await ServerRegister.readingStore(location.folder) { store in
                 let person = try await named(store)
                 return try await ConsoleLink.make(
-                    for: person?.id, lasting: PersonLink.setUp, in: store, control: control, folder: location.folder,
+                    for: person?.id, lasting: PersonLink.setUp, in: store.people, control: control,
+                    folder: location.folder,
                     at: presentTime())
             }
             print(address)
@@ -174,7 +175,7 @@ package struct PersonCommand: AsyncParsableCommand {
 
         private func named(_ store: SQLiteStore) async throws -> Person? {
             if let name { return try await PersonCommand.found(name, store) }
-            guard try await store.people().isEmpty else {
+            guard try await store.people.people().isEmpty else {
                 throw CommandError(
                     .invalidInput,
                     "the console has people; name the one whose password is to be set: aldaba person list")

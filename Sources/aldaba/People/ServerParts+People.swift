@@ -13,7 +13,7 @@ extension ServerParts {
         _ values: ConfigurationValues, http: GuardedHTTP, names: @escaping @Sendable () -> ServerNames, audit: AuditLog?
     ) throws -> ConsolePeople {
         ConsolePeople(
-            PeopleService(store: store, checks: PasswordChecks(), clock: clock),
+            PeopleService(store: store.people, checks: PasswordChecks(), clock: clock),
             payloads: values.text(.consolePayloads).flatMap(PersonRole.init(rawValue:)),
             provider: try openIDProvider(values, http), names: names, audit: audit)
     }

@@ -45,7 +45,7 @@ extension ServerRegister {
         _ change: AuditChange, in store: SQLiteStore, before: AuditedObject? = nil,
         after: (Result) -> AuditedObject? = { _ in nil }, _ body: () async throws -> Result
     ) async throws -> Result {
-        let log = AuditLog(store: store, clock: presentTime)
+        let log = AuditLog(store: store.audit, clock: presentTime)
         var change = change
         change.team = change.team ?? before?.team?.rawValue
         let number: Int64

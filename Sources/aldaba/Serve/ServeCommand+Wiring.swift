@@ -105,7 +105,7 @@ extension ServeCommand {
         ]
         services.append(
             ReadyService(
-                ports: ports, configuration: configuration, people: core.store, clock: core.clock, ready: ready))
+                ports: ports, configuration: configuration, people: core.store.people, clock: core.clock, ready: ready))
         let group = ServiceGroup(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         do { try await group.run() } catch let failure as ControlListener.Failure {

@@ -31,7 +31,7 @@ extension ServerParts {
         services.controls = controls
         services.console = try Console()
         services.inventory = store
-        services.audit = AuditLog(store: store, clock: clock)
+        services.audit = AuditLog(store: store.audit, clock: clock)
         services.senders = authentication
         services.project = serviceAccounts.projectName(of:)
         services.webEnrolment = webEnrolment
@@ -49,7 +49,7 @@ extension ServerParts {
             InventoryInterface(
                 store: store, apps: store.register, authentication: authentication, feed: mailboxes.feed,
                 flush: mailboxes.flushNotes))
-        services.interfaces.append(AuditInterface(store: store))
+        services.interfaces.append(AuditInterface(store: store.audit))
         return services
     }
 

@@ -37,7 +37,7 @@ struct AuditCommand: AsyncParsableCommand {
         let entries = try await ServerRegister.readingStore(location.folder) { store in
             var (found, before, isMore): ([AuditEntry], Int64?, Bool) = ([], nil, true)
             while isMore, found.count < limit {
-                let page = try await store.auditEntries(wanted, before: before, limit: limit - found.count)
+                let page = try await store.audit.auditEntries(wanted, before: before, limit: limit - found.count)
                 found += page.items
                 (before, isMore) = (page.next, page.next != nil)
             }

@@ -8,6 +8,10 @@ package final class SQLiteStore: Sendable {
     let pool: WatchedDatabase<DatabasePool>
     /// The register, in the same database.
     package let register: SQLiteRegister
+    /// The people of the console, in the same database.
+    package var people: SQLitePeople { SQLitePeople(pool: pool) }
+    /// The audit log, in the same database.
+    package var audit: SQLiteAudit { SQLiteAudit(pool: pool) }
     /// The writer for changes that may come by the thousand, each independent of the others.
     let grouped: GroupedWrites
     let hot: WriterStatements

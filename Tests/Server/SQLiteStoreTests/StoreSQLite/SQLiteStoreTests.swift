@@ -46,9 +46,9 @@ import Testing
         try await rule.check(FeedbackContract(store.register))
     }
 
-    @Test(arguments: AuditStoreContract<SQLiteStore>.rules)
-    func `the contract of the audit log holds`(rule: ContractRule<AuditStoreContract<SQLiteStore>>) async throws {
-        try await rule.check(AuditStoreContract(store))
+    @Test(arguments: AuditStoreContract<SQLiteAudit>.rules)
+    func `the contract of the audit log holds`(rule: ContractRule<AuditStoreContract<SQLiteAudit>>) async throws {
+        try await rule.check(AuditStoreContract(store.audit))
     }
 
     @Test(arguments: [
@@ -72,7 +72,7 @@ import Testing
 
     @Test(arguments: PeopleStoreContract.rules)
     func `the contract of people holds`(rule: ContractRule<PeopleStoreContract>) async throws {
-        try await rule.check(PeopleStoreContract(store))
+        try await rule.check(PeopleStoreContract(store.people))
     }
 
     @Test(arguments: ReportStoreContract<SQLiteStore>.rules)

@@ -3,7 +3,10 @@ import GRDB
 import PushCore
 import PushServer
 
-extension SQLiteStore: PeopleStore {
+/// The people of the console with their sessions and links, in the database of a server's store.
+package struct SQLitePeople: PeopleStore {
+    let pool: WatchedDatabase<DatabasePool>
+
     /// Reads all rows.
     package func people() async throws -> [Person] { try await pool.read(Self.people) }
 
@@ -120,7 +123,7 @@ extension SQLiteStore: PeopleStore {
     }
 }
 
-extension SQLiteStore {
+extension SQLitePeople {
     /// Inserts a row.
     package func addSession(_ session: ConsoleSession) async throws {
         try await pool.write { database in

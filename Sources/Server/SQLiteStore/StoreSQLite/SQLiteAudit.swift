@@ -2,7 +2,10 @@ import GRDB
 import PushCore
 import PushServer
 
-extension SQLiteStore: AuditStore {
+/// The audit log, in the database of a server's store.
+package struct SQLiteAudit: AuditStore {
+    let pool: WatchedDatabase<DatabasePool>
+
     /// Inserts an entry in a transaction of its own.
     package func beginAudit(_ entry: AuditEntry) async throws -> Int64 {
         try await pool.write { database in
