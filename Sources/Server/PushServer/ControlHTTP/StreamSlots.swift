@@ -1,3 +1,5 @@
+import HTTPTypes
+import Hummingbird
 import Metrics
 import PushCore
 import Synchronization
@@ -95,4 +97,29 @@ package final class StreamSlot: Sendable {
         }
         if wasHeld { slots.free(team) }
     }
+}
+
+extension Response {
+    /// A response of server-sent events, which holds a slot until it ends.
+    ///
+    /// - Parameter write: Writes events until the reader disconnects, or the server stops.
+    static func events(
+        in slot: StreamSlot, write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
+    ) -> Response {
+        Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .xAccelBuffering: "no",
+            ],
+            body: ResponseBody { writer in
+                defer { slot.giveBack() }
+                try await write(&writer)
+                try await writer.finish(nil)
+            })
+    }
+}
+
+extension HTTPField.Name {
+    /// A field that makes buffering proxies forward the response at once.
+    fileprivate static var xAccelBuffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
 }

@@ -80,16 +80,7 @@ package struct InventoryInterface: ControlInterface {
             feed: feed, store: store, filter: try filter(query, team),
             last: last.flatMap { NotificationID(text: $0) } ?? since)
         let slot = try slots.slot(for: team)
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .xAccelBuffering: "no",
-            ],
-            body: ResponseBody { writer in
-                defer { slot.giveBack() }
-                try await stream.write(to: &writer)
-                try await writer.finish(nil)
-            })
+        return .events(in: slot) { writer in try await stream.write(to: &writer) }
     }
 
     private func devices(_ query: ListQuery, team: TeamID?) async throws -> Response {

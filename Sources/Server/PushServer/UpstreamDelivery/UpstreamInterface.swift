@@ -54,16 +54,7 @@ package struct UpstreamInterface: ControlInterface {
             // The credential may have expired since; the client then reconnects with another.
             await Self.isAllowed(access, authorization)
         }
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .xAccelBuffering: "no",
-            ],
-            body: ResponseBody { writer in
-                defer { slot.giveBack() }
-                try await stream.write(to: &writer)
-                try await writer.finish(nil)
-            })
+        return .events(in: slot) { writer in try await stream.write(to: &writer) }
     }
 
     /// Whether the value of a field `Authorization` gives access now.
@@ -144,6 +135,4 @@ package struct UpstreamInterface: ControlInterface {
 extension HTTPField.Name {
     /// The field with the id at which a stream of server-sent events continues.
     static var lastEventID: HTTPField.Name { HTTPField.Name("Last-Event-ID") ?? .range }
-    /// A field that makes buffering proxies forward the response at once.
-    static var xAccelBuffering: HTTPField.Name { HTTPField.Name("X-Accel-Buffering") ?? .cacheControl }
 }

@@ -56,13 +56,13 @@ import Testing
         "REPLACE INTO audit SELECT * FROM audit", "REPLACE INTO audit_end SELECT * FROM audit_end",
     ])
     func `no statement changes the audit log`(sql: String) async throws {
-        let number = try await store.beginAudit(
+        let number = try await store.audit.beginAudit(
             AuditEntry(
                 at: Timestamp(rawValue: 1), actor: .console, origin: .console, action: "app.add", object: "a"))
-        try await store.endAudit(number, AuditEnd(at: Timestamp(rawValue: 2), outcome: .done))
-        let before = try await store.auditEntries(AuditFilter(), before: nil, limit: 9).items
+        try await store.audit.endAudit(number, AuditEnd(at: Timestamp(rawValue: 2), outcome: .done))
+        let before = try await store.audit.auditEntries(AuditFilter(), before: nil, limit: 9).items
         await #expect(throws: DatabaseError.self) { try await store.pool.write { try $0.execute(sql: sql) } }
-        #expect(try await store.auditEntries(AuditFilter(), before: nil, limit: 9).items == before)
+        #expect(try await store.audit.auditEntries(AuditFilter(), before: nil, limit: 9).items == before)
     }
 
     @Test(arguments: InventoryStoreContract<SQLiteStore>.rules)
