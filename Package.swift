@@ -252,8 +252,9 @@ let fuzzing: [Target] = [
     .executableTarget(
         name: "Fuzz",
         dependencies: [
-            "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush", "AldabaTestSupport",
-            "ControlAPI", "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter", "HubProtocol", "HubServer",
+            "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush",
+            "AldabaTestSupport", "Console", "ControlAPI", "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter",
+            "HubProtocol", "HubServer",
             "LinuxDesktop", "Networking", "PushCore", "PushServer", "RelayAgent", "RelayProtocol", "Scheduling", crypto,
             nioCore,
         ], path: "Fuzzing", exclude: ["README.md", "Seeds"],

@@ -23,7 +23,7 @@ enum Fuzz {
     /// Those that look into internal parts of a target.
     private static let inDebugBuilds: [any FuzzTest.Type] = {
         #if DEBUG
-            [PatternFuzz.self]
+            [ConsoleFuzz.self, PatternFuzz.self]
         #else
             []
         #endif

@@ -174,8 +174,9 @@ enum ComposedData {
     /// Members as a person would write them: lines where all are texts of one line, else JSON.
     static func text(_ members: [JSONValue.Member]) -> String {
         let areLines = members.allSatisfy { member in
-            member.value.text.map { !$0.contains("\n") } ?? false && !member.name.contains("=")
-                && !member.name.contains("\n") && !member.name.isEmpty && member.name.first != "{"
+            member.value.text.map { !$0.contains(where: \.isNewline) } ?? false && !member.name.contains("=")
+                && !member.name.contains(where: \.isNewline) && !member.name.isEmpty
+                && member.name.first { !$0.isWhitespace } != "{"
         }
         guard areLines else { return JSONValue.object(members).indented }
         return members.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: "\n")
