@@ -43,7 +43,7 @@ package struct AuditInterface: ControlInterface {
 
     /// All entries that match, the newest first, as one stream.
     private func export(_ query: ListQuery) throws -> Response {
-        let (filter, format) = (try filter(query), try query.word("format") ?? AuditFormat.jsonl)
+        let (filter, format) = (try filter(query), try query.word("format") ?? ExportFormat.jsonl)
         return Response(
             status: .ok,
             headers: [
@@ -51,7 +51,7 @@ package struct AuditInterface: ControlInterface {
                 .contentDisposition: "attachment; filename=\"audit.\(format.rawValue)\"",
             ],
             body: ResponseBody { writer in
-                try await writer.write(ByteBuffer(string: format.heading))
+                try await writer.write(ByteBuffer(string: format.heading(AuditEntry.columns)))
                 var cursor: Int64?
                 repeat {
                     let page = try await store.auditEntries(filter, before: cursor, limit: 500)
@@ -63,29 +63,17 @@ package struct AuditInterface: ControlInterface {
     }
 }
 
-/// The format of an export of the audit log.
-enum AuditFormat: String, CaseIterable {
-    case jsonl
-    case csv
+extension AuditEntry {
+    /// The columns of an export.
+    fileprivate static let columns = [
+        "number", "at", "origin", "actorKind", "actor", "actorId", "action", "object", "team", "outcome", "endedAt",
+        "before", "after",
+    ]
+}
 
-    var mediaType: String {
-        switch self {
-        case .jsonl: "application/jsonl; charset=utf-8"
-        case .csv: "text/csv; charset=utf-8"
-        }
-    }
-
-    /// The text before the first entry.
-    var heading: String {
-        switch self {
-        case .jsonl: ""
-        case .csv:
-            "number,at,origin,actorKind,actor,actorId,action,object,team,outcome,endedAt,before,after\r\n"
-        }
-    }
-
+extension ExportFormat {
     /// An entry with its line's end.
-    func line(_ entry: AuditEntry) -> String {
+    fileprivate func line(_ entry: AuditEntry) -> String {
         switch self {
         case .jsonl: entry.json.json + "\n"
         case .csv:

@@ -1,26 +1,7 @@
 import Foundation
 import PushCore
 
-/// The format of an export of events.
-enum EventFormat: String, Sendable {
-    case jsonl
-    case csv
-
-    var mediaType: String {
-        switch self {
-        case .jsonl: "application/jsonl; charset=utf-8"
-        case .csv: "text/csv; charset=utf-8"
-        }
-    }
-
-    /// The text before the first event.
-    var heading: String {
-        switch self {
-        case .jsonl: ""
-        case .csv: Event.columns.joined(separator: ",") + "\r\n"
-        }
-    }
-
+extension ExportFormat {
     /// The events of a notification, one per line.
     func lines(_ notification: ReportedNotification) throws -> String {
         try notification.entries.map { entry in

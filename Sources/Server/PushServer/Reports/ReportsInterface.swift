@@ -114,7 +114,7 @@ package struct ReportsInterface: ControlInterface {
     private func events(_ request: Request, _ access: ProviderAccess) async throws -> Response {
         let team = try await access.team(request.headers[.authorization])
         let query = request.uri.queryParameters
-        guard let format = EventFormat(rawValue: query["format"].map(String.init) ?? "jsonl") else {
+        guard let format = ExportFormat(rawValue: query["format"].map(String.init) ?? "jsonl") else {
             throw ControlError.invalid("format is neither jsonl nor csv")
         }
         guard let after = query["after"].map({ NotificationID(text: $0) }) ?? Self.beginning else {
@@ -131,8 +131,8 @@ package struct ReportsInterface: ControlInterface {
         return Response(
             status: .ok, headers: [.contentType: format.mediaType, .cacheControl: "no-store"],
             body: ResponseBody { writer in
-                if after.rawValue == 0, !format.heading.isEmpty {
-                    try await writer.write(ByteBuffer(string: format.heading))
+                if after.rawValue == 0, !format.heading(Event.columns).isEmpty {
+                    try await writer.write(ByteBuffer(string: format.heading(Event.columns)))
                 }
                 var cursor: NotificationID? = after
                 while let from = cursor {

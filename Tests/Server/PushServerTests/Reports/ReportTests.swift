@@ -156,7 +156,7 @@ struct PayloadMarksTests {
     }
 }
 
-struct EventFormatTests {
+struct EventExportTests {
     private func event(label: String, audience: String?) throws -> ReportedNotification {
         ReportedNotification(
             id: NotificationID(rawValue: 7), apnsID: APNsID(rawValue: "a"), topic: Topic(rawValue: "com.example.todo"),
@@ -167,12 +167,12 @@ struct EventFormatTests {
     @Test func `an event says its label and its topic, where it has them`() throws {
         let full = try event(label: "spring", audience: "'a' in topics")
         let bare = try event(label: "", audience: nil)
-        #expect(EventFormat.csv.heading.hasSuffix(",note,label,topic\r\n"))
-        #expect(try EventFormat.csv.lines(full).hasSuffix(",server,,spring,'a' in topics\r\n"))
-        #expect(try EventFormat.csv.lines(bare).hasSuffix(",server,,,\r\n"))
-        #expect(try EventFormat.jsonl.lines(full).contains(#""label":"spring""#))
-        #expect(try EventFormat.jsonl.lines(full).contains(#""topic":"'a' in topics""#))
-        #expect(try !EventFormat.jsonl.lines(bare).contains("label"))
+        #expect(ExportFormat.csv.heading(Event.columns).hasSuffix(",note,label,topic\r\n"))
+        #expect(try ExportFormat.csv.lines(full).hasSuffix(",server,,spring,'a' in topics\r\n"))
+        #expect(try ExportFormat.csv.lines(bare).hasSuffix(",server,,,\r\n"))
+        #expect(try ExportFormat.jsonl.lines(full).contains(#""label":"spring""#))
+        #expect(try ExportFormat.jsonl.lines(full).contains(#""topic":"'a' in topics""#))
+        #expect(try !ExportFormat.jsonl.lines(bare).contains("label"))
     }
 
     @Test(arguments: [
