@@ -47,7 +47,8 @@ struct AuditRequests: RouterMiddleware {
         }
         let canRead = request.method != .post && RouteAudits.canRead(path)
         let scope = AuditScope(
-            AuditChange(action, Self.object(of: path, context)), log: log, keyID: Self.keyID(of: request)
+            AuditChange(action, Self.object(of: path, context)), log: log, keyID: Self.keyID(of: request),
+            origin: AuditOrigin(agent: request.headers[.userAgent])
         ) { canRead ? try await read(request, context) : nil }
         return Audited(scope: scope, makesObject: makesObject)
     }

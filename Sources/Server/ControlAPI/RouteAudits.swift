@@ -45,6 +45,7 @@ enum RouteAudits {
             "POST /v1/reset": .entry(.resetTests), "POST /v1/faults": .making(.addFault),
             "DELETE /v1/faults": .entry(.removeFault), "DELETE /v1/faults/{id}": .entry(.removeFault),
             "POST /v1/clock": .entry(.advanceClock),
+            "POST /v1/notifications": .making(.sendNotification),
             "DELETE /v1/notifications/{id}": .entry(.withdrawNotification),
             "POST /v1/devices/{id}/block": .entry(.blockDevice),
             "POST /v1/devices/{id}/unblock": .entry(.unblockDevice),
@@ -89,7 +90,7 @@ enum RouteAudits {
         (
             "a provider sends by it",
             [
-                "POST /v1/notifications", "POST /v1/broadcasts", "POST /v1/projects/{project}/messages:send",
+                "POST /v1/broadcasts", "POST /v1/projects/{project}/messages:send",
                 "POST /fcm/send", "POST /wp/{token}", "POST /fcm/send/{token}", "POST /wpush/v2/{token}",
                 "DELETE /wp/{token}/messages/{id}", "POST /{hub}/messages", "POST /{hub}/messages/$batch",
                 "POST /{hub}/schedulednotifications", "POST /api/notifications/requests",

@@ -31,6 +31,14 @@ private func entries(_ store: MemoryStore) async throws -> [AuditEntry] {
     }
 }
 
+@Test func `a request of a command has that origin`() async throws {
+    try await withAuditedServer { listener, store in
+        _ = try await listener.send(
+            "DELETE", "/v1/notifications/5", headers: ["user-agent": AuditOrigin.commandAgent])
+        #expect(try await entries(store).first?.origin == .command)
+    }
+}
+
 @Test func `what changes nothing has no entry`() async throws {
     try await withAuditedServer { (listener, store) async throws in
         #expect(try await listener.send("GET", "/v1/notifications/5").status == 200)

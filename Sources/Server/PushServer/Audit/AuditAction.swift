@@ -29,6 +29,7 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case endSession = "session.end"
 
     /// Each is a change of content.
+    case sendNotification = "notification.send"
     case withdrawNotification = "notification.withdraw"
     case addMedia = "media.add"
     case deleteMedia = "media.delete"

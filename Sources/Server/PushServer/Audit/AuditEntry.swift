@@ -62,8 +62,14 @@ package enum AuditOrigin: String, Sendable, CaseIterable {
     case console
     /// A request of the API.
     case api
-    /// A command of `aldaba` that opens the data folder.
+    /// A command of `aldaba`.
     case command
+
+    /// The beginning of `User-Agent` in the requests of commands. It is the caller's own claim.
+    package static let commandAgent = "aldaba-command"
+
+    /// The origin of a request with this `User-Agent`.
+    package init(agent: String?) { self = agent?.hasPrefix(Self.commandAgent) == true ? .command : .api }
 }
 
 /// The result of a change.

@@ -17,6 +17,7 @@ package final class AuditScope: Sendable {
     private let log: AuditLog
     private let change: AuditChange
     private let keyID: String?
+    private let origin: AuditOrigin
     private let before: @Sendable () async throws -> JSONValue?
     private let state = Mutex(State())
 
@@ -24,14 +25,16 @@ package final class AuditScope: Sendable {
     ///
     /// - Parameters:
     ///   - keyID: The id of the key by which the request's token says it was made; it counts once the token was checked.
+    ///   - origin: The way by which the request came, outside of the console.
     ///   - before: Reads the object before the change.
     package init(
-        _ change: AuditChange, log: AuditLog, keyID: String?,
+        _ change: AuditChange, log: AuditLog, keyID: String?, origin: AuditOrigin = .api,
         before: @escaping @Sendable () async throws -> JSONValue?
     ) {
         self.change = change
         self.log = log
         self.keyID = keyID
+        self.origin = origin
         self.before = before
     }
 
@@ -59,7 +62,7 @@ package final class AuditScope: Sendable {
         }
         let person = AuditActor.current
         let number = try await log.begin(
-            change, by: person ?? actor, from: person == nil ? .api : .console, before: tree)
+            change, by: person ?? actor, from: person == nil ? origin : .console, before: tree)
         state.withLock { $0.number = number }
     }
 

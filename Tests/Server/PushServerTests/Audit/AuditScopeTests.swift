@@ -56,6 +56,14 @@ private struct FullStore: AuditStore {
         #expect(try await entries().map(\.origin) == [.console, .api])
     }
 
+    @Test(arguments: [
+        ("aldaba-command" as String?, AuditOrigin.command), ("curl/8.5.0", .api), ("Mozilla (aldaba-command)", .api),
+        (nil, .api),
+    ])
+    func `a request of a command is told by its agent`(agent: String?, origin: AuditOrigin) {
+        #expect(AuditOrigin(agent: agent) == origin)
+    }
+
     @Test func `a request whose entry cannot be written is refused`() async throws {
         await #expect(throws: FullStore.Full.self) {
             try await AuditScope.$current.withValue(scope(FullStore())) { try await RequestScope.prove(.team(team)) }
