@@ -17,7 +17,7 @@ extension AgentCommand {
             if json { return print(try JSONLine.of(apps)) }
             if apps.isEmpty { Terminal.write("No app is installed; `aldaba agent app install` installs one.") }
             for app in apps {
-                print(TerminalText.line("\(app.id)  \(app.token ?? "no device token yet")  \(app.name)"))
+                print(TerminalText.line("\(app.id)  \(app.token ?? Terminal.text("no device token yet"))  \(app.name)"))
             }
         }
     }

@@ -41,7 +41,7 @@ extension HubCommand {
                 }
             }
             if json { return try print(JSONLine.of(["pictureKeys": names])) }
-            print(names.map { $0.joined(separator: " ") } ?? "all that fit")
+            print(names.map { $0.joined(separator: " ") } ?? Terminal.text("all that fit"))
         }
     }
 }

@@ -124,7 +124,10 @@ package struct PersonCommand: AsyncParsableCommand {
                 person.memberships.append(membership)
                 _ = try await store.people.changePerson(person)
             }
-            print("\(name) is \(membership.role.rawValue) of \(membership.team?.rawValue ?? "all teams")")
+            let role = membership.role.rawValue
+            print(
+                Terminal.text(
+                    membership.team.map { "\(name) is \(role) of \($0)" } ?? "\(name) is \(role) of all teams"))
         }
     }
 
@@ -148,7 +151,7 @@ package struct PersonCommand: AsyncParsableCommand {
                 person.memberships.removeAll { $0.team == team }
                 _ = try await store.people.changePerson(person)
             }
-            print("removed \(name)" + (team.map { " from \($0)" } ?? ""))
+            print(Terminal.text(team.map { "removed \(name) from \($0)" } ?? "removed \(name)"))
         }
     }
 
@@ -208,8 +211,11 @@ struct PersonView: Encodable {
     }
 
     var line: String {
-        let roles = roles.map { "\($0.role) of \($0.team ?? "all teams")" + ($0.device.map { ", device \($0)" } ?? "") }
-        return "\(name)  \(roles.isEmpty ? "no role" : roles.joined(separator: "; "))"
-            + (hasPassword ? "" : "  (has not set a password)")
+        let roles = roles.map { role in
+            let device = role.device.map { ", \(Terminal.text("device")) \($0)" } ?? ""
+            return "\(role.role) (\(role.team ?? Terminal.text("all teams"))\(device))"
+        }
+        return "\(name)  \(roles.isEmpty ? Terminal.text("no role") : roles.joined(separator: "; "))"
+            + (hasPassword ? "" : "  (\(Terminal.text("has not set a password")))")
     }
 }

@@ -49,7 +49,10 @@ extension RelayCommand {
                 .tell(app: app, service: service, message: said), on: target.id, within: 40, id: command,
                 until: Int64((Date().timeIntervalSince1970 + seconds) * 1000))
             let id = command.uuidString.lowercased()
-            print(json ? "{\"id\":\"\(id)\",\"life\":\"sent\"}" : TerminalText.line("sent to \(target.name)  \(id)"))
+            print(
+                json
+                    ? "{\"id\":\"\(id)\",\"life\":\"sent\"}"
+                    : TerminalText.line(Terminal.text("sent to \(target.name)  \(id)")))
         }
 
         static func map(_ words: [String], of whole: String = "the message") throws -> RelayMap {

@@ -24,8 +24,8 @@ extension RelayCommand {
                 },
                 compare: { digits in
                     Self.printLine("digits: \(digits)")
-                    Self.printLine("Does the other screen show the same digits? Answer there too. [y/N] ")
-                    let areSame = readLine()?.lowercased().hasPrefix("y") ?? false
+                    Self.printLine("Does the other screen show the same digits? Answer there too. [y/N]")
+                    let areSame = ["y", "s"].contains(readLine()?.lowercased().prefix(1) ?? "")
                     if areSame { Self.printLine("waiting for the answer on the other device") }
                     return areSame
                 })
@@ -33,7 +33,9 @@ extension RelayCommand {
         }
 
         /// Each line at once, also into a pipe.
-        private static func printLine(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+        private static func printLine(_ line: String) {
+            FileHandle.standardOutput.write(Data((Terminal.text(line) + "\n").utf8))
+        }
     }
 
     /// `aldaba relay dismiss`.

@@ -65,7 +65,7 @@ package struct ListCommand: AsyncParsableCommand {
         var pushType: String?
 
         var line: String {
-            let device = device.map { "  device \($0)" } ?? ""
+            let device = device.map { "  \(Terminal.text("device")) \($0)" } ?? ""
             return TerminalText.line("\(acceptedAt ?? lastAt ?? "-")  \(id)  \(topic)\(device)  \(state), \(last)")
         }
     }

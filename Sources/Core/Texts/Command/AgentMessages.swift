@@ -26,6 +26,9 @@ extension CommandSection {
         device    {what}
         dispositivo  {what}
 
+        no device token yet
+        aún no hay token de dispositivo
+
         not enrolled yet
         aún sin dar de alta
 

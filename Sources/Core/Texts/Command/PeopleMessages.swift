@@ -24,6 +24,27 @@ extension CommandSection {
         the change was made, but the audit log does not say so: {error}
         el cambio se hizo, pero no consta en el registro de cambios: {error}
 
+        {name} is {role} of all teams
+        {name} es {role} de todos los equipos
+
+        {name} is {role} of {team}
+        {name} es {role} de {team}
+
+        removed {name} from {team}
+        se quitó a {name} de {team}
+
+        all teams
+        todos los equipos
+
+        device
+        dispositivo
+
+        no role
+        sin rol
+
+        has not set a password
+        no ha puesto contraseña
+
         --since: "{text}" is no time; 2026-11-21T04:05:06Z, 90m, 12h or 7d would be right
         --since: "{text}" no es una hora; debe ser como 2026-11-21T04:05:06Z, 90m, 12h o 7d
         """)

@@ -8,6 +8,18 @@ extension CommandSection {
         qrencode could not draw it
         qrencode no pudo dibujarlo
 
+        on the other device: aldaba relay pair {code}
+        en el otro dispositivo: aldaba relay pair {code}
+
+        digits: {digits}
+        cifras: {digits}
+
+        Does the other screen show the same digits? Answer there too. [y/N]
+        ¿Muestra la otra pantalla las mismas cifras? Responda también allí. [s/N]
+
+        waiting for the answer on the other device
+        se espera la respuesta en el otro dispositivo
+
         no key was given
         no se dio ninguna clave
 
