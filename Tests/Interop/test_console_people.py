@@ -6,6 +6,7 @@ import stat
 import statistics
 import time
 import uuid
+from html import unescape
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from console_browser import open_chromium
 from console_people import COOKIE, PASSWORD, Visitor
 from oidc_provider import OpenIDProvider
-from own_server import TEAM, OwnServer
+from own_server import TEAM, TOPIC, OwnServer
 
 OTHER_TEAM = "OTHERTEAM1"
 
@@ -44,6 +45,18 @@ def owner(server):
     assert visitor.get(link).status_code == 410
     yield visitor
     visitor.close()
+
+
+def push(server, owner):
+    """Sends a notification to a device that is not connected; its id."""
+    tokens = server.data / "tokens"
+    if not tokens.exists():
+        server.aldaba(
+            "device", "simulate", "1", "--offline", "--topic", TOPIC, "--team", TEAM, "--tokens", str(tokens))
+    provider = server.provider()
+    assert provider.post(tokens.read_text().strip(), {"aps": {"alert": "Waits"}}).status == 200
+    provider.close()
+    return re.search(r"/console/notifications/(\d+)", owner.get("/console/").text)[1]
 
 
 def visitor_of(server, name, *role):
@@ -168,6 +181,36 @@ def test_a_reader_reads_alone(server, owner):
     assert reader.get("/console/accounts").status_code == 403
     refused = reader.post("/console/notifications/1/withdraw", page="/console/sessions")
     assert refused.status_code == 403
+
+
+def test_no_page_shows_a_form_that_the_role_refuses(server, owner):
+    """A reader's pages have forms for the person's own session and preferences alone."""
+    notification = push(server, owner)
+    reader = visitor_of(server, "rob", "--role", "reader")
+    own = re.compile("/console/(logout|team|sessions|confirm|preferences)")
+    for page in ("", "campaigns", "reports", "installations", "devices", "audiences", f"notifications/{notification}"):
+        text = reader.get(f"/console/{page}").text
+        actions = re.findall(r'<form[^>]*method="post"[^>]*action="([^"]*)"', text)
+        assert actions and all(own.match(action) for action in actions), f"{page}: {actions}"
+        links = re.findall(r'href="(/console/(?:compose|campaigns/new)[^"]*)"', text)
+        assert not links, f"{page}: {links}"
+    assert "/withdraw" in owner.get(f"/console/notifications/{notification}").text
+
+
+def test_a_notification_has_the_fields_of_its_request(server, owner):
+    page = unescape(owner.get(f"/console/notifications/{push(server, owner)}").text)
+    assert f"apns-topic: {TOPIC}" in page and "200\napns-id: " in page
+
+
+def test_a_live_list_ends_with_its_session(server, owner):
+    reader = visitor_of(server, "lia", "--role", "reader")
+    with reader.http.stream("GET", "/console/inbox/events", headers={"Accept": "text/event-stream"}) as stream:
+        lines = stream.iter_lines()
+        assert next(lines).startswith("retry:")
+        server.aldaba("person", "remove", "lia")
+        push(server, owner)
+        assert not [line for line in lines if line.startswith("data:")], "a row came after the session had ended"
+    assert reader.get("/console/inbox/events", headers={"Accept": "text/event-stream"}).status_code == 401
 
 
 def test_a_person_of_a_team_sees_its_apps_alone(server, owner):

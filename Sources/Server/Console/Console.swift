@@ -74,12 +74,12 @@ struct ConsoleRoutes {
 
     /// Adds a page.
     func get(_ path: String, _ page: @escaping @Sendable (Visit) async throws -> Response) {
-        group.get(RouterPath(path), use: handler(ConsolePermissions.rule("GET", path), page))
+        group.get(RouterPath(path), use: handler(ConsolePermissions.rule("GET \(path)"), page))
     }
 
     /// Adds what a form asks for.
     func post(_ path: String, _ page: @escaping @Sendable (Visit) async throws -> Response) {
-        group.post(RouterPath(path), use: handler(ConsolePermissions.rule("POST", path), page))
+        group.post(RouterPath(path), use: handler(ConsolePermissions.rule("POST \(path)"), page))
     }
 
     /// Lets those in who may call the route, and shows refusals as pages.

@@ -84,8 +84,12 @@ package struct ConsoleAPI: Sendable {
         in context: ControlContext
     ) async throws -> Response {
         var response = try await answer(method, path, body: body, headers: headers, in: context)
+        let isStream = response.headers[.contentType]?.hasPrefix("text/event-stream") == true
+        if isStream, let isCurrent = scope.isCurrent {
+            response.body = SessionStream.limited(response.body, while: isCurrent)
+        }
         guard !scope.seesPayloads, response.status.kind == .successful else { return response }
-        if response.headers[.contentType]?.hasPrefix("text/event-stream") == true {
+        if isStream {
             response.body = PayloadFilter.filtered(response.body)
         } else if response.headers[.contentType]?.contains("json") == true {
             throw ControlError.forbidden("your role does not see what notifications say, which this file contains")

@@ -68,6 +68,11 @@ struct Visit {
         return pages.response(template, visit: self, section: section, status: status, values)
     }
 
+    /// Whether the visitor's role includes a route, `POST notifications/:id/withdraw`. Pages leave out the forms of others.
+    func may(_ route: String) -> Bool {
+        visitor.isOpen || ConsolePermissions.rule(route)?.admits(visitor.membership) { _ in nil } == true
+    }
+
     /// Sends the browser to another page of the console after a form; `path` begins with `/console/`.
     func redirect(to path: String) -> Response {
         Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])

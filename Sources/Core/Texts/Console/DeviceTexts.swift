@@ -31,8 +31,10 @@ extension CatalogueSection {
             device.connection.from = from the network
             device.connection.none = not connected
             device.permission = Permission
-            device.permission.unknown = The server is not told what the person allowed each app; the device's agent keeps that.
-            device.permission.suppressed = Notifications that the device suppressed
+            device.permission.allowed = The person allows notifications: the device last showed one at
+            device.permission.denied = The person's settings forbid notifications, as the device last reported at
+            device.permission.unknown = The device has not reported it by a notification yet.
+            device.permission.suppressed = Suppressed notifications
             device.team = Team
             device.registered = Registered
             device.waiting = Waiting
@@ -103,8 +105,10 @@ extension CatalogueSection {
             device.connection.from = desde la red
             device.connection.none = no está conectado
             device.permission = Permiso
-            device.permission.unknown = Al servidor no se le dice qué ha permitido la persona a cada aplicación; lo guarda el agente del dispositivo.
-            device.permission.suppressed = Notificaciones que el dispositivo no mostró
+            device.permission.allowed = La persona permite las notificaciones: el dispositivo mostró la última a la persona el
+            device.permission.denied = Los ajustes de la persona prohíben las notificaciones, según informó el dispositivo el
+            device.permission.unknown = El dispositivo aún no lo ha indicado con ninguna notificación.
+            device.permission.suppressed = Notificaciones no mostradas
             device.team = Equipo
             device.registered = Registrada
             device.waiting = En espera

@@ -16,6 +16,7 @@ extension CatalogueSection {
             notification.encrypted = The payload is encrypted to the app on the device; the server and the console cannot read it.
             notification.request = The provider's request
             notification.answer = The answer
+            notification.kept = The fields that the server keeps with the notification; its payload is above. A development server also keeps the request itself.
             notification.headers = Header fields
             notification.app = App
             notification.device = Device
@@ -52,6 +53,7 @@ extension CatalogueSection {
             notification.encrypted = El contenido está cifrado para la aplicación del dispositivo; ni el servidor ni la consola pueden leerlo.
             notification.request = La petición del proveedor
             notification.answer = La respuesta
+            notification.kept = Los campos que el servidor guarda con la notificación; su contenido está más arriba. Un servidor de desarrollo guarda también la petición misma.
             notification.headers = Campos de cabecera
             notification.app = Aplicación
             notification.device = Dispositivo

@@ -42,7 +42,7 @@ enum AudiencesPage {
             "sample": (answer["sample"]?.items ?? []).compactMap(\.text).map {
                 ["id": $0, "link": hub.link("installations/\(QueryText.encoded($0))")]
             }, "installations": hub.link("installations", [("expression", expression)]),
-            "plan": hub.link("campaigns/new", [("audience", expression)]),
+            "plan": hub.link("campaigns/new", [("audience", expression)], for: "GET campaigns/new"),
         ]
     }
 }

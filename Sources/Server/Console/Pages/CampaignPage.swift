@@ -34,7 +34,8 @@ enum CampaignPage {
                 ["name": texts.text("campaign.leftout.\($0.name)"), "count": CampaignReport.count($0.value, texts)]
             }, "state": CampaignReport.state(state, texts),
             "actions": actions(state, path: here, hub),
-            "recipients": hub.link("\(here)/recipients"), "withdraw": hub.link("\(here)/withdraw"),
+            "recipients": hub.link("\(here)/recipients"),
+            "withdraw": hub.link("\(here)/withdraw", for: "POST campaigns/:id/withdraw"),
             "csv": hub.link("\(here)/export", [("format", "csv")]),
             "lines": hub.link("\(here)/export", [("format", "jsonl")]),
         ]
@@ -68,7 +69,7 @@ enum CampaignPage {
 
     private static func actions(_ state: CampaignState, path: String, _ hub: HubVisit) -> [[String: Any]] {
         let verbs = [("pause", state.canPause), ("resume", state.canResume), ("cancel", !state.isFinal)]
-        return verbs.filter(\.1).map { verb, _ in
+        return verbs.filter { $0.1 && hub.visit.may("POST campaigns/:id/\($0.0)") }.map { verb, _ in
             [
                 "path": hub.link("\(path)/\(verb)"), "label": hub.visit.texts.text("campaign.\(verb)"),
                 "isDanger": verb == "cancel",

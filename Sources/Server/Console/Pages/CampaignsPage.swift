@@ -26,7 +26,8 @@ enum CampaignsPage {
         let path = "\(hub.root)/campaigns\(query.text)"
         let answer = try await hub.json(path)
         var values: [String: Any] = [
-            "rows": (answer["campaigns"]?.items ?? []).map { row($0, hub) }, "plan": hub.link("campaigns/new"),
+            "rows": (answer["campaigns"]?.items ?? []).map { row($0, hub) },
+            "plan": hub.link("campaigns/new", for: "GET campaigns/new"),
             "states": ([""] + states).map {
                 [
                     "value": $0, "text": texts.text($0.isEmpty ? "campaigns.any" : "campaign.state.\($0)"),

@@ -33,15 +33,18 @@ enum DevicePage {
         let id = device["device"]?.text ?? ""
         var values = facts(device, id: id, visit)
         values["notice"] = notice
-        values["rows"] = try await notifications(id, visit)
+        let notifications = try await notifications(id, visit)
+        values["rows"] = notifications.map { InboxRow.view($0, visit) }
         let apps = device["apps"]?.items ?? []
-        values["apps"] = apps.map { DeviceApp.view($0, device: id, visit) }
+        values["apps"] = apps.map { DeviceApp.view($0, device: id, notifications: notifications, visit) }
         let state = device["state"]?.text
-        if state != "revoked" {
+        if state != "revoked", visit.may("POST devices/:id/block") {
             var changes: [String: Any] = ["canBlock": state == "active", "canUnblock": state == "blocked"]
             changes["revokeFault"] = revokeFault
             values["changes"] = changes
-            if !apps.isEmpty { values["test"] = (test ?? TestForm()).view(apps, visit) }
+        }
+        if state != "revoked", !apps.isEmpty, visit.may("POST devices/:id/test") {
+            values["test"] = (test ?? TestForm()).view(apps, visit)
         }
         let isRefused = test?.fault != nil || revokeFault != nil
         return visit.page(
@@ -53,16 +56,12 @@ enum DevicePage {
         let state = device["state"]?.text ?? ""
         let tone = DevicesPage.tone(state)
         let since = device["blockedAt"]?.text ?? device["revokedAt"]?.text
-        var suppressed = QueryText()
-        suppressed.add("device", id)
-        suppressed.add("reason", "suppressed")
         var values: [String: Any] = [
             "device": id, "tone": tone.rawValue, "mark": tone.mark,
             "verdict": visit.texts.text(
                 "device.verdict.\(state)",
                 ["since": since.flatMap { Timestamp(text: $0) }.map { visit.local($0) } ?? ""]),
             "consequence": visit.texts.text("device.consequence.\(state)"),
-            "suppressed": "/console/\(suppressed.text)",
         ]
         values["enrolled"] = visit.time(device["enrolledAt"]?.text)
         values["seen"] = visit.time(device["seenAt"]?.text)
@@ -75,9 +74,9 @@ enum DevicePage {
         return values
     }
 
-    private static func notifications(_ id: String, _ visit: Visit) async throws -> [[String: Any]] {
-        let answer = try await visit.json("/v1/notifications?device=\(id)&limit=\(limit)")
-        return (answer["notifications"]?.items ?? []).map { InboxRow.view($0, visit) }
+    /// The last notifications of the device, the newest first.
+    private static func notifications(_ id: String, _ visit: Visit) async throws -> [JSONValue] {
+        try await visit.json("/v1/notifications?device=\(id)&limit=\(limit)")["notifications"]?.items ?? []
     }
 
     // MARK: Changes
@@ -158,7 +157,9 @@ struct TestForm {
 
 /// An app on a device as templates show it.
 private enum DeviceApp {
-    static func view(_ app: JSONValue, device: String, _ visit: Visit) -> [String: Any] {
+    static func view(
+        _ app: JSONValue, device: String, notifications: [JSONValue], _ visit: Visit
+    ) -> [String: Any] {
         let (topic, token) = (app["topic"]?.text ?? "", app["token"]?.text ?? "")
         var waiting = QueryText()
         waiting.add("device", device)
@@ -172,9 +173,32 @@ private enum DeviceApp {
                 app["hasEncryptionKey"]?.isTrue == true ? "device.encryption.yes" : "device.encryption.no"),
             "token": token, "masked": "\(token.prefix(6))…\(token.suffix(6))",
         ]
+        view["permission"] = permission(topic, in: notifications, visit)
+        var suppressed = QueryText()
+        suppressed.add("device", device)
+        suppressed.add("app", topic)
+        suppressed.add("reason", "suppressed")
+        view["suppressed"] = "/console/\(suppressed.text)"
         view["registered"] = visit.time(app["registeredAt"]?.text)
         view["fcm"] = app["fcm"]?.view
         return view
+    }
+
+    /// The permission that the newest report of the device about the app implies.
+    private static func permission(_ topic: String, in notifications: [JSONValue], _ visit: Visit) -> [String: Any] {
+        for item in notifications where item["topic"]?.text == topic {
+            let key: String
+            switch item["last"]?.text ?? "" {
+            case "suppressed(settings)": key = "denied"
+            case let state where ["presented", "opened", "action", "dismissed"].contains(Outcome(state: state).name):
+                key = "allowed"
+            default: continue
+            }
+            var view: [String: Any] = ["text": visit.texts.text("device.permission.\(key)")]
+            view["at"] = visit.time(item["lastAt"]?.text)
+            return view
+        }
+        return ["text": visit.texts.text("device.permission.unknown")]
     }
 
     private static func missed(_ item: JSONValue, _ visit: Visit) -> [String: Any] {

@@ -42,6 +42,11 @@ struct HubVisit {
         return "/console/\(path)\(query.text)"
     }
 
+    /// The address of a page of the same hub; `false` where the visitor's role does not include its route.
+    func link(_ path: String, _ fields: [(String, String?)] = [], for route: String) -> Any {
+        visit.may(route) ? link(path, fields) as Any : false
+    }
+
     /// A component of the path, decoded.
     func parameter(_ name: String) throws -> String {
         let text = try visit.parameter(name)

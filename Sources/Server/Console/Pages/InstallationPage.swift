@@ -49,9 +49,10 @@ enum InstallationPage {
             "tagFault": (edit?.document == nil ? edit?.fault : nil).shown,
             "documentFault": (edit?.document == nil ? nil : edit?.fault).shown,
             "isStale": edit?.status == .preconditionFailed, "reload": hub.link(here),
-            "saveTags": hub.link("\(here)/tags"),
-            "saveDocument": hub.visit.visitor.scope.seesPayloads ? hub.link("\(here)/document") : false,
-            "delete": hub.link("\(here)/delete"),
+            "saveTags": hub.link("\(here)/tags", for: "POST installations/:id/tags"),
+            "saveDocument": hub.visit.visitor.scope.seesPayloads
+                ? hub.link("\(here)/document", for: "POST installations/:id/document") : false,
+            "delete": hub.link("\(here)/delete", for: "POST installations/:id/delete"),
             "preview": hub.link("templates", [("installation", id)]),
         ]
         if let user = item["userId"]?.text { values["everything"] = hub.link("users/\(QueryText.encoded(user))") }

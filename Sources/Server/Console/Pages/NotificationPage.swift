@@ -29,6 +29,7 @@ enum NotificationPage {
         for name in ["id", "apnsId"] where values["sent"] == nil {
             values["sent"] = try await request(of: found.first?[name]?.text ?? id, visit)
         }
+        if values["sent"] == nil { values["kept"] = found.first.flatMap { keptRequest($0) } }
         return visit.page(
             "notification", title: visit.texts.text("notification.title"), section: "inbox",
             same: SameRequest(path: path, command: "get \(id)"), values)
@@ -55,8 +56,9 @@ enum NotificationPage {
             "name": alert?["title"]?.text ?? alert?.text ?? alert?["body"]?.text ?? visit.texts.text("inbox.untitled"),
             "id": item["id"]?.text ?? "", "apnsId": item["apnsId"]?.text ?? "", "topic": item["topic"]?.text ?? "",
             "team": item["team"]?.text ?? "", "tone": outcome.tone.rawValue, "why": outcome.why(visit.texts),
-            "canWithdraw": item["device"] != nil,
-            "canResend": resending(item) != nil, "timeline": timeline(entries, visit),
+            "canWithdraw": item["device"] != nil && visit.may("POST notifications/:id/withdraw"),
+            "canResend": resending(item) != nil && visit.may("POST notifications/:id/resend"),
+            "timeline": timeline(entries, visit),
         ]
         view["device"] = item["device"]?.text
         view["follow"] = item["device"]?.text == nil ? nil : true
@@ -122,6 +124,20 @@ enum NotificationPage {
         for field in item["answer"]?["headers"]?.members ?? [] { reply += "\(field.name): \(field.value.text ?? "")\n" }
         reply += "\n" + (item["answer"]?["text"]?.text ?? "")
         return ["request": request, "answer": reply]
+    }
+
+    /// The fields of an accepted request and the answer, as the server keeps them with the notification; `nil` where the request
+    /// was refused or is not of APNs.
+    private static func keptRequest(_ item: JSONValue) -> [String: Any]? {
+        guard let content = item["content"], content["lane"]?.text == "apns", let apnsID = item["apnsId"]?.text else {
+            return nil
+        }
+        let fields = [
+            ("id", apnsID), ("topic", item["topic"]?.text), ("push-type", content["pushType"]?.text),
+            ("priority", content["priority"]?.json), ("collapse-id", content["collapseId"]?.text),
+        ]
+        let lines = fields.compactMap { name, value in value.map { "apns-\(name): \($0)" } }
+        return ["request": lines.joined(separator: "\n"), "answer": "200\napns-id: \(apnsID)"]
     }
 
     private static func withdraw(_ visit: Visit) async throws -> Response {

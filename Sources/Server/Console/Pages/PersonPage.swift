@@ -25,8 +25,8 @@ enum PersonPage {
         var values = more
         values["user"] = user
         values["rows"] = (answer["installations"]?.items ?? []).map { InstallationsPage.row($0, hub) }
-        values["export"] = hub.link("\(here)/export")
-        values["erase"] = hub.link("\(here)/erase")
+        values["export"] = hub.link("\(here)/export", for: "GET users/:id/export")
+        values["erase"] = hub.link("\(here)/erase", for: "POST users/:id/erase")
         values["wrong"] = fault.shown
         return hub.page(
             "person", title: user, part: "installations", section: "installations",

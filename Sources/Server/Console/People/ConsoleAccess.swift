@@ -81,7 +81,7 @@ package enum ConsoleAccess: Sendable {
         guard let text = request.cookies[cookie]?.value, text.utf8.count <= 64 else { return nil }
         let secret = OneSecret(text: text)
         guard let (session, person) = try await people.service.session(secret) else { return nil }
-        return Visitor(secret: secret, session: session, person: person, payloads: people.payloads)
+        return Visitor(secret: secret, session: session, person: person, of: people)
     }
 
     /// A page leads to the log-in; what a script or a form asks for is refused.

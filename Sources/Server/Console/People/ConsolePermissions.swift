@@ -61,8 +61,8 @@ enum ConsolePermissions {
         }
     }
 
-    /// The row of a route; `nil` where there is none.
-    static func rule(_ method: String, _ path: String) -> Rule? { byRoute["\(method) \(path)"] }
+    /// The row of a route, `GET notifications/:id`; `nil` where there is none.
+    static func rule(_ route: String) -> Rule? { byRoute[route] }
 
     private static let byRoute = Dictionary(rules.map { ($0.route, $0) }, uniquingKeysWith: { first, _ in first })
 

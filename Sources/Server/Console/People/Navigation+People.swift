@@ -6,7 +6,7 @@ extension Navigation {
         if visitor.isOpen { return pages }
         guard visitor.person != nil else { return [] }
         return (pages + [("accounts", "accounts"), ("sessions", "sessions")]).filter { page in
-            ConsolePermissions.rule("GET", page.path)?.admits(visitor.membership) { _ in nil } ?? false
+            ConsolePermissions.rule("GET \(page.path)")?.admits(visitor.membership) { _ in nil } ?? false
         }
     }
 }

@@ -11,6 +11,8 @@ struct Visitor: Sendable {
         var seesPayloads = true
         /// The person that the audit log names.
         var actor = AuditActor.console
+        /// Whether the session goes on with the same roles; `nil` where there are no sessions.
+        var isCurrent: (@Sendable () async throws -> Bool)?
     }
 
     /// The properties of a visit by a person with a session.
@@ -36,16 +38,17 @@ struct Visitor: Sendable {
         self.scope = scope
     }
 
-    /// A person in a session.
-    ///
-    /// - Parameter payloads: The lowest role that sees what notifications say; `nil` for everybody.
-    init(secret: OneSecret, session: ConsoleSession, person: Person, payloads: PersonRole?) {
+    /// A person in a session of a console.
+    init(secret: OneSecret, session: ConsoleSession, person: Person, of people: ConsolePeople) {
         let membership = person.membership(in: session.team)
         known = Known(secret: secret, session: session, person: person, membership: membership)
         // A person without a role sees the team that nobody has.
         let team = membership.map(\.team) ?? TeamID(rawValue: "")
-        let sees = membership.map { membership in payloads.map { membership.role.includes($0) } ?? true } ?? false
-        scope = Scope(team: team, seesPayloads: sees, actor: .person(person.name))
+        let sees =
+            membership.map { membership in people.payloads.map { membership.role.includes($0) } ?? true } ?? false
+        scope = Scope(team: team, seesPayloads: sees, actor: .person(person.name)) {
+            try await people.service.isCurrent(secret, memberships: person.memberships)
+        }
     }
 
     /// The person; `nil` for others.

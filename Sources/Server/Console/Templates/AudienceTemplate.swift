@@ -26,7 +26,7 @@ extension Templates {
         <h2>{{t.audiences.sample}}</h2>
         <ul>{{#sample}}<li><a href="{{link}}">{{id}}</a></li>
         {{/sample}}{{^sample}}<li>{{t.audiences.nobody}}</li>{{/sample}}</ul>
-        <p class="actions"><a class="button" href="{{installations}}">{{t.audiences.list}}</a> <a class="button" href="{{plan}}">{{t.campaigns.plan}}</a></p>
+        <p class="actions"><a class="button" href="{{installations}}">{{t.audiences.list}}</a> {{#plan}}<a class="button" href="{{.}}">{{t.campaigns.plan}}</a>{{/plan}}</p>
         {{/audience}}
         {{/main}}{{/layout}}
         """#

@@ -31,10 +31,10 @@ extension Templates {
         <tbody>{{#rows}}<tr><th scope="row">{{name}}</th>{{#counts}}<td class="number">{{.}}</td>{{/counts}}</tr>
         {{/rows}}</tbody></table></div></details>
         {{/parts}}
-        <details><summary>{{t.campaign.withdraw}}</summary>
+        {{#withdraw}}<details><summary>{{t.campaign.withdraw}}</summary>
         <p>{{t.campaign.withdraw.note}}</p>
-        <form method="post" action="{{withdraw}}">{{>token}}<button class="danger">{{t.campaign.withdraw.do}}</button></form>
-        </details>
+        <form method="post" action="{{.}}">{{>token}}<button class="danger">{{t.campaign.withdraw.do}}</button></form>
+        </details>{{/withdraw}}
         {{/main}}{{/layout}}
         """#
 

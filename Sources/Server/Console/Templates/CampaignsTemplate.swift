@@ -4,7 +4,7 @@ extension Templates {
         {{<layout}}{{$main}}
         {{>hub-top}}
         <p>{{t.campaigns.intro}}</p>
-        <p><a class="button" href="{{plan}}">{{t.campaigns.plan}}</a></p>
+        {{#plan}}<p><a class="button" href="{{.}}">{{t.campaigns.plan}}</a></p>{{/plan}}
         <form class="filters" method="get" action="/console/campaigns">
         <input type="hidden" name="hub" value="{{hub}}">
         <label>{{t.campaigns.state}} <select name="state">{{#states}}<option value="{{value}}"{{#isChosen}} selected{{/isChosen}}>{{text}}</option>{{/states}}</select></label>

@@ -31,7 +31,6 @@ extension Templates {
         <dt>{{t.device.enrolled}}</dt><dd>{{#enrolled}}{{>time}}{{/enrolled}}</dd>
         <dt>{{t.device.seen}}</dt><dd>{{#seen}}{{>time}}{{/seen}}{{^seen}}{{t.device.seen.never}}{{/seen}}</dd>
         <dt>{{t.device.connection}}</dt><dd>{{#connected}}{{t.device.connection.since}} {{#since}}{{>time}}{{/since}}{{#network}} {{t.device.connection.from}} <code>{{.}}</code>{{/network}}{{/connected}}{{^connected}}{{t.device.connection.none}}{{/connected}}</dd>
-        <dt>{{t.device.permission}}</dt><dd>{{t.device.permission.unknown}} <a href="{{suppressed}}">{{t.device.permission.suppressed}}</a></dd>
         </dl>
         <h2>{{t.device.apps}}</h2>
         {{#apps}}
@@ -40,6 +39,7 @@ extension Templates {
         <dl class="facts">
         <dt>{{t.device.team}}</dt><dd>{{team}}</dd>
         <dt>{{t.device.registered}}</dt><dd>{{#registered}}{{>time}}{{/registered}}</dd>
+        <dt>{{t.device.permission}}</dt><dd>{{#permission}}{{text}} {{#at}}{{>time}}{{/at}}{{/permission}} <a href="{{suppressed}}">{{t.device.permission.suppressed}}</a></dd>
         <dt>{{t.device.waiting}}</dt><dd><a href="{{waitingPath}}">{{waiting}}</a></dd>
         <dt>{{t.device.missed}}</dt><dd>{{#missed}}<span>{{text}} {{#since}}{{>time}}{{/since}}</span><br>{{/missed}}{{^missed}}{{t.device.missed.none}}{{/missed}}</dd>
         <dt>{{t.device.encryption}}</dt><dd>{{encryption}}</dd>

@@ -10,14 +10,15 @@ extension Templates {
         </dl>
         <p class="actions">{{#everything}}<a class="button" href="{{.}}">{{t.installation.person}}</a> {{/everything}}<a class="button" href="{{preview}}">{{t.installation.preview}}</a></p>
         <h2>{{t.installations.tags}}</h2>
-        <form method="post" action="{{saveTags}}">{{>token}}
+        {{#saveTags}}<form method="post" action="{{.}}">{{>token}}
         <input type="hidden" name="version" value="{{version}}">
         <label>{{t.installation.tags}} <textarea name="tags" rows="3" spellcheck="false" aria-describedby="tags-hint{{#tagFault}} tags-fault{{/tagFault}}"{{#tagFault}} aria-invalid="true"{{/tagFault}}>
         {{tags}}</textarea></label>
         <p class="hint" id="tags-hint">{{t.installation.tags.hint}}</p>
         {{#tagFault}}<p class="invalid" id="tags-fault">{{.}}</p>{{/tagFault}}
         <p><button>{{t.installation.save.tags}}</button></p>
-        </form>
+        </form>{{/saveTags}}
+        {{^saveTags}}<p>{{tags}}</p>{{/saveTags}}
         {{#saveDocument}}<h2>{{t.installation.document}}</h2>
         <form method="post" action="{{.}}">{{>token}}
         <input type="hidden" name="version" value="{{version}}">
@@ -26,10 +27,10 @@ extension Templates {
         {{#documentFault}}<p class="invalid" id="document-fault">{{.}}</p>{{/documentFault}}
         <p><button>{{t.installation.save}}</button></p>
         </form>{{/saveDocument}}
-        <details><summary>{{t.installation.delete}}</summary>
+        {{#delete}}<details><summary>{{t.installation.delete}}</summary>
         <p>{{t.installation.delete.note}}</p>
-        <form method="post" action="{{delete}}">{{>token}}<button class="danger">{{t.installation.delete.do}}</button></form>
-        </details>
+        <form method="post" action="{{.}}">{{>token}}<button class="danger">{{t.installation.delete.do}}</button></form>
+        </details>{{/delete}}
         {{/main}}{{/layout}}
         """#
 
@@ -40,17 +41,17 @@ extension Templates {
         {{#receipt}}<pre tabindex="0"><code>{{.}}</code></pre>{{/receipt}}
         <p>{{t.person.intro}}</p>
         {{>installation-table}}
-        <h2>{{t.person.export}}</h2>
+        {{#export}}<h2>{{t.person.export}}</h2>
         <p>{{t.person.export.note}}</p>
-        <p><a class="button" href="{{export}}">{{t.person.export.do}}</a></p>
-        <h2>{{t.person.erase}}</h2>
+        <p><a class="button" href="{{.}}">{{t.person.export.do}}</a></p>{{/export}}
+        {{#erase}}<h2>{{t.person.erase}}</h2>
         <p>{{t.person.erase.note}}</p>
-        <form method="post" action="{{erase}}">{{>token}}
+        <form method="post" action="{{.}}">{{>token}}
         <label>{{t.person.erase.type}} <input name="user" required autocomplete="off" spellcheck="false" aria-describedby="user-id{{#wrong}} user-fault{{/wrong}}"{{#wrong}} aria-invalid="true"{{/wrong}}></label>
         <p class="hint" id="user-id"><bdi><code>{{user}}</code></bdi></p>
         {{#wrong}}<p class="invalid" id="user-fault" role="alert">{{.}}</p>{{/wrong}}
         <p><button class="danger">{{t.person.erase.do}}</button></p>
-        </form>
+        </form>{{/erase}}
         {{/main}}{{/layout}}
         """#
 

@@ -11,7 +11,16 @@ extension Templates {
         <pre tabindex="0"><code>{{answer}}</code></pre>
         </section>
         {{/sent}}
-        {{^sent}}<p class="quiet">{{t.notification.forgotten}}</p>{{/sent}}
+        {{#kept}}
+        <section aria-label="{{t.notification.request}}">
+        <h2>{{t.notification.request}}</h2>
+        <p class="quiet">{{t.notification.kept}}</p>
+        <pre tabindex="0"><code>{{request}}</code></pre>
+        <h2>{{t.notification.answer}}</h2>
+        <pre tabindex="0"><code>{{answer}}</code></pre>
+        </section>
+        {{/kept}}
+        {{^kept}}{{^sent}}<p class="quiet">{{t.notification.forgotten}}</p>{{/sent}}{{/kept}}
         {{/main}}{{/layout}}
         """#
 

@@ -100,6 +100,14 @@ package final class PeopleService: Sendable {
         return (session, person)
     }
 
+    /// Whether a session goes on, and its person still has the roles. The check is not a use of the session.
+    package func isCurrent(_ secret: OneSecret, memberships: [PersonMembership]) async throws -> Bool {
+        guard let session = try await store.session(secret.hash), !session.isOver(at: now),
+            let person = try await store.person(session.person)
+        else { return false }
+        return person.memberships == memberships
+    }
+
     /// Makes a link by which the first owner, or a person, sets a password.
     package func makeLink(for person: PersonID?, lasting duration: Duration) async throws -> OneSecret {
         try await Self.makeLink(for: person, lasting: duration, in: store, at: now)

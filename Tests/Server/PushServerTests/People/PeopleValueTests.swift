@@ -135,6 +135,19 @@ private let now = Timestamp(seconds: 1_780_272_000)
         #expect(try await store.people().isEmpty)
     }
 
+    @Test func `a session goes on until it ends or the person's roles change`() async throws {
+        var person = try await owner()
+        let secret = try #require(try await begin("correct horse battery"))
+        #expect(try await service.isCurrent(secret, memberships: person.memberships))
+        #expect(try await !service.isCurrent(OneSecret(), memberships: person.memberships))
+        let before = person.memberships
+        person.memberships.append(PersonMembership(.reader, team: TeamID(rawValue: "TEAM123456")))
+        _ = try await store.changePerson(person)
+        #expect(try await !service.isCurrent(secret, memberships: before))
+        _ = try await store.endSession(secret.hash)
+        #expect(try await !service.isCurrent(secret, memberships: person.memberships))
+    }
+
     @Test func `a log-in begins a session, and ends the one before`() async throws {
         _ = try await owner()
         #expect(try await begin("wrong horse battery") == nil)
