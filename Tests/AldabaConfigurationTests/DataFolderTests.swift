@@ -136,6 +136,21 @@ func `an empty folder and one that holds our files are narrowed`(mark: String?) 
     #expect(try PrivateFile.text(ring.path(of: entry))?.hasPrefix("-----BEGIN PRIVATE KEY-----") == true)
 }
 
+@Test func `keys that are made at the same time are all in the list`() async throws {
+    let folder = try TemporaryFolder()
+    let ring = KeyRing(folder: folder.path)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 1...16 {
+            group.addTask {
+                _ = try ring.add(
+                    .make(), team: TeamID(rawValue: "TEAM000001"), at: Timestamp(rawValue: Int64(number)))
+            }
+        }
+        try await group.waitForAll()
+    }
+    #expect(try ring.entries().map(\.createdAt) == Array(1...16))
+}
+
 @Test func `only a team's keys with a file can sign for it, the oldest first`() throws {
     let folder = try TemporaryFolder()
     let ring = KeyRing(folder: folder.path)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PushCore
 
 /// The provider keys whose private halves are in a data folder, each with its team; `send` and `key token` sign with
@@ -56,8 +57,21 @@ package struct KeyRing: Sendable {
         let entry = Entry(keyId: key.keyID.rawValue, teamId: team.rawValue, createdAt: now.rawValue)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
-        try PrivateFile.write(encoder.encode(entries() + [entry]) + [10], to: index)
+        try locked { try PrivateFile.write(encoder.encode(entries() + [entry]) + [10], to: index) }
         return entry
+    }
+
+    /// Runs a body while nobody else changes the list.
+    private func locked(_ body: () throws -> Void) throws {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY)
+        // Closing it gives the lock back.
+        defer { if descriptor >= 0 { close(descriptor) } }
+        while descriptor < 0 || flock(descriptor, LOCK_EX) != 0 {
+            guard descriptor >= 0, errno == EINTR else {
+                throw ProviderKeyFile.Unreadable(path: folder, reason: String(cString: strerror(errno)))
+            }
+        }
+        try body()
     }
 
     private var index: String { folder + "/keys.json" }
