@@ -198,5 +198,7 @@ def test_hubs_are_in_the_backup(server, tmp_path):
         assert (copy / name).stat().st_mode & 0o777 == 0o600
     run_aldaba("restore", copy, "--data", folder)
     assert (folder / "relay.sqlite").exists(), "the devices of accounts are in it too"
+    restored = json.loads(run_aldaba("audit", "--json", "--limit", "1", "--data", folder).stdout)[0]
+    assert (restored["action"], restored["object"], restored["after"]) == ("backup.restore", "all", {"backup": str(copy)})
     keys = run_aldaba("hub", "key", "list", "todo", "--data", folder).stdout
     assert "sender  Send" in keys and "phones  backend" in keys

@@ -2,6 +2,7 @@ import AldabaConfiguration
 import ArgumentParser
 import Foundation
 import Glibc
+import PushServer
 import SQLiteStore
 
 /// `aldaba backup`: a copy of a server's data while it runs.
@@ -33,7 +34,7 @@ package struct BackupCommand: ParsableCommand {
 }
 
 /// `aldaba restore`: a data folder as `backup` copied it.
-package struct RestoreCommand: ParsableCommand {
+package struct RestoreCommand: AsyncParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Create a data folder from a backup.",
@@ -59,7 +60,7 @@ package struct RestoreCommand: ParsableCommand {
     }
 
     /// Does it.
-    package func run() throws {
+    package func run() async throws {
         let backup = FolderBackup(root: folder)
         if let database = only.flatMap(ServerDatabase.init) {
             try Backups.refusing {
@@ -67,6 +68,7 @@ package struct RestoreCommand: ParsableCommand {
                     only: database.fileName, to: location.folder, putAside: { try KnownDatabases.putAside($0) },
                     database: { try Backups.copy($0, $1) })
             }
+            try await recordInAuditLog(of: database.fileName)
             return print(Terminal.text("\(database.fileName) of \(backup.root) is restored to \(location.folder.root)"))
         }
         try Backups.refusing {
@@ -74,7 +76,19 @@ package struct RestoreCommand: ParsableCommand {
                 to: location.folder, check: { try DatabaseFile(path: $0).check() },
                 database: { try Backups.copy($0, $1) })
         }
+        try await recordInAuditLog(of: "all")
         print(Terminal.text("\(backup.root) is restored to \(location.folder.root)"))
+    }
+
+    /// Adds the entry to the log of the restored folder: what was restored, and from where.
+    private func recordInAuditLog(of part: String) async throws {
+        do {
+            try await ServerRegister.changing(
+                location.folder, AuditChange(.restoreBackup, part), after: { AuditedObject(["backup": folder]) }
+            ) { _ in }
+        } catch {
+            throw CommandError(.partlyDone, "the change was made, but the audit log does not say so: \(error)")
+        }
     }
 }
 

@@ -28,6 +28,9 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case logIn = "session.begin"
     case endSession = "session.end"
 
+    /// The data folder was made from a backup.
+    case restoreBackup = "backup.restore"
+
     /// Each is a change of content.
     case sendNotification = "notification.send"
     case withdrawNotification = "notification.withdraw"
