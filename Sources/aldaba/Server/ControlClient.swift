@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import NIOSSL
 import Networking
+import PushServer
 
 /// Requests of commands to the control API.
 package enum ControlClient {
@@ -47,6 +48,9 @@ package enum ControlClient {
     package static func exchange(
         _ request: HTTPClientRequest, with client: HTTPClient, timeout: TimeAmount = .seconds(15)
     ) async throws -> (Int, Data) {
+        var request = request
+        // The audit log tells commands from other callers by it.
+        request.headers.replaceOrAdd(name: "user-agent", value: AuditOrigin.commandAgent)
         do {
             let response = try await client.execute(request, timeout: timeout)
             let body = try await response.body.collect(upTo: 1 << 20)

@@ -2,7 +2,6 @@ import AldabaConfiguration
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
-import PushServer
 
 /// The options that select the server that a command asks.
 package struct ServerOption: ParsableArguments {
@@ -42,17 +41,10 @@ package struct ServerOption: ParsableArguments {
     /// - Parameter path: The path that follows the address, from `/v1/` on.
     package func request(_ path: String, signing: SigningOptions) throws -> HTTPClientRequest {
         if server == nil, ca == nil, let plain = try location.addresses().http {
-            return Self.request(plain + path)
+            return HTTPClientRequest(url: plain + path)
         }
-        var request = Self.request(try control() + path)
+        var request = HTTPClientRequest(url: try control() + path)
         request.headers.add(name: "authorization", value: "bearer \(try signing.token(location))")
-        return request
-    }
-
-    /// A request that names the program, by which the audit log tells commands from other callers.
-    private static func request(_ address: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: address)
-        request.headers.add(name: "user-agent", value: AuditOrigin.commandAgent)
         return request
     }
 
