@@ -53,6 +53,8 @@ bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd
 	@Benchmarks/schedule
 	@$(VENV)/bin/python Benchmarks/audience
 	@$(VENV)/bin/python Benchmarks/channel
+	@$(VENV)/bin/python Benchmarks/console
+	@$(VENV)/bin/python Benchmarks/inbox
 	@$(VENV)/bin/python Benchmarks/device
 	@$(VENV)/bin/python Benchmarks/due
 	@$(VENV)/bin/python Benchmarks/media
