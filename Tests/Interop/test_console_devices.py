@@ -69,7 +69,7 @@ def test_the_list_leads_to_the_device_and_shows_the_same_request(browse, address
     page.wait_for_url(f"**/console/devices/{device}")
     assert page.get_by_role("heading", level=1).inner_text() == f"Device {device}"
     text = page.get_by_role("main").inner_text()
-    assert "connected since" in text and "The server is not told what the person allowed" in text
+    assert "connected since" in text and "Permission" in text
     token = httpx.get(f"{address}/v1/devices/{device}").json()["apps"][0]["token"]
     full = page.get_by_text(token, exact=True)
     assert not full.is_visible()
@@ -97,6 +97,7 @@ def test_a_test_is_sent_and_followed_to_the_screen(browse, address, device):
     assert content["payload"]["aps"]["alert"] == {"title": "From the page", "body": "Seen on the screen"}
     page.goto(f"/console/devices/{device}")
     assert page.get_by_role("link", name="From the page").is_visible()
+    assert "The person allows notifications" in page.get_by_role("main").inner_text()
     assert page.faults == []
 
 

@@ -52,7 +52,9 @@ def push(server, owner):
     tokens = server.data / "tokens"
     if not tokens.exists():
         server.aldaba(
-            "device", "simulate", "1", "--offline", "--topic", TOPIC, "--team", TEAM, "--tokens", str(tokens))
+            "device", "simulate", "1", "--offline", "--topic", TOPIC, "--team", TEAM, "--tokens", str(tokens),
+            "--server", server.ready["control"].removeprefix("https://"), "--ca", server.ready["ca"], "--device-port",
+            str(server.addresses["devicePort"]), env={"ALDABA_ENROLMENT_KEY": server.enrolment_key, "PATH": "/usr/bin"})
     provider = server.provider()
     assert provider.post(tokens.read_text().strip(), {"aps": {"alert": "Waits"}}).status == 200
     provider.close()

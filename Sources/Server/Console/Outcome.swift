@@ -37,13 +37,18 @@ struct Outcome {
         argument = parts.count == 2 ? String(parts[1].dropLast()) : nil
     }
 
-    /// The line of a timeline that says what became of a notification: the last one, unless the device did not show it.
+    /// The line of a timeline that says what became of a notification: the last one, unless the device said before it whether
+    /// the notification was shown.
     static func decisive(_ entries: [JSONValue]) -> JSONValue? {
-        let hidden = entries.last {
-            ["suppressed", "undecryptable"].contains(Outcome(state: $0["state"]?.text ?? "").name)
+        func last(_ names: Set<String>) -> JSONValue? {
+            entries.last { names.contains(Outcome(state: $0["state"]?.text ?? "").name) }
         }
-        let last = entries.last.map { Outcome(state: $0["state"]?.text ?? "").name }
-        return ["handed", "acked", "unanswered"].contains(last) ? hidden ?? entries.last : entries.last
+        let name = entries.last.map { Outcome(state: $0["state"]?.text ?? "").name }
+        return switch name {
+        case "handed", "acked": last(["suppressed", "undecryptable", "presented"]) ?? entries.last
+        case "unanswered": last(["suppressed", "undecryptable"]) ?? entries.last
+        default: entries.last
+        }
     }
 
     /// The kind of the state.

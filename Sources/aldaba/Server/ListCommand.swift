@@ -60,6 +60,7 @@ package struct ListCommand: AsyncParsableCommand {
         var state: String
         var last: String
         var lastAt: String?
+        var outcome: String?
         var title: String?
         var body: String?
         var pushType: String?

@@ -1,6 +1,7 @@
 import APNsProtocol
 import FCMProtocol
 import PushCore
+import PushServer
 import Testing
 import Texts
 
@@ -62,6 +63,25 @@ import Texts
             #expect(outcome.why(texts).contains(outcome.argument ?? "-"))
         }
         #expect(Outcome(state: "invented").why(texts) == "invented")
+    }
+
+    @Test(
+        arguments: [
+            ([.accepted, .sent, .acked, .presented, .handed], .presented),
+            ([.accepted, .sent, .acked, .suppressed(.settings), .handed], .suppressed(.settings)),
+            ([.accepted, .sent, .suppressed(.settings), .acked], .suppressed(.settings)),
+            ([.accepted, .sent, .acked, .suppressed(.settings), .unanswered], .suppressed(.settings)),
+            ([.accepted, .sent, .acked, .presented, .unanswered], .unanswered),
+            ([.accepted, .sent, .acked, .presented, .handed, .opened], .opened),
+            ([.accepted, .sent, .acked, .handed], .handed), ([.accepted], .accepted),
+        ] as [([NotificationState], NotificationState)])
+    func `a notification ends as its device said, else as its last line`(
+        states: [NotificationState], outcome: NotificationState
+    ) {
+        let lines = states.map { TimelineEntry(at: Timestamp(rawValue: 0), state: $0, source: .agent) }
+        #expect(TimelineEntry.outcome(of: lines)?.state == outcome)
+        let json = states.map { JSONValue.object([.init("state", .string($0.text))]) }
+        #expect(Outcome.decisive(json)?["state"]?.text == outcome.text)
     }
 
     @Test func `every key of an explanation is that of a state`() {

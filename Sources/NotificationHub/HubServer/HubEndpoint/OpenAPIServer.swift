@@ -181,10 +181,10 @@ enum OpenAPIServer {
                 "endedAt":{"type":["string","null"]},"before":{},"after":{}}}}}},
         "NotificationPage":{"type":"object","required":["notifications"],"properties":{
             "notifications":{"type":"array","items":{"type":"object",
-                "required":["id","apnsId","team","topic","state","last"],"properties":{
+                "required":["id","apnsId","team","topic","state","last","outcome"],"properties":{
                 "id":{"type":"string"},"apnsId":{"type":"string"},"team":{"type":"string"},"topic":{"type":"string"},
                 "device":{"type":"string"},"environment":{"type":"string"},"acceptedAt":{"type":"string"},
-                "state":{"type":"string"},"last":{"type":"string"},"lastAt":{"type":"string"},
+                "state":{"type":"string"},"last":{"type":"string"},"lastAt":{"type":"string"},"outcome":{"type":"string"},
                 "title":{"type":"string"},"body":{"type":"string"},"pushType":{"type":"string"}}}},
             "next":{"type":"string"}}},
         "Notifications":{"type":"array","items":{"type":"object",

@@ -188,7 +188,7 @@ private enum DeviceApp {
     private static func permission(_ topic: String, in notifications: [JSONValue], _ visit: Visit) -> [String: Any] {
         for item in notifications where item["topic"]?.text == topic {
             let key: String
-            switch item["last"]?.text ?? "" {
+            switch item["outcome"]?.text ?? "" {
             case "suppressed(settings)": key = "denied"
             case let state where ["presented", "opened", "action", "dismissed"].contains(Outcome(state: state).name):
                 key = "allowed"

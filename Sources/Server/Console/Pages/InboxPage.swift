@@ -109,7 +109,7 @@ enum InboxPage {
 /// A notification of the list as templates show it.
 enum InboxRow {
     static func view(_ item: JSONValue, _ visit: Visit) -> [String: Any] {
-        let last = item["last"]?.text ?? "-"
+        let last = item["outcome"]?.text ?? "-"
         let state = item["state"]?.text ?? ""
         let outcome = Outcome(state: last)
         var view: [String: Any] = [

@@ -18,6 +18,8 @@ struct NotificationsAnswer: Encodable {
         /// The last line of its timeline.
         var last: String
         var lastAt: String?
+        /// The line that says what became of it, such as `presented` or `suppressed(settings)`.
+        var outcome: String
         /// The title and the text that a person would read.
         var title: String?
         var body: String?
@@ -36,6 +38,7 @@ struct NotificationsAnswer: Encodable {
             state = notification.state.rawValue
             last = entries.last?.state.text ?? "-"
             lastAt = entries.last?.at.description
+            outcome = TimelineEntry.outcome(of: entries)?.state.text ?? "-"
             let alert = notification.content?.json?["aps"]?["alert"]
             title = alert?["title"]?.text
             body = alert?.text ?? alert?["body"]?.text

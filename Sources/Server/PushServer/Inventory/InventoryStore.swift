@@ -66,7 +66,7 @@ package struct NotificationFilter: Sendable, Hashable {
     package var device: DeviceID?
     /// The state; `nil` for every state.
     package var state: State?
-    /// A part of the last state's text, such as `BadDeviceToken` or `offline`, in any case; `nil` for every one.
+    /// A part of a state's text, such as `BadDeviceToken` or `suppressed`, in any case; `nil` for every one.
     package var reason: String?
     /// A part of any text of the payload, in any case; `nil` for every payload.
     package var text: String?
@@ -87,8 +87,10 @@ package struct NotificationFilter: Sendable, Hashable {
     /// Whether a notification that ``wants(team:topic:device:state:)`` accepts matches by its timeline and its payload.
     package func wants(_ notification: InventoryNotification) -> Bool {
         if let reason {
-            let last = TimelineEntry.ordered(notification.timeline.entries).last?.state.text ?? ""
-            guard last.lowercased().contains(reason.lowercased()) else { return false }
+            let part = reason.lowercased()
+            guard notification.timeline.entries.contains(where: { $0.state.text.lowercased().contains(part) }) else {
+                return false
+            }
         }
         guard let text else { return true }
         return notification.content?.contains(text.lowercased()) ?? false
