@@ -181,6 +181,8 @@ def test_a_reader_reads_alone(server, owner):
     assert reader.get("/console/").status_code == 200
     assert reader.get("/console/compose").status_code == 403
     assert reader.get("/console/accounts").status_code == 403
+    spanish = reader.get("/console/compose", headers={"accept-language": "es"}).text
+    assert "Su rol no incluye esto." in spanish and 'href="/console/devices"' in spanish, "the page keeps its navigation"
     refused = reader.post("/console/notifications/1/withdraw", page="/console/sessions")
     assert refused.status_code == 403
 
@@ -322,9 +324,9 @@ def test_payloads_are_hidden_below_the_role_of_the_setting(tmp_path):
 
 
 @pytest.fixture
-def provided(tmp_path):
+def provided(tmp_path, request):
     """A development server whose people log in by a provider on this machine."""
-    with OpenIDProvider("console") as provider:
+    with OpenIDProvider("console", getattr(request, "param", "RS256")) as provider:
         secret = tmp_path / "secret"
         secret.write_text(provider.secret + "\n")
         secret.chmod(0o600)
@@ -343,6 +345,7 @@ def come_back(visitor, provider, path):
     return visitor.get(back.headers["location"])
 
 
+@pytest.mark.parametrize("provided", ["RS256", "ES256"], indirect=True)
 def test_a_person_logs_in_by_a_provider(provided):
     server, provider = provided
     link = server.aldaba("person", "add", "olga", "--role", "owner").stdout.strip()

@@ -91,6 +91,8 @@ struct ConsoleRoutes {
             switch try await access.admit(request, context, to: rule) {
             case .redirect(let path):
                 return Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
+            case .refusal(let visitor, let refusal):
+                return try Visit(request, context, visitor: visitor, api: api, pages: pages).fault(refusal.error)
             case .visitor(let visitor, let request):
                 let visit = try Visit(request, context, visitor: visitor, api: api, pages: pages)
                 do { return try await page(visit) } catch let error as ControlError { return visit.fault(error) }
@@ -119,8 +121,7 @@ private struct FaultPages: RouterMiddleware {
     private static func requireSameOrigin(_ request: Request) throws {
         let origin = request.headers[.origin].map { $0.hasSuffix("://\(request.head.authority ?? "")") }
         guard request.headers[.secFetchSite].map({ $0 == "same-origin" }) ?? origin ?? true else {
-            throw ControlError(
-                status: .forbidden, code: "forbidden", message: "the form came from another site, and was not accepted")
+            throw ConsoleRefusal.site.error
         }
     }
 }
@@ -130,7 +131,7 @@ extension Visit {
     func fault(_ error: ControlError) -> Response {
         page(
             "error", title: texts.text("layout.error.title"), section: "", status: error.status,
-            ["message": error.message])
+            ["message": ConsoleRefusal.message(of: error, texts)])
     }
 }
 

@@ -92,7 +92,7 @@ package struct ConsoleAPI: Sendable {
         if isStream {
             response.body = PayloadFilter.filtered(response.body)
         } else if response.headers[.contentType]?.contains("json") == true {
-            throw ControlError.forbidden("your role does not see what notifications say, which this file contains")
+            throw ConsoleRefusal.file.error
         }
         return response
     }
@@ -106,7 +106,7 @@ package struct ConsoleAPI: Sendable {
         if !scope.seesPayloads {
             let names = try FormFields(request.uri.query ?? "").names
             guard PayloadFilter.parameters.isDisjoint(with: names) else {
-                throw ControlError.forbidden("your role does not see what notifications say, and cannot search in it")
+                throw ConsoleRefusal.search.error
             }
         }
         return try await AuditActor.$current.withValue(scope.actor) {

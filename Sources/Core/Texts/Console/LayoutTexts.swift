@@ -28,6 +28,19 @@ extension CatalogueSection {
             layout.error.title = That did not work
             layout.error.back = Back to the inbox
             layout.error.none = There is no page at this address.
+            refused.role = Your role does not include this. An owner or admin can do it, or change the role.
+            refused.noRole = You have no role here.
+            refused.givingRole = Your role does not include giving that role.
+            refused.changingRole = Your role does not include changing that person's role.
+            refused.team = You have no role in that team.
+            refused.templates = Your role does not see templates, which the document contains.
+            refused.file = Your role does not see what notifications say, which this file contains.
+            refused.search = Your role does not see what notifications say, and cannot search in it.
+            refused.session = The session has ended. Log in again.
+            refused.formOfOther = The form is not of this session. Load the page again, and send it again.
+            refused.site = The form came from another site, and was not accepted.
+            refused.size = The form is too large. A file has at most 10 MiB, and the other fields 64 KiB together.
+            refused.type = The form is to come as multipart/form-data, as the page sends it.
             layout.done = Done.
             """,
         spanish: """
@@ -57,6 +70,19 @@ extension CatalogueSection {
             layout.error.title = No ha funcionado
             layout.error.back = Volver a las entradas
             layout.error.none = No hay ninguna página en esta dirección.
+            refused.role = Su rol no incluye esto. Puede hacerlo, o cambiar el rol, un propietario o administrador.
+            refused.noRole = Aquí no tiene usted ningún rol.
+            refused.givingRole = Su rol no incluye dar ese rol.
+            refused.changingRole = Su rol no incluye cambiar el rol de esa persona.
+            refused.team = No tiene usted ningún rol en ese equipo.
+            refused.templates = Su rol no ve las plantillas, que el documento contiene.
+            refused.file = Su rol no ve lo que dicen las notificaciones, que este archivo contiene.
+            refused.search = Su rol no ve lo que dicen las notificaciones, ni puede buscar en ello.
+            refused.session = La sesión ha terminado. Inicie sesión de nuevo.
+            refused.formOfOther = El formulario no es de esta sesión. Cargue la página de nuevo y vuelva a enviarlo.
+            refused.site = El formulario vino de otro sitio y no se aceptó.
+            refused.size = El formulario es demasiado grande. Un archivo tiene 10 MiB como máximo, y los demás campos 64 KiB en total.
+            refused.type = El formulario debe llegar como multipart/form-data, tal como lo envía la página.
             layout.done = Hecho.
             """)
 }

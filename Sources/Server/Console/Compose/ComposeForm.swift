@@ -43,17 +43,13 @@ struct ComposeForm: Hashable, Sendable {
     /// Reads the body of a request of the type `multipart/form-data` (RFC 7578).
     static func read(_ request: Request) async throws -> ComposeForm {
         guard let boundary = MultipartForm.boundary(of: request.headers[.contentType] ?? "") else {
-            throw ControlError(
-                status: .unsupportedMediaType, code: "unsupportedMediaType",
-                message: "the form is to come as multipart/form-data, as this page sends it")
+            throw ConsoleRefusal.type.error
         }
         let body: [UInt8]
         do { body = Array(buffer: try await request.bodyAsSent(upTo: mostBytes + mostFileBytes)) } catch let error
             as any HTTPResponseError where error.status == .contentTooLarge
         {
-            throw ControlError(
-                status: .contentTooLarge, code: "tooLarge",
-                message: "a file of this form has at most \(mostFileBytes) bytes; a larger one goes to POST /v1/media")
+            throw ConsoleRefusal.size.error
         }
         return try ComposeForm(MultipartForm.parts(of: body, boundary: boundary))
     }
@@ -61,9 +57,7 @@ struct ComposeForm: Hashable, Sendable {
     /// Takes the parts of a body.
     init(_ parts: [MultipartForm.Part]) throws {
         guard parts.reduce(0, { $0 + ($1.fileName == nil ? $1.bytes.count : 0) }) <= Self.mostBytes else {
-            throw ControlError(
-                status: .contentTooLarge, code: "tooLarge",
-                message: "the form's fields have more than \(Self.mostBytes) bytes together")
+            throw ConsoleRefusal.size.error
         }
         for part in parts {
             if let name = part.fileName {

@@ -96,7 +96,7 @@ enum InstallationPage {
     private static func changeDocument(_ hub: HubVisit) async throws -> Response {
         // Whoever does not see the templates would remove them.
         guard hub.visit.visitor.scope.seesPayloads else {
-            throw ControlError.forbidden("your role does not see templates, which the document contains")
+            throw ConsoleRefusal.templates.error
         }
         let form = try await hub.visit.request.form()
         let text = form.first("document") ?? ""

@@ -49,6 +49,8 @@ package enum ConsoleAccess: Sendable {
         case visitor(Visitor, Request)
         /// Another page comes first.
         case redirect(to: String)
+        /// The visitor may not do that.
+        case refusal(Visitor, ConsoleRefusal)
     }
 
     /// Checks whether the sender of a request may call a route.
@@ -58,17 +60,14 @@ package enum ConsoleAccess: Sendable {
         _ request: Request, _ context: ControlContext, to rule: ConsolePermissions.Rule?
     ) async throws -> Admission {
         guard case .people(let people) = self else { return .visitor(.open, request) }
-        guard let rule else { throw ControlError.forbidden("this page has no rule of access") }
+        guard let rule else { throw ConsoleRefusal.role.error }
         guard let visitor = try await Self.visitor(request, people) else {
             guard rule.need == .anyone else { return try Self.logIn(for: request) }
             return .visitor(.nobody, request)
         }
         try await RequestScope.prove(visitor.scope.team.map(Caller.team) ?? .development)
         if let page = visitor.onlyPage, request.uri.path == "/console/" { return .redirect(to: page) }
-        guard rule.admits(visitor, context) else {
-            throw ControlError.forbidden(
-                "your role does not include this; an owner or admin can do it or change the role")
-        }
+        guard rule.admits(visitor, context) else { return .refusal(visitor, .role) }
         if rule.needsConfirmation, !visitor.isConfirmed(forForm: request.method == .post, at: people.service.now) {
             let next = request.method == .get ? request.uri.description : rule.page
             return .redirect(to: "/console/confirm" + Self.next(next))
@@ -88,7 +87,7 @@ package enum ConsoleAccess: Sendable {
     private static func logIn(for request: Request) throws -> Admission {
         let accepts = request.headers[.accept] ?? ""
         guard request.method == .get || request.method == .head, !accepts.contains("text/event-stream") else {
-            throw ControlError.notAuthorized("the session has ended; log in again")
+            throw ConsoleRefusal.session.error
         }
         return .redirect(to: "/console/login" + next(request.uri.description))
     }
@@ -123,15 +122,14 @@ enum FormToken {
         let isForm = request.headers[.contentType]?.hasPrefix("multipart/form-data") != true
         let body: ByteBuffer
         do { body = try await request.body.collect(upTo: isForm ? FormFields.longest : longest) } catch let error
-            as any HTTPResponseError
+            as any HTTPResponseError where error.status == .contentTooLarge
         {
-            throw ControlError(
-                status: error.status, code: "tooLarge", message: "the form is larger than \(FormFields.longest) bytes")
+            throw ConsoleRefusal.size.error
         }
         request.body = RequestBody(buffer: body)
         let given = isForm ? try FormFields(bytes: Array(buffer: body)).first(field) : part(of: body)
         guard let given, ConstantTime.equal(given.utf8, expected.utf8) else {
-            throw ControlError.forbidden("the form is not of this session; load the page again, and send it again")
+            throw ConsoleRefusal.formOfOther.error
         }
         return request
     }

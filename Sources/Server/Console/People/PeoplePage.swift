@@ -83,7 +83,7 @@ struct PeoplePage: Sendable {
     ///
     /// - Throws: A refusal of a role or a team that the visitor may not give.
     private func membership(_ form: FormFields, _ visit: Visit) throws -> PersonMembership {
-        guard let own = visit.visitor.membership else { throw ControlError.forbidden("you have no role") }
+        guard let own = visit.visitor.membership else { throw ConsoleRefusal.noRole.error }
         guard let role = form.first("role").flatMap(PersonRole.init(rawValue:)) else {
             throw ControlError.invalid("role is not one of owner, admin, sender, reader, support")
         }
@@ -93,7 +93,7 @@ struct PeoplePage: Sendable {
         }
         let team = text.isEmpty ? own.team : TeamID(rawValue: text)
         guard own.role.includes(role), own.team == nil || own.team == team else {
-            throw ControlError.forbidden("your role does not include giving that role")
+            throw ConsoleRefusal.givingRole.error
         }
         guard role == .support else { return PersonMembership(role, team: team) }
         guard let device = form.first("device").flatMap({ UInt64($0) }).flatMap(DeviceID.init) else {
@@ -115,13 +115,13 @@ struct PeoplePage: Sendable {
     private func changeRole(_ visit: Visit) async throws -> Response {
         var person = try await person(visit)
         let form = try await visit.request.form()
-        guard let own = visit.visitor.membership else { throw ControlError.forbidden("you have no role") }
+        guard let own = visit.visitor.membership else { throw ConsoleRefusal.noRole.error }
         let changed = form.first("role")?.isEmpty == false ? try membership(form, visit) : nil
         let team =
             changed.map(\.team) ?? (own.team ?? form.first("team").flatMap { $0.isEmpty ? nil : TeamID(rawValue: $0) })
         let before = person.memberships.first { $0.team == team }
         guard before.map({ own.role.includes($0.role) }) ?? true else {
-            throw ControlError.forbidden("your role does not include changing that person's role")
+            throw ConsoleRefusal.changingRole.error
         }
         person.memberships.removeAll { $0.team == team }
         if let changed { person.memberships.append(changed) }

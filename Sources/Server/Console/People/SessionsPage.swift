@@ -75,7 +75,7 @@ struct SessionsPage: Sendable {
         let text = try await visit.request.form().first("team") ?? ""
         let team = text.isEmpty ? nil : TeamID(rawValue: text)
         guard person.memberships.contains(where: { $0.team == team }) else {
-            throw ControlError.forbidden("you have no role in that team")
+            throw ConsoleRefusal.team.error
         }
         try await people.service.store.chooseTeam(team, inSession: session.hash)
         return visit.redirect(to: "/console/")
