@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from aldaba_process import BINARY, REPOSITORY, run_aldaba
 from faulty_proxy import Fault, FaultyProxy
 from mcs_client import IQ, Device, Message, checkin, register3
 from own_agent import OwnAgent
+from waiting import wait_until
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonClient"))
 from aldaba_notifications import Agent  # noqa: E402
@@ -385,6 +387,22 @@ def test_a_webhook_that_fails_gets_the_message_again(path, app, hook):
     set_webhook(path, hook)
     app.say("again", "after")
     assert [json.loads(hook.next()[1])["id"] for _ in range(4)] == ["again", "again", "again", "after"]
+    page = requests.get(f"{path['http']}/console/account/apps/{path['topic']}", timeout=10).text
+    answers = re.findall(r'class="(good|bad)-text"><span class="mark" aria-hidden="true">.</span> (\d{3})</span>', page)
+    assert answers[:4] == [("good", "204"), ("good", "204"), ("bad", "302"), ("bad", "503")], "the newest first"
+
+
+def test_a_webhook_that_cannot_be_reached_says_so_in_the_console(path, app, hook):
+    set_webhook(path, hook)
+    hook.server.shutdown()
+    hook.server.server_close()
+    app.say("unheard")
+    address = f"{path['http']}/console/account/apps/{path['topic']}"
+
+    def told():
+        return re.search(r'class="bad-text"><span class="mark" aria-hidden="true">.</span> ([^<]+)</span>', requests.get(address, timeout=10).text)
+
+    assert "nothing listens there" in wait_until(told, "the page says why")[1]
 
 
 def test_the_secret_is_shown_once_and_a_wrong_address_is_refused(path, hook):
