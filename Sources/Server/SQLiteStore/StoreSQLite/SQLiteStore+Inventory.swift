@@ -12,15 +12,15 @@ extension SQLiteStore: InventoryStore {
         try await pool.read { database in
             let slice = InventoryPage<InventoryNotification, NotificationID>.slice
             let ids = filter.ids(before: before)
-            let rows = try Row.fetchCursor(
-                database,
+            let statement = try database.cachedStatement(
                 sql: """
                     SELECT message.id, coalesce(app.team, message.team), coalesce(app.topic, message.topic), message.device,
                         message.code IS NOT NULL,
                         EXISTS(SELECT 1 FROM pending WHERE device = message.device AND id = message.id)
                     FROM message LEFT JOIN app ON app.id = message.app
                     WHERE message.id < ? AND message.id >= ? ORDER BY message.id DESC LIMIT ?
-                    """, arguments: [ids.upperBound, ids.lowerBound, slice])
+                    """)
+            let rows = try Row.fetchCursor(statement, arguments: [ids.upperBound, ids.lowerBound, slice])
             var page = InventoryPage<InventoryNotification, NotificationID>()
             var passed = 0
             while let row = try rows.next() {

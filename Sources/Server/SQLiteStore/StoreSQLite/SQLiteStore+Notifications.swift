@@ -154,13 +154,14 @@ extension SQLiteStore: NotificationStore {
     }
 
     static func timeline(_ id: NotificationID, _ database: Database) throws -> NotificationTimeline? {
-        let found = try Row.fetchOne(
-            database,
+        let statement = try database.cachedStatement(
             sql: """
                 SELECT message.*, app.team AS app_team, app.topic AS app_topic
                 FROM message LEFT JOIN app ON app.id = message.app WHERE message.id = ?
-                """, arguments: [id.rawValue])
-        guard let row = found else { return try BroadcastTimeline(database: database).timeline(id) }
+                """)
+        guard let row = try Row.fetchOne(statement, arguments: [id.rawValue]) else {
+            return try BroadcastTimeline(database: database).timeline(id)
+        }
         let acceptedAt = Timestamp(rawValue: row["accepted_at"])
         var entries: [TimelineEntry] = []
         if let code = row["code"] as String? {
