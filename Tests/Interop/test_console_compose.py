@@ -108,6 +108,12 @@ def test_the_servers_own_validator_speaks_at_the_field(http, values, field):
     assert re.search(rf'name="{re.escape(field)}"[^>]*aria-invalid="true"', answer.text)
 
 
+def test_the_servers_validator_speaks_spanish_to_a_spanish_reader(http):
+    parts = fields({"body": "B", "link": "nowhere"})
+    html = http.post(f"{COMPOSE}/preview", files=parts, headers={"accept-language": "es"}).text
+    assert "un enlace es una dirección completa" in html
+
+
 def test_the_sizes_are_those_of_the_payloads(http):
     answer = post(http, "preview", {"title": "Hello", "body": "World", "language": "de", "body.de": "Welt" * 10})
     content = {"title": "Hello", "body": "World", "locales": {"de": {"body": "Welt" * 10}}}

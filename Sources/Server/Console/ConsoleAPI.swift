@@ -3,6 +3,7 @@ import Hummingbird
 import NIOCore
 import PushCore
 import PushServer
+import Texts
 
 /// The routes under `/v1`, called by the console's pages without a connection.
 ///
@@ -10,14 +11,16 @@ import PushServer
 package struct ConsoleAPI: Sendable {
     private let responder: any HTTPResponder<ControlContext>
     private var scope = Visitor.Scope()
+    private var texts = CommandTexts.of(.english)
 
     /// Calls the routes of a responder.
     package init(_ responder: any HTTPResponder<ControlContext>) { self.responder = responder }
 
-    /// The same routes, with what a visitor sees through them.
-    func limited(to scope: Visitor.Scope) -> ConsoleAPI {
+    /// The same routes, with what a visitor sees through them, and with their refusals in the reader's language.
+    func limited(to scope: Visitor.Scope, in language: Language) -> ConsoleAPI {
         var api = self
         api.scope = scope
+        api.texts = CommandTexts.of(language)
         return api
     }
 
@@ -31,9 +34,12 @@ package struct ConsoleAPI: Sendable {
         var json: JSONValue
         /// Whether the request was accepted.
         var isSuccess: Bool { status.kind == .successful }
-        /// The message of a refusal.
+        /// The texts of refusals in the reader's language.
+        var texts = CommandTexts.of(.english)
+        /// The message of a refusal, in the reader's language where it is known.
         var message: String {
-            json["detail"]?.text ?? json["error"]?["message"]?.text ?? json["reason"]?.text ?? status.reasonPhrase
+            texts.text(
+                json["detail"]?.text ?? json["error"]?["message"]?.text ?? json["reason"]?.text ?? status.reasonPhrase)
         }
     }
 
@@ -63,7 +69,8 @@ package struct ConsoleAPI: Sendable {
         let json = bytes.isEmpty ? .null : (try? JSONValue(bytes)) ?? .null
         let isShown = scope.seesPayloads || response.status.kind != .successful
         return Answer(
-            status: response.status, headers: response.headers, json: isShown ? json : PayloadFilter.filtered(json))
+            status: response.status, headers: response.headers, json: isShown ? json : PayloadFilter.filtered(json),
+            texts: texts)
     }
 
     /// Asks a route, and returns its JSON.

@@ -27,7 +27,6 @@ struct Visit {
         self.visitor = visitor
         self.request = request
         self.context = context
-        self.api = api.limited(to: visitor.scope)
         self.pages = pages
         query = try FormFields(request.uri.query ?? "")
         let cookies = request.cookies
@@ -35,6 +34,7 @@ struct Visit {
             query.first("language").flatMap(Language.init(rawValue:))
             ?? cookies["language"].flatMap { Language(rawValue: $0.value) }
         texts = Catalogue.of(language ?? Language(acceptLanguage: request.headers[.acceptLanguage]))
+        self.api = api.limited(to: visitor.scope, in: texts.language)
         zone = cookies["zone"].flatMap { TimeZone(identifier: $0.value) } ?? TimeZone(secondsFromGMT: 0) ?? .current
     }
 

@@ -4,6 +4,7 @@ extension CommandTexts {
         .parser, .commonHelp, .rootHelp, .sendHelp, .serverHelp, .settingsHelp, .agentHelp, .notificationHelp,
         .hubHelp, .appHelp, .keyHelp, .relayHelp, .relayAccountHelp, .configurationMessages, .doctorMessages,
         .serverMessages, .sendMessages, .upMessages, .runMessages, .agentMessages, .notificationMessages,
-        .registerMessages, .hubMessages, .peopleHelp, .peopleMessages, .relayMessages,
+        .registerMessages, .hubMessages, .peopleHelp, .peopleMessages, .relayMessages, .apiMessages,
+        .payloadMessages,
     ]
 }

@@ -54,11 +54,12 @@ struct ExpressionFault {
     let at: String
     let after: String
 
-    /// - Parameter message: A message of the API; that of an expression begins with `character N: `, counted from 1.
+    /// - Parameter message: A message of the API; that of an expression begins with `character N: `, counted from 1, in its language.
     init(message: String, in expression: String) {
         self.message = message
         let scalars = Array(expression.unicodeScalars)
-        guard let match = message.prefixMatch(of: #/character (\d+): /#), let number = Int(match.output.1) else {
+        guard let match = message.prefixMatch(of: #/(?:character|carácter) (\d+): /#), let number = Int(match.output.1)
+        else {
             (before, at, after) = (expression, "", "")
             return
         }

@@ -107,10 +107,11 @@ enum NotificationPage {
         if let type = content["pushType"] { body.append(.init("pushType", type)) }
         let answer = try await visit.call(.post, "/v1/payloads/check", body: .object(body))
         guard let fault = answer.json["faults"]?.items?.first, let what = fault["what"]?.text else { return nil }
+        let words = answer.texts
         let text = visit.texts.text(
             "notification.payload.fault",
-            ["line": fault["line"]?.json ?? "", "column": fault["column"]?.json ?? "", "what": what])
-        return fault["meant"]?.text.map { "\(text) (\($0)?)" } ?? text
+            ["line": fault["line"]?.json ?? "", "column": fault["column"]?.json ?? "", "what": words.text(what)])
+        return fault["meant"]?.text.map { "\(text) (\(words.text($0))?)" } ?? text
     }
 
     /// The provider's request and its answer, where the server remembers them.
