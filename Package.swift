@@ -83,6 +83,7 @@ let system: [Target] = [
     systemLibrary("CZlib", "zlib", "zlib1g-dev"),
     systemLibrary("CPNG", "libpng", "libpng-dev"),
     systemLibrary("CJPEG", "libjpeg", "libjpeg-dev"),
+    systemLibrary("CPQ", "libpq", "libpq-dev"),
     .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
 ]
 
@@ -107,6 +108,7 @@ let server: [Target] = [
     part(
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
+    part("PostgresStore", in: "Server", "CPQ", "PushCore", "PushServer"),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol",
         "Networking",
@@ -235,7 +237,7 @@ let examples: [Target] = [
 ]
 
 let benchmarks: [Target] = [
-    program("StoreRate", in: "Benchmarks", "PushCore", "PushServer", "SQLiteStore"),
+    program("StoreRate", in: "Benchmarks", "PostgresStore", "PushCore", "PushServer", "SQLiteStore"),
     program("TopicRate", in: "Benchmarks", "PushCore", "PushServer", "SQLiteStore", grdb, nioPosix, logging),
     program("ScheduleRate", in: "Benchmarks", "Scheduling", "CoreValues", "UserNotifications"),
     program("CenterRate", in: "Benchmarks", "AgentProtocol", "AppHost"),
@@ -297,6 +299,7 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStore", in: "Server", "APNsProtocol", "HubProtocol", "HubServer", "Platform", "PowerCut", "PushCore",
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
+    tests("PostgresStore", in: "Server", "PushCore", "PushServer", "StoreMemory"),
     tests(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "Networking", "PushCore", "PushServer",
         "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging, lifecycle),

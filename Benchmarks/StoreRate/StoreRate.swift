@@ -5,12 +5,15 @@ import SQLiteStore
 
 /// The store's own rate for the rows of an acceptance: batches of 512, each synced, to 2,000 devices, on one thread. Then
 /// the rate at which they are pruned, with two lines of a timeline each, in slices of 2,000.
+///
+/// With `--postgres FOLDER`, the folder of a PostgreSQL server's socket, also the rate of ``PostgresRate``.
 @main
 enum StoreRate {
     static func main() throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 3, let rows = Int(arguments[2]), rows > 0 else {
-            print("usage: StoreRate FOLDER ROWS")
+        let isComplete = arguments.count == 3 || arguments.count == 5 && arguments[3] == "--postgres"
+        guard isComplete, let rows = Int(arguments[2]), rows > 0 else {
+            print("usage: StoreRate FOLDER ROWS [--postgres FOLDER]")
             exit(2)
         }
         let folder = URL(fileURLWithPath: arguments[1])
@@ -21,10 +24,15 @@ enum StoreRate {
         let seconds = try measure(store, rows: rows, ids: &ids)
         let pruning = try measurePruning(store, ids)
         try store.close()
-        let result: [String: Any] = [
+        var result: [String: Any] = [
             "rows": rows, "rowsPerSecond": Double(rows) / seconds, "prunedPerSecond": Double(rows) / pruning,
             "fdatasyncMicroseconds": probe,
         ]
+        if arguments.count == 5 {
+            let used = processorSeconds(of: getpid())
+            result.merge(try PostgresRate.measure(arguments[4], rows: rows)) { $1 }
+            result["clientMicroseconds"] = (processorSeconds(of: getpid()) - used) * 1e6 / Double(rows)
+        }
         let line = try JSONSerialization.data(withJSONObject: result, options: [.sortedKeys])
         print(String(decoding: line, as: UTF8.self))
     }
@@ -69,12 +77,22 @@ enum StoreRate {
         return seconds(since: begin)
     }
 
-    private static func seconds(since begin: ContinuousClock.Instant) -> Double {
+    /// The processor time that a process has used.
+    static func processorSeconds(of process: Int32) -> Double {
+        // A process that has ended has used no more.
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 12,
+            let user = Double(fields[11]), let system = Double(fields[12])
+        else { return 0 }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    static func seconds(since begin: ContinuousClock.Instant) -> Double {
         let elapsed = ContinuousClock.now - begin
         return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
     }
 
-    private static func record(
+    static func record(
         _ id: NotificationID, _ device: DeviceID, _ now: Timestamp, _ payload: [UInt8]
     ) -> NotificationRecord {
         NotificationRecord(
