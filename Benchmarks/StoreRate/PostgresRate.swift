@@ -36,7 +36,7 @@ enum PostgresRate {
         ]
     }
 
-    /// Accepts one batch; a transaction that PostgreSQL ended to resolve a deadlock is tried again.
+    /// Accepts one batch. One connection meets no deadlock, and nothing is tried again.
     private static func accept(
         _ count: Int, of devices: [DeviceID], _ writer: MailboxWriter, _ random: inout SystemRandomNumberGenerator
     ) throws -> [(id: NotificationID, device: DeviceID)] {

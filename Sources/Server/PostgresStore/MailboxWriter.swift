@@ -59,7 +59,7 @@ package struct MailboxWriter {
     /// Writes a batch, and commits the transaction that ``reserve(_:at:)`` began.
     ///
     /// - Parameter begins: Whether the batch has a transaction of its own, since nothing was reserved.
-    /// - Throws: ``UnsupportedChanges`` before anything is written; ``PostgresError``, and then nothing is committed.
+    /// - Throws: ``UnsupportedChanges`` before anything is written; ``PostgresError``; where the connection was lost, whether it was committed is unknown.
     package func commit(_ batch: FoldedBatch, begins: Bool = false) throws {
         guard batch.isOfMailboxes else { throw UnsupportedChanges() }
         var queries: [PostgresConnection.Query] = begins ? [.init("begin")] : []
