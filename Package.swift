@@ -108,11 +108,10 @@ let server: [Target] = [
     part(
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
-    part("PostgresStore", in: "Server", "CPQ", "PushCore", "PushServer"),
+    part("PostgresStore", in: "Server", "APNsProtocol", "CPQ", "FCMProtocol", "PushCore", "PushServer"),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol",
-        "Networking",
-        "PushCore",
+        "Networking", "PushCore",
         "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
     part("Console", in: "Server", "PushCore", "PushServer", "Texts", hummingbird, mustache, nioCore, logging),
 ]
@@ -136,8 +135,7 @@ let notificationHub: [Target] = [
     part("HubProtocol", in: "NotificationHub", "APNsProtocol", "PushCore", "Scheduling", crypto),
     part(
         "HubServer", in: "NotificationHub", "APNsProtocol", "HubProtocol", "Networking", "PushCore", "PushServer",
-        "SQLiteStore", "Scheduling", crypto, logging, grdb, hummingbird,
-        lifecycle, nioCore, cryptoExtras, grdbSQLite,
+        "SQLiteStore", "Scheduling", crypto, logging, grdb, hummingbird, lifecycle, nioCore, cryptoExtras, grdbSQLite,
         metrics),
 ]
 
@@ -159,8 +157,8 @@ let agent: [Target] = [
         "AgentEngine", in: "Agent", "AgentProtocol", "CoreValues", "Platform", "PushCore", "Scheduling", logging),
     part(
         "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "LinuxDesktop",
-        "Networking",
-        "Platform", "PushCore", "RelayAgent", "Scheduling", "CoreValues", nioCore, nioPosix, logging, nioSSL,
+        "Networking", "Platform", "PushCore", "RelayAgent", "Scheduling", "CoreValues", nioCore, nioPosix, logging,
+        nioSSL,
         foreign("NIOHTTP1", "swift-nio"), asyncHTTPClient, grdb),
     part(
         "LinuxDesktop", in: "Agent", "AgentEngine", "AgentProtocol", "CDBus", "CLinux", "CXCB", "Networking",
@@ -203,12 +201,10 @@ let command: [Target] = [
         dependencies: [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaConfiguration",
             "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol",
-            "HubProtocol",
-            "HubServer",
-            "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer", "RelayAgent", "RelayProtocol",
-            "RelayServer", "SQLiteStore", "Scheduling", "TodoList", "PictureService", crypto, x509, nioCore, nioPosix,
-            nioSSL, lifecycle, asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf,
-            hummingbird,
+            "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
+            "RelayAgent", "RelayProtocol", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling", "TodoList",
+            "PictureService", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient, argumentParser, yams,
+            logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]
 
@@ -256,9 +252,8 @@ let fuzzing: [Target] = [
         dependencies: [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush",
             "AldabaTestSupport", "Console", "ControlAPI", "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter",
-            "HubProtocol", "HubServer",
-            "LinuxDesktop", "Networking", "PushCore", "PushServer", "RelayAgent", "RelayProtocol", "Scheduling", crypto,
-            nioCore,
+            "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "PushCore", "PushServer", "RelayAgent",
+            "RelayProtocol", "Scheduling", crypto, nioCore,
         ], path: "Fuzzing", exclude: ["README.md", "Seeds"],
         swiftSettings: strict + (isFuzzing ? [.define("LIBFUZZER")] : []),
         linkerSettings: isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])] : [])
@@ -299,7 +294,7 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStore", in: "Server", "APNsProtocol", "HubProtocol", "HubServer", "Platform", "PowerCut", "PushCore",
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
-    tests("PostgresStore", in: "Server", "PushCore", "PushServer", "StoreMemory"),
+    tests("PostgresStore", in: "Server", "PushCore", "PushServer", "StoreContract", "StoreMemory"),
     tests(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "Networking", "PushCore", "PushServer",
         "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging, lifecycle),

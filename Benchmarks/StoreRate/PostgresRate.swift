@@ -12,7 +12,7 @@ enum PostgresRate {
     static func measure(_ folder: String, rows: Int) throws -> [String: Any] {
         let connection = try PostgresConnection(["host": folder, "user": "postgres", "dbname": "postgres"])
         try PostgresSchema.migrate(connection)
-        let writer = try MailboxWriter(connection)
+        let writer = try MailboxLocks(connection)
         let all = (1...devices).compactMap { DeviceID(UInt64($0)) }
         for start in stride(from: 0, to: devices, by: 10_000) {
             try writer.addMailboxes(Array(all[start..<min(start + 10_000, devices)]))
@@ -24,7 +24,7 @@ enum PostgresRate {
         let (begin, used) = (ContinuousClock.now, StoreRate.processorSeconds(of: process))
         var random = SystemRandomNumberGenerator()
         while accepted.count < rows {
-            accepted += try accept(min(batch, rows - accepted.count), of: all, writer, &random)
+            accepted += try accept(min(batch, rows - accepted.count), of: all, after: accepted.count, writer, &random)
         }
         let (seconds, middle) = (StoreRate.seconds(since: begin), StoreRate.processorSeconds(of: process))
         try acknowledge(accepted, writer)
@@ -38,19 +38,21 @@ enum PostgresRate {
 
     /// Accepts one batch. One connection meets no deadlock, and nothing is tried again.
     private static func accept(
-        _ count: Int, of devices: [DeviceID], _ writer: MailboxWriter, _ random: inout SystemRandomNumberGenerator
+        _ count: Int, of devices: [DeviceID], after number: Int, _ writer: MailboxLocks,
+        _ random: inout SystemRandomNumberGenerator
     ) throws -> [(id: NotificationID, device: DeviceID)] {
         var counts: [DeviceID: Int] = [:]
         for _ in 0..<count { counts[devices[Int.random(in: devices.indices, using: &random)], default: 0] += 1 }
         let now = Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
-        let reserved = try writer.reserve(counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, at: now)
+        let reserved = try writer.reserve(counts, at: now)
         let payload = [UInt8](repeating: UInt8(ascii: " "), count: 300)
         var made: [(id: NotificationID, device: DeviceID)] = []
         var changes: [RowChange] = []
         for mailbox in reserved {
             for step in 0..<Int64(counts[mailbox.device] ?? 0) {
                 // The bits of the node and of the counter keep ids of one instant apart.
-                let id = NotificationID(rawValue: (mailbox.lastInstant - step) << 22 | 1 << 13 | Int64(made.count))
+                let counter = Int64((number + made.count) & 0x1FFF)
+                let id = NotificationID(rawValue: (mailbox.lastInstant - step) << 22 | 1 << 13 | counter)
                 made.append((id, mailbox.device))
                 changes.append(.insertNotification(StoreRate.record(id, mailbox.device, now, payload)))
             }
@@ -60,7 +62,7 @@ enum PostgresRate {
     }
 
     private static func acknowledge(
-        _ accepted: [(id: NotificationID, device: DeviceID)], _ writer: MailboxWriter
+        _ accepted: [(id: NotificationID, device: DeviceID)], _ writer: MailboxLocks
     ) throws {
         let now = Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
         for start in stride(from: 0, to: accepted.count, by: batch) {

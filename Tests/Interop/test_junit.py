@@ -27,7 +27,8 @@ def counted(output, kind):
 def run(command, folder, **variables):
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=180, check=False,
-        env=clean_environment(TMPDIR=str(folder), **variables))
+        # JUnit draws its tree in ASCII where the locale has no more.
+        env=clean_environment(TMPDIR=str(folder), LC_ALL="C.UTF-8", **variables))
 
 
 @pytest.fixture(scope="module")

@@ -92,6 +92,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case acceptAnyCredential = "accept-any-credential"
     case acceptAnyToken = "accept-any-token"
     case testNetwork = "test-network"
+    case postgres
     case enrolmentOpen = "enrolment-open"
     case enrolmentKey = "enrolment-key"
     case enrolmentKeyFile = "enrolment-key-file"
@@ -169,7 +170,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .sharedPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .acceptAnyCredential, .acceptAnyToken,
-            .testNetwork, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota, .legacyFCM,
+            .testNetwork, .postgres, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota,
+            .legacyFCM,
             .topicQuota,
             .webhookNetworks, .relayWakeHub,
             .hubBroadcastMinimum:
@@ -286,6 +288,13 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                 type: .flag, defaultText: "false", programs: [.serve],
                 sentence: "Whether development goes with a host beyond loopback, and http-port binds host too; for a "
                     + "container in a network of a test's own.")
+        case .postgres:
+            Row(
+                type: .text, secret: true, programs: [.serve],
+                sentence:
+                    "The address of a PostgreSQL database that has the notifications and the register in the place of "
+                    + "server.sqlite: postgresql://USER@HOST/DATABASE. A password belongs in the file that PGPASSFILE names."
+            )
         case .enrolmentOpen:
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],

@@ -104,6 +104,7 @@ package struct ServerSettings: SettingOptions {
     @Flag(no: .acceptAnyToken) var noAcceptAnyToken: Bool
     @Option(.testNetwork) var testNetwork: String?
     @Flag(no: .testNetwork) var noTestNetwork: Bool
+    @Option(.postgres) var postgres: String?
     @Option(.enrolmentOpen) var enrolmentOpen: String?
     @Flag(no: .enrolmentOpen) var noEnrolmentOpen: Bool
     @Option(.mediaURL) var mediaURL: String?
@@ -130,7 +131,8 @@ package struct ServerSettings: SettingOptions {
             .acceptAnyCredential: noAcceptAnyCredential ? "false" : acceptAnyCredential,
             .acceptAnyToken: noAcceptAnyToken ? "false" : acceptAnyToken,
             .testNetwork: noTestNetwork ? "false" : testNetwork,
-            .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL, .mediaQuota: mediaQuota,
+            .postgres: postgres, .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL,
+            .mediaQuota: mediaQuota,
             .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota,
             .fcmDeviceQuota: fcmDeviceQuota, .legacyFCM: noLegacyFCM ? "false" : legacyFCM, .topicQuota: topicQuota,
             .webhookNetworks: webhookNetworks,

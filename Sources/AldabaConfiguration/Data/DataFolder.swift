@@ -25,6 +25,8 @@ package struct DataFolder: Sendable, Hashable {
 
     /// The server's database.
     package var database: String { root + "/server.sqlite" }
+    /// The file with the address of the PostgreSQL database that is used in the place of the server's own.
+    package var postgres: String { root + "/postgres" }
     /// The database of the notification hubs.
     package var hubDatabase: String { root + "/hub.sqlite" }
     /// The database of the relay accounts' devices.
@@ -69,7 +71,10 @@ package struct DataFolder: Sendable, Hashable {
     ///
     /// - Throws: Also when the folder is open to others, and nothing in it shows that it is a data folder.
     package func make() throws(PrivateFile.Failure) {
-        let marks = ["server.sqlite", "agent.sqlite", "databases", "up.lock", "serve.lock", "agent.lock", "token.key"]
+        let marks = [
+            "server.sqlite", "agent.sqlite", "databases", "up.lock", "serve.lock", "agent.lock", "token.key",
+            "postgres",
+        ]
         try PrivateFile.makeFolder(root, marks: marks)
         // A folder of these names is ours, whatever it holds, if this user owns it.
         for folder in [certificates, keys, logs, manifests] { try PrivateFile.makeFolder(folder, marks: ["."]) }

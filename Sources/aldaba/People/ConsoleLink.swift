@@ -1,6 +1,7 @@
 import AldabaConfiguration
 import Foundation
 import Glibc
+import Logging
 import PushCore
 import PushServer
 
@@ -31,9 +32,14 @@ enum ConsoleLink {
         let address = try await make(
             for: nil, lasting: PersonLink.setUp, in: store, control: control, folder: folder, at: now)
         // A log that others keep must not have the link.
-        let place = isatty(STDERR_FILENO) == 1 ? address : "the address in \(folder.consoleSetUp)"
-        Terminal.write(
-            "nobody can log in to the console yet: within ten minutes, open \(place); `aldaba person link` makes another"
-        )
+        if isatty(STDERR_FILENO) == 1 {
+            Terminal.write(
+                "nobody can log in to the console yet: within ten minutes, open \(address); `aldaba person link` makes another"
+            )
+        } else {
+            Logger(label: "aldaba.serve").notice(
+                "nobody can log in to the console yet: within ten minutes, open the address in the file; `aldaba person link` makes another",
+                metadata: ["aldaba.path": "\(folder.consoleSetUp)"])
+        }
     }
 }

@@ -48,7 +48,7 @@ package struct PersonCommand: AsyncParsableCommand {
         return TeamID(rawValue: text)
     }
 
-    private static func found(_ name: String, _ store: SQLiteStore) async throws -> Person {
+    private static func found(_ name: String, _ store: any ServerStore) async throws -> Person {
         guard let person = try await store.people.person(named: name.lowercased()) else {
             throw CommandError(.invalidInput, "there is no person \(name); `aldaba person list` shows those there are")
         }
@@ -57,7 +57,7 @@ package struct PersonCommand: AsyncParsableCommand {
 
     /// Changes people, with an entry in the audit log; refusals become the command's own.
     private static func change<Result>(
-        _ location: FolderOption, _ change: AuditChange, _ body: (SQLiteStore) async throws -> Result
+        _ location: FolderOption, _ change: AuditChange, _ body: (any ServerStore) async throws -> Result
     ) async throws -> Result {
         try await ServerRegister.readingStore(location.folder) { store in
             do { return try await ServerRegister.audited(change, in: store) { try await body(store) } } catch let
@@ -176,7 +176,7 @@ package struct PersonCommand: AsyncParsableCommand {
             print(address)
         }
 
-        private func named(_ store: SQLiteStore) async throws -> Person? {
+        private func named(_ store: any ServerStore) async throws -> Person? {
             if let name { return try await PersonCommand.found(name, store) }
             guard try await store.people.people().isEmpty else {
                 throw CommandError(

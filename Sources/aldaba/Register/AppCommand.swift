@@ -188,7 +188,7 @@ package struct AppCommand: AsyncParsableCommand {
     }
 
     /// An app before a change; `nil` where the register has none of that topic, which the change then says.
-    static func audited(_ topic: String, _ store: SQLiteStore) async throws -> AuditedObject? {
+    static func audited(_ topic: String, _ store: any ServerStore) async throws -> AuditedObject? {
         try await store.register.apps().first { $0.topic.rawValue == topic }
             .map { AuditedObject(team: $0.team, Shown($0)) }
     }

@@ -95,7 +95,7 @@ extension CertificateCommand {
         }
 
         /// The certificate with its revocation; `nil` where it was revoked before.
-        private func revoked(in store: SQLiteRegister) async throws -> RegisteredCertificate? {
+        private func revoked(in store: any ServerStoreRegister) async throws -> RegisteredCertificate? {
             let now = presentTime()
             if TeamID.hasShape(certificate) {
                 _ = try await CertificateCommand.entry(certificate, store)

@@ -31,10 +31,10 @@ extension ServerRegister {
     /// - Throws: ``CommandError`` where the entry cannot be written; nothing is changed then.
     static func changing<Result>(
         _ folder: DataFolder, _ change: AuditChange, makesFolder: Bool = false,
-        before: (SQLiteStore) async throws -> AuditedObject? = { _ in nil },
-        after: (Result) -> AuditedObject? = { _ in nil }, _ body: (SQLiteStore) async throws -> Result
+        before: (any ServerStore) async throws -> AuditedObject? = { _ in nil },
+        after: (Result) -> AuditedObject? = { _ in nil }, _ body: (any ServerStore) async throws -> Result
     ) async throws -> Result {
-        func make(_ store: SQLiteStore) async throws -> Result {
+        func make(_ store: any ServerStore) async throws -> Result {
             try await audited(change, in: store, before: before(store), after: after) { try await body(store) }
         }
         return makesFolder ? try await withStore(folder, make) : try await readingStore(folder, make)
@@ -42,7 +42,7 @@ extension ServerRegister {
 
     /// Makes a change as ``changing(_:_:makesFolder:before:after:_:)`` does, in a store that is open.
     static func audited<Result>(
-        _ change: AuditChange, in store: SQLiteStore, before: AuditedObject? = nil,
+        _ change: AuditChange, in store: any ServerStore, before: AuditedObject? = nil,
         after: (Result) -> AuditedObject? = { _ in nil }, _ body: () async throws -> Result
     ) async throws -> Result {
         let log = AuditLog(store: store.audit, clock: presentTime)

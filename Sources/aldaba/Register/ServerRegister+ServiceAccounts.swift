@@ -11,7 +11,7 @@ extension ServerRegister {
     ///   - server: The address of the server, as providers reach it.
     ///   - output: The file; `nil` for one in the folder of keys.
     package static func addServiceAccount(
-        team: TeamID, server: String, output: String? = nil, folder: DataFolder, store: SQLiteRegister
+        team: TeamID, server: String, output: String? = nil, folder: DataFolder, store: any ServerStoreRegister
     ) async throws -> (account: ServiceAccount, path: String) {
         let file = try ServiceAccountFile(team: team, tokenURI: tokenURI(server))
         let path = output ?? "\(folder.keys)/service-account-\(file.privateKeyID.prefix(10)).json"
@@ -20,7 +20,7 @@ extension ServerRegister {
     }
 
     private static func register(
-        _ file: ServiceAccountFile, team: TeamID, store: SQLiteRegister
+        _ file: ServiceAccountFile, team: TeamID, store: any ServerStoreRegister
     ) async throws -> ServiceAccount {
         guard let key = file.publicKeyPEM else {
             throw CommandError(.failed, "the service account's own key cannot be read")

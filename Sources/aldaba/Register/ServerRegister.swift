@@ -10,17 +10,17 @@ package enum ServerRegister {
     ///
     /// - Throws: ``CommandError`` when the folder has no register.
     package static func reading<Result>(
-        _ folder: DataFolder, _ body: (SQLiteRegister) async throws -> Result
+        _ folder: DataFolder, _ body: (any ServerStoreRegister) async throws -> Result
     ) async throws -> Result {
         try await readingStore(folder) { try await body($0.register) }
     }
 
     /// Opens the whole store of a data folder as ``reading(_:_:)`` opens its register.
     static func readingStore<Result>(
-        _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
+        _ folder: DataFolder, _ body: (any ServerStore) async throws -> Result
     ) async throws -> Result {
-        try KnownDatabases(folder).requireNotLost(.server)
-        guard FileManager.default.fileExists(atPath: folder.database) else { throw isNoServers(folder) }
+        if try FolderStore.address(in: folder) == nil { try KnownDatabases(folder).requireNotLost(.server) }
+        guard try FolderStore.isThere(in: folder) else { throw isNoServers(folder) }
         return try await open(folder, body)
     }
 
@@ -34,25 +34,23 @@ package enum ServerRegister {
     ///
     /// - Throws: ``DatabaseFault`` where the folder has lost its register.
     package static func withRegister<Result>(
-        _ folder: DataFolder, _ body: (SQLiteRegister) async throws -> Result
+        _ folder: DataFolder, _ body: (any ServerStoreRegister) async throws -> Result
     ) async throws -> Result {
         try await withStore(folder) { try await body($0.register) }
     }
 
     /// Opens the whole store of a data folder as ``withRegister(_:_:)`` opens its register.
     static func withStore<Result>(
-        _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
+        _ folder: DataFolder, _ body: (any ServerStore) async throws -> Result
     ) async throws -> Result {
         try folder.make()
-        try KnownDatabases(folder).requireNotLost(.server)
         return try await open(folder, body)
     }
 
     private static func open<Result>(
-        _ folder: DataFolder, _ body: (SQLiteStore) async throws -> Result
+        _ folder: DataFolder, _ body: (any ServerStore) async throws -> Result
     ) async throws -> Result {
-        let store = try SQLiteStore(path: folder.database)
-        try KnownDatabases(folder).add(.server)
+        let store = try FolderStore.open(folder)
         do {
             let result = try await body(store)
             try store.close()
@@ -68,7 +66,7 @@ package enum ServerRegister {
 
     /// Makes a key: the private half into the folder, the public half into the register.
     package static func addKey(
-        team: TeamID, folder: DataFolder, store: SQLiteRegister
+        team: TeamID, folder: DataFolder, store: any ServerStoreRegister
     ) async throws -> (KeyRing.Entry, KeyRing) {
         let ring = KeyRing(folder: folder.keys)
         let file = ProviderKeyFile.make()
@@ -82,7 +80,7 @@ package enum ServerRegister {
     ///
     /// - Throws: ``CommandError`` when the id is another key's or another team's, or was revoked.
     static func importKey(
-        _ file: ProviderKeyFile, team: TeamID, ring: KeyRing?, store: SQLiteRegister
+        _ file: ProviderKeyFile, team: TeamID, ring: KeyRing?, store: any ServerStoreRegister
     ) async throws {
         let known = try await store.providerKeys().first { $0.keyID == file.keyID }
         if let known {
@@ -103,7 +101,7 @@ package enum ServerRegister {
     }
 
     private static func register(
-        _ file: ProviderKeyFile, team: TeamID, at now: Timestamp, store: SQLiteRegister
+        _ file: ProviderKeyFile, team: TeamID, at now: Timestamp, store: any ServerStoreRegister
     ) async throws {
         try await store.addProviderKey(
             ProviderKey(

@@ -90,14 +90,14 @@ struct WebhookCommand: AsyncParsableCommand {
     }
 
     /// An app's webhook before a change, with the app's team.
-    private static func audited(_ topic: String, _ store: SQLiteStore) async throws -> AuditedObject? {
+    private static func audited(_ topic: String, _ store: any ServerStore) async throws -> AuditedObject? {
         guard let app = try await store.register.apps().first(where: { $0.topic.rawValue == topic }) else { return nil }
         let webhook = try await store.webhooks().first { $0.app == app.id }
         return AuditedObject(
             team: app.team, webhook.map { Shown(topic: topic, url: $0.url, setAt: $0.setAt) })
     }
 
-    private static func webhook(of topic: String, _ store: SQLiteStore) async throws -> Webhook {
+    private static func webhook(of topic: String, _ store: any ServerStore) async throws -> Webhook {
         let app = try await CertificateCommand.app(Topic(rawValue: topic), store.register)
         guard let webhook = try await store.webhooks().first(where: { $0.app == app.id }) else {
             throw CommandError(.invalidInput, "\(topic) has no webhook; `aldaba app webhook set` gives it one")

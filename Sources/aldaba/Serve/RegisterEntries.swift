@@ -7,12 +7,12 @@ import Synchronization
 
 /// The entries of the register and of the hubs that commands change, as the log names them.
 final class RegisterEntries: Sendable {
-    private let store: SQLiteStore
+    private let store: any ServerStore
     private let hub: HubDatabase
     /// The hubs' entries as they were read last: a hubs' database that cannot be read has lost none.
     private let hubEntries = Mutex<[String: String]>([:])
 
-    init(_ store: SQLiteStore, hub: HubDatabase) {
+    init(_ store: any ServerStore, hub: HubDatabase) {
         self.store = store
         self.hub = hub
     }

@@ -8,7 +8,7 @@ import SQLiteStore
 /// Makes keys, certificates and service accounts in a server's data folder, as the commands do.
 struct RegisterFolder: RegisterFiles {
     let folder: DataFolder
-    let store: SQLiteRegister
+    let store: any ServerStoreRegister
     /// The address of the control API; `nil` before it is bound.
     let address: @Sendable () -> String?
     /// The files of the certificate that the server shows.

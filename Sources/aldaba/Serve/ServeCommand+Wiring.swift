@@ -21,6 +21,7 @@ extension ServeCommand {
         _ configuration: ServerConfiguration, ready: @escaping @Sendable (ServerAddresses) throws -> Void
     ) async throws {
         try configuration.requireDevelopment(of: [.acceptAnyCredential, .acceptAnyToken])
+        try FolderStore.bind(configuration.folder, to: configuration.values.text(.postgres))
         let registry = PrometheusRegistry.ofProgram()
         registry.collect(database: configuration.folder.database)
         MetricsSystem.bootstrap(registry)

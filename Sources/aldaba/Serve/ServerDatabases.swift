@@ -6,13 +6,16 @@ import Logging
 import Networking
 import Platform
 import PushCore
+import PushServer
 import RelayServer
 import SQLiteStore
 import ServiceLifecycle
 
 /// The databases of a server. Without its own it does not begin; each of the others takes down its system alone.
 struct ServerDatabases: Sendable {
-    let store: SQLiteStore
+    let store: any ServerStore
+    /// The server's own database as a file; `nil` where PostgreSQL has it.
+    private let file: SQLiteStore?
     let hub: HubDatabase
     let relay: RelayDatabase
     /// Databases that are too large to be read whole before the server serves.
@@ -39,8 +42,17 @@ struct ServerDatabases: Sendable {
             try known.add(database)
             return store
         }
-        let path = known.path(of: .server)
-        store = try open(.server, SQLiteStore.inspection) { try SQLiteStore(path: path, health: health(.server)) }
+        if let address = try FolderStore.address(in: folder) {
+            file = nil
+            store = try FolderStore.open(address, node: 0)
+        } else {
+            let path = known.path(of: .server)
+            let opened = try open(.server, SQLiteStore.inspection) {
+                try SQLiteStore(path: path, health: health(.server))
+            }
+            file = opened
+            store = opened
+        }
         let (hubHealth, relayHealth) = (health(.hub), health(.relay))
         do {
             hub = try open(.hub, HubDatabase.inspection) { try HubDatabase(path: hubHealth.path, health: hubHealth) }
@@ -61,7 +73,7 @@ struct ServerDatabases: Sendable {
         self.logger = logger
     }
 
-    private var healths: [DatabaseHealth] { [store.databaseHealth, hub.health, relay.health] }
+    private var healths: [DatabaseHealth] { [file?.databaseHealth, hub.health, relay.health].compactMap(\.self) }
 
     /// The systems that stand still, as `/health` tells them.
     var faults: [SystemFault] {
@@ -94,10 +106,11 @@ struct ServerDatabases: Sendable {
     /// - Parameter goesOn: Asked after each table.
     func readLarge(while goesOn: () -> Bool) {
         let inspections = [
-            (store.databaseHealth, SQLiteStore.inspection), (hub.health, HubDatabase.inspection),
+            (file?.databaseHealth, SQLiteStore.inspection), (hub.health, HubDatabase.inspection),
             (relay.health, RelayDatabase.inspection),
         ]
-        for (health, inspection) in inspections where large.contains(health.database) && health.fault == nil {
+        for case (let health?, let inspection) in inspections
+        where large.contains(health.database) && health.fault == nil {
             do {
                 try inspection(health.path).readAll { took in
                     var nothing: [pollfd] = []

@@ -50,7 +50,7 @@ struct ServerParts: Sendable {
     /// The cell that device tokens name.
     static let cell: UInt16 = 0
 
-    var store: SQLiteStore { databases.store }
+    var store: any ServerStore { databases.store }
 
     init(_ configuration: ServerConfiguration, logger: Logger) async throws {
         self.logger = logger

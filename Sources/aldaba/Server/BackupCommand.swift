@@ -23,6 +23,11 @@ package struct BackupCommand: ParsableCommand {
     /// Does it.
     package func run() throws {
         let backup = FolderBackup(root: folder)
+        if try FolderStore.address(in: location.folder) != nil {
+            throw CommandError(
+                .invalidInput,
+                "the data of \(location.folder.root) is in PostgreSQL; copy that with pg_dump, and the folder as it is")
+        }
         // A backup that lacks a database would be taken for one that has all.
         let known = KnownDatabases(location.folder)
         for database in ServerDatabase.allCases { try known.requireNotLost(database) }
@@ -42,7 +47,8 @@ package struct RestoreCommand: AsyncParsableCommand {
             The data folder must not exist, or be empty. The server that begins there takes the same device tokens, keys and \
             certificates. What was accepted after the backup is not there.
 
-            With --only hub or --only relay that database alone is put into a data folder in use, whose server is stopped. The             file in its place is kept under another name.
+            With --only hub or --only relay that database alone is put into a data folder in use, whose server is stopped. The \
+            file in its place is kept under another name.
             """)
     @Argument(help: "The folder that `aldaba backup` made.") var folder: String
     @Option(help: ArgumentHelp("Restore this database alone: hub or relay.", valueName: "name")) var only: String?

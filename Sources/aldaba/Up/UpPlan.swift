@@ -56,7 +56,8 @@ struct UpPlan: Sendable {
         self.ports = ports
         certificates = try DevelopmentCertificates.ensure(folder: folder.certificates, now: Date()).paths
         try KnownDatabases(folder).beginAnew(newDatabases)
-        _ = try KnownDatabases(folder).look(at: .server, SQLiteStore.inspection)
+        try FolderStore.bind(folder, to: values.text(.postgres))
+        if values.text(.postgres) == nil { _ = try KnownDatabases(folder).look(at: .server, SQLiteStore.inspection) }
         key = try await ServerRegister.ensureDemo(folder)
         // The key of device tokens comes after the register: it tells a folder that has lost its register.
         _ = try SealingKeys.ensure(folder.sealingKeys)

@@ -1,12 +1,34 @@
 import AldabaTestSupport
 import Foundation
 import Glibc
+import PushCore
+import Synchronization
 import Testing
 
 @testable import PostgresStore
 
-/// A PostgreSQL server of a test's own, on a socket in a temporary folder. It refuses to run as root, and runs as `nobody` then.
-final class PostgresServer {
+/// Tests with a PostgreSQL server, which all of them share: each has databases of its own.
+@Suite(.enabled(if: PostgresServer.programs != nil, "no server of PostgreSQL is installed"), PostgresServer.Shared())
+enum PostgresTests {}
+
+/// A PostgreSQL server on a socket in a temporary folder. It refuses to run as root, and runs as `nobody` then.
+///
+/// `@unchecked Sendable`: its properties do not change after the initializer but for the number of databases, which is atomic.
+final class PostgresServer: @unchecked Sendable {
+    /// Starts a server for a suite, and stops it after the suite's tests.
+    struct Shared: SuiteTrait, TestScoping {
+        func provideScope(
+            for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+        ) async throws {
+            let server = try PostgresServer()
+            defer { server.stop() }
+            try await PostgresServer.$current.withValue(server) { try await function() }
+        }
+    }
+
+    /// The server of the suite.
+    @TaskLocal static var current: PostgresServer?
+
     /// The folders of Debian's versions, the newest first, and those of `PATH`.
     private static let folders: [String] = {
         let debian = "/usr/lib/postgresql"
@@ -24,6 +46,7 @@ final class PostgresServer {
     private let folder: TemporaryFolder
     private let server = Process()
     private let log = Pipe()
+    private let databases = Atomic(0)
 
     /// Makes a database cluster and starts its server.
     init() throws {
@@ -40,13 +63,20 @@ final class PostgresServer {
         guard maker.terminationStatus == 0 else { throw PostgresError(code: nil, message: "initdb failed") }
         prepare(
             server, "postgres",
-            ["-D", folder.path("data"), "-k", folder.url.path, "-c", "listen_addresses=", "-c", "fsync=off"])
+            [
+                "-D", folder.path("data"), "-k", folder.url.path, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
+                "max_connections=300",
+            ])
         server.standardError = log
         try server.run()
         try waitUntilReady()
+        // The tables are made once, and copied.
+        try connect().execute("CREATE DATABASE template")
+        try PostgresSchema.migrate(try connect(to: "template"))
     }
 
-    deinit {
+    /// Ends the server.
+    func stop() {
         log.fileHandleForReading.readabilityHandler = nil
         server.interrupt()
         server.waitUntilExit()
@@ -63,9 +93,27 @@ final class PostgresServer {
         log.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
     }
 
-    /// A new connection to the server.
-    func connect() throws -> PostgresConnection {
-        try PostgresConnection(["host": folder.url.path, "user": "postgres", "dbname": "postgres"])
+    /// The parameters of connections to a database.
+    func parameters(of database: String) -> [String: String] {
+        ["host": folder.url.path, "user": "postgres", "dbname": database]
+    }
+
+    /// A new connection to a database.
+    func connect(to database: String = "postgres") throws -> PostgresConnection {
+        try PostgresConnection(parameters(of: database))
+    }
+
+    /// A database of the test's own; with the tables of the store, or empty.
+    static func database(withTables: Bool = true) throws -> [String: String] {
+        let server = try #require(current)
+        let name = "test\(server.databases.add(1, ordering: .relaxed).newValue)"
+        try server.connect().execute("CREATE DATABASE \(name)" + (withTables ? " TEMPLATE template" : ""))
+        return server.parameters(of: name)
+    }
+
+    /// A store with a database of its own.
+    static func store() throws -> PostgresStore {
+        try PostgresStore(try database(), at: Timestamp(seconds: 1_780_272_000))
     }
 
     private func prepare(_ process: Process, _ program: String, _ arguments: [String]) {

@@ -4,7 +4,7 @@ extension CommandTexts {
         .parser, .commonHelp, .rootHelp, .sendHelp, .serverHelp, .settingsHelp, .agentHelp, .notificationHelp,
         .hubHelp, .appHelp, .keyHelp, .relayHelp, .relayAccountHelp, .configurationMessages, .doctorMessages,
         .serverMessages, .sendMessages, .upMessages, .runMessages, .agentMessages, .notificationMessages,
-        .registerMessages, .hubMessages, .peopleHelp, .peopleMessages, .relayMessages, .apiMessages,
+        .registerMessages, .hubMessages, .peopleHelp, .peopleMessages, .postgresMessages, .relayMessages, .apiMessages,
         .payloadMessages,
     ]
 }

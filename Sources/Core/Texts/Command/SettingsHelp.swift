@@ -93,6 +93,11 @@ extension CommandSection {
         Si development vale con un host fuera de loopback, y http-port escucha también en host; para un contenedor \
         en la red propia de una prueba.
 
+        The address of a PostgreSQL database that has the notifications and the register in the place of server.sqlite: \
+        postgresql://USER@HOST/DATABASE. A password belongs in the file that PGPASSFILE names.
+        La dirección de una base de datos PostgreSQL que tiene las notificaciones y el registro en lugar de server.sqlite: \
+        postgresql://USUARIO@HOST/BASE. Una contraseña va en el archivo que indica PGPASSFILE.
+
         Whether a new device may enrol without the enrolment key.
         Si un dispositivo nuevo puede darse de alta sin la clave de alta.
 

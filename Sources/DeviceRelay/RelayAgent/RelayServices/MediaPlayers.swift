@@ -133,6 +133,8 @@ package final class MediaPlayers {
 
     /// Has a player play, pause or stop, and returns it as it is once it does so.
     ///
+    /// Some players report `Stopped` of what they play until they are paused, so only `Paused` tells that they are.
+    ///
     /// - Parameter timeout: The timeout, after which the player is returned in its present state. A player without
     ///   media reports `Stopped` throughout.
     package func carryOut(_ what: String, _ name: String, timeout: Duration) throws(Fault) -> Player {
@@ -141,7 +143,7 @@ package final class MediaPlayers {
         return try wait(for: name, until: .now + timeout, orGiveUp: true) {
             switch what {
             case "play": $0.status == "Playing"
-            case "pause": $0.status != "Playing"
+            case "pause": $0.status == "Paused"
             default: $0.status == "Stopped"
             }
         }

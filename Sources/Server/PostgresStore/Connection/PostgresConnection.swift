@@ -2,38 +2,51 @@ import CPQ
 import Glibc
 
 /// A connection to PostgreSQL over libpq. One thread at a time uses it.
+///
+/// Statements are prepared when they are first executed. No call takes longer than the timeout.
 package final class PostgresConnection {
-    /// A prepared statement with the parameters of one execution.
-    package struct Query {
-        /// The name of the prepared statement.
-        var name: String
+    /// A statement with the parameters of one execution.
+    struct Statement {
+        var sql: String
         var parameters: [PostgresParameter]
 
-        /// Executes a prepared statement.
-        package init(_ name: String, _ parameters: [PostgresParameter] = []) {
-            self.name = name
+        /// Executes a statement.
+        ///
+        /// - Parameter sql: The statement, with `$1` for the first parameter. Equal texts have parameters of equal types.
+        init(_ sql: String, _ parameters: [PostgresParameter] = []) {
+            self.sql = sql
             self.parameters = parameters
         }
     }
 
     private let handle: OpaquePointer
+    private let timeout: Duration
+    /// The names of the prepared statements, by their texts.
+    private var prepared: [String: String] = [:]
+    /// Whether the connection can be used; one that failed in the middle of an exchange cannot.
+    package private(set) var isUsable = true
 
     /// Connects.
     ///
-    /// - Parameter parameters: The connection's parameters, as libpq names them.
+    /// - Parameters:
+    ///   - parameters: The connection's parameters, as libpq names them; `dbname` may be a URL with all of them.
+    ///   - timeout: The time that a call may take.
     /// - Throws: ``PostgresError`` where no server answers, or refuses.
-    package init(_ parameters: [String: String]) throws {
-        let pairs = parameters.sorted { $0.key < $1.key }
+    package init(_ parameters: [String: String], timeout: Duration = .seconds(10)) throws {
+        self.timeout = timeout
+        let defaults = ["application_name": "aldaba", "connect_timeout": "5", "tcp_user_timeout": "10000"]
+        // Those after `dbname` would be taken in the place of the URL's.
+        let pairs = defaults.sorted { $0.key < $1.key } + parameters.sorted { $0.key < $1.key }
         let names = pairs.map { strdup($0.key) }
         let values = pairs.map { strdup($0.value) }
         defer { for text in names + values { free(text) } }
         var keywords = names.map { UnsafePointer($0) } + [nil]
         var contents = values.map { UnsafePointer($0) } + [nil]
-        guard let handle = PQconnectdbParams(&keywords, &contents, 0) else {
+        guard let handle = PQconnectdbParams(&keywords, &contents, 1) else {
             throw PostgresError(code: nil, message: "there is no memory for a connection")
         }
         self.handle = handle
-        guard PQstatus(handle) == CONNECTION_OK else { throw failure() }
+        guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0 else { throw failure() }
     }
 
     deinit { PQfinish(handle) }
@@ -41,53 +54,97 @@ package final class PostgresConnection {
     /// The number of the server's process for this connection.
     package var processID: Int32 { PQbackendPID(handle) }
 
-    /// Executes statements without parameters, separated by semicolons.
-    package func execute(_ sql: String) throws {
-        guard let result = PQexec(handle, sql) else { throw failure() }
-        defer { PQclear(result) }
-        try check(result)
-    }
+    /// The server's version as a number, such as 150018.
+    package var serverVersion: Int32 { PQserverVersion(handle) }
 
-    /// Prepares a statement under a name.
-    package func prepare(_ name: String, _ sql: String, _ kinds: [PostgresParameter.Kind]) throws {
-        let types = kinds.map(\.rawValue)
-        guard let result = PQprepare(handle, name, sql, Int32(types.count), types) else { throw failure() }
-        defer { PQclear(result) }
-        try check(result)
+    /// Whether a transaction was begun and did not end, whatever became of its statements.
+    package var isInTransaction: Bool {
+        [PQTRANS_INTRANS, PQTRANS_INERROR].contains(PQtransactionStatus(handle))
     }
 
     /// Executes statements in one round trip, and stops at the first that fails.
     ///
     /// - Returns: The rows of each.
-    package func pipeline(_ queries: [Query]) throws -> [PostgresRows] {
+    /// - Throws: ``PostgresError``: of the server, and the connection can still be used, or of the connection.
+    func pipeline(_ statements: [Statement]) throws -> [PostgresRows] {
+        guard isUsable else { throw PostgresError(code: nil, message: "the connection was lost") }
+        isUsable = false
+        let deadline = ContinuousClock.now + timeout
         guard PQenterPipelineMode(handle) == 1 else { throw failure() }
-        for query in queries { try send(query) }
+        var steps: [Step] = []
+        var names = prepared
+        for statement in statements { try send(statement, &steps, &names) }
         guard PQpipelineSync(handle) == 1 else { throw failure() }
+        try flush(until: deadline)
         var rows: [PostgresRows] = []
         var fault: PostgresError?
-        for _ in queries {
-            while let result = PQgetResult(handle) {
-                let found = PostgresRows(result)
-                do { try check(result) } catch let error as PostgresError { fault = fault ?? error }
+        for step in steps {
+            guard let result = try receive(until: deadline) else { throw failure() }
+            let found = PostgresRows(result)
+            if let error = try self.fault(found) {
+                fault = fault ?? error
+            } else if let sql = step.prepares {
+                prepared[sql] = names[sql]
+            } else {
                 rows.append(found)
             }
+            // The end of the statement's results.
+            if let more = try receive(until: deadline) { PQclear(more) }
         }
         // The answer to the synchronization ends the pipeline.
-        if let result = PQgetResult(handle) { PQclear(result) }
-        guard PQexitPipelineMode(handle) == 1 else { throw fault ?? failure() }
+        if let result = try receive(until: deadline) { PQclear(result) }
+        guard PQexitPipelineMode(handle) == 1, PQstatus(handle) == CONNECTION_OK else { throw failure() }
+        isUsable = true
         if let fault { throw fault }
         return rows
     }
 
-    private func send(_ query: Query) throws {
-        let count = query.parameters.count
+    /// Executes commands without parameters and results, separated by semicolons.
+    package func execute(_ sql: String) throws {
+        guard isUsable else { throw PostgresError(code: nil, message: "the connection was lost") }
+        isUsable = false
+        let deadline = ContinuousClock.now + timeout
+        guard PQsendQuery(handle, sql) == 1 else { throw failure() }
+        try flush(until: deadline)
+        var fault: PostgresError?
+        while let result = try receive(until: deadline) { fault = try self.fault(PostgresRows(result)) ?? fault }
+        isUsable = true
+        if let fault { throw fault }
+    }
+
+    /// Waits until a notification of a channel arrives that the connection listens to, for at most a time.
+    package func waitForNotification(upTo limit: Duration) throws {
+        guard isUsable else { throw PostgresError(code: nil, message: "the connection was lost") }
+        _ = poll(for: POLLIN, until: .now + limit)
+        guard PQconsumeInput(handle) == 1 else {
+            isUsable = false
+            throw failure()
+        }
+        while let notification = PQnotifies(handle) { PQfreemem(notification) }
+    }
+
+    /// A request whose answer is to come.
+    private struct Step {
+        /// The text of a statement to prepare; `nil` for an execution.
+        var prepares: String?
+    }
+
+    private func send(_ statement: Statement, _ steps: inout [Step], _ names: inout [String: String]) throws {
+        let name = names[statement.sql] ?? "s\(names.count)"
+        if names.updateValue(name, forKey: statement.sql) == nil {
+            let types = statement.parameters.map(\.kind.rawValue)
+            guard PQsendPrepare(handle, name, statement.sql, Int32(types.count), types) == 1 else { throw failure() }
+            steps.append(Step(prepares: statement.sql))
+        }
+        let count = statement.parameters.count
         let formats = [Int32](repeating: 1, count: count)
-        let lengths = query.parameters.map { Int32($0.bytes?.count ?? 0) }
+        let lengths = statement.parameters.map { Int32($0.bytes?.count ?? 0) }
         // The library copies the values before it returns.
-        let sent = Self.withPointers(to: query.parameters[...], []) { values in
-            PQsendQueryPrepared(handle, query.name, Int32(count), values, lengths, formats, 1)
+        let sent = Self.withPointers(to: statement.parameters[...], []) { values in
+            PQsendQueryPrepared(handle, name, Int32(count), values, lengths, formats, 1)
         }
         guard sent == 1 else { throw failure() }
+        steps.append(Step())
     }
 
     private static func withPointers<Result>(
@@ -104,21 +161,62 @@ package final class PostgresConnection {
         }
     }
 
-    private func check(_ result: OpaquePointer) throws {
-        switch PQresultStatus(result) {
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC: return
+    /// Writes everything that was sent; reads meanwhile, since the server may wait for its own answers to be read.
+    private func flush(until deadline: ContinuousClock.Instant) throws {
+        while true {
+            let rest = PQflush(handle)
+            guard rest >= 0 else { throw failure() }
+            if rest == 0 { return }
+            guard poll(for: POLLIN | POLLOUT, until: deadline) else { throw late() }
+            guard PQconsumeInput(handle) == 1 else { throw failure() }
+        }
+    }
+
+    /// The next result; `nil` for the end of a statement's results.
+    private func receive(until deadline: ContinuousClock.Instant) throws -> OpaquePointer? {
+        while PQisBusy(handle) == 1 {
+            guard poll(for: POLLIN, until: deadline) else { throw late() }
+            guard PQconsumeInput(handle) == 1 else { throw failure() }
+        }
+        return PQgetResult(handle)
+    }
+
+    /// Waits until the socket can be read or written; `false` after the deadline.
+    private func poll(for events: Int32, until deadline: ContinuousClock.Instant) -> Bool {
+        var descriptor = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
+        while true {
+            let left = (deadline - .now).components
+            let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+            guard milliseconds >= 0 else { return false }
+            let found = Glibc.poll(&descriptor, 1, Int32(clamping: milliseconds + 1))
+            if found > 0 { return true }
+            // A signal interrupts it. Another error shows when the socket is read.
+            if found < 0, errno != EINTR { return true }
+        }
+    }
+
+    /// The error of a result; `nil` where the statement succeeded.
+    ///
+    /// - Throws: Where the connection was lost.
+    private func fault(_ rows: PostgresRows) throws -> PostgresError? {
+        switch rows.status {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC: return nil
         default:
-            throw PostgresError(
-                code: PQresultErrorField(result, 67).map { String(cString: $0) },
-                message: Self.line(PQresultErrorMessage(result)))
+            guard PQstatus(handle) == CONNECTION_OK else { throw failure() }
+            return PostgresError(code: rows.errorCode, message: Self.line(rows.errorMessage))
         }
     }
 
     private func failure() -> PostgresError { PostgresError(code: nil, message: Self.line(PQerrorMessage(handle))) }
 
-    /// The first line of a message of the library.
+    private func late() -> PostgresError {
+        PostgresError(code: nil, message: "PostgreSQL did not answer within \(timeout)")
+    }
+
+    /// The first line of a message of the library, without the word that begins each.
     private static func line(_ text: UnsafePointer<CChar>?) -> String {
         let message = text.map { String(cString: $0) } ?? ""
-        return message.split(separator: "\n").first.map(String.init) ?? "the connection failed"
+        let line = message.split(separator: "\n").first.map(String.init) ?? "the connection failed"
+        return line.hasPrefix("ERROR:  ") ? String(line.dropFirst(8)) : line
     }
 }

@@ -1,7 +1,7 @@
 /// A parameter of a statement in PostgreSQL's binary format.
-package struct PostgresParameter: Sendable {
+struct PostgresParameter: Sendable {
     /// A type of values, by its number in the catalogue `pg_type`.
-    package enum Kind: UInt32, Sendable {
+    enum Kind: UInt32, Sendable {
         /// A value of the type `bool`.
         case bool = 16
         /// A value of the type `bytea`.
@@ -41,52 +41,42 @@ package struct PostgresParameter: Sendable {
     }
 
     /// The type.
-    package let kind: Kind
+    let kind: Kind
     /// The value; `nil` for NULL.
     let bytes: [UInt8]?
 
-    /// A number.
-    package static func int8(_ value: Int64?) -> PostgresParameter {
-        PostgresParameter(kind: .int8, bytes: value.map { value in big(value) })
-    }
-
-    /// A text.
-    package static func text(_ value: String?) -> PostgresParameter {
-        PostgresParameter(kind: .text, bytes: value.map { Array($0.utf8) })
-    }
-
     /// An array of numbers of eight bytes.
-    package static func int8s(_ values: some Collection<Int64?>) -> PostgresParameter {
+    static func int8s(_ values: some Collection<Int64?>) -> PostgresParameter {
         numbers(values, .int8)
     }
 
     /// An array of numbers of eight bytes, none of them NULL.
-    package static func int8s(_ values: some Collection<Int64>) -> PostgresParameter {
+    static func int8s(_ values: some Collection<Int64>) -> PostgresParameter {
         int8s(values.map(Optional.some))
     }
 
     /// An array of numbers of four bytes.
-    package static func int4s(_ values: some Collection<Int32?>) -> PostgresParameter {
+    static func int4s(_ values: some Collection<Int32?>) -> PostgresParameter {
         numbers(values, .int4)
     }
 
     /// An array of numbers of two bytes.
-    package static func int2s(_ values: some Collection<Int16?>) -> PostgresParameter {
+    static func int2s(_ values: some Collection<Int16?>) -> PostgresParameter {
         numbers(values, .int2)
     }
 
     /// An array of truth values.
-    package static func bools(_ values: some Collection<Bool?>) -> PostgresParameter {
+    static func bools(_ values: some Collection<Bool?>) -> PostgresParameter {
         array(values, .bool, size: 1) { $1.append($0 ? 1 : 0) }
     }
 
     /// An array of texts.
-    package static func texts(_ values: some Collection<String?>) -> PostgresParameter {
+    static func texts(_ values: some Collection<String?>) -> PostgresParameter {
         array(values, .text, size: 16) { $1.append(contentsOf: $0.utf8) }
     }
 
     /// An array of byte strings.
-    package static func byteas(_ values: some Collection<[UInt8]?>) -> PostgresParameter {
+    static func byteas(_ values: some Collection<[UInt8]?>) -> PostgresParameter {
         array(values, .bytea, size: 256) { $1.append(contentsOf: $0) }
     }
 

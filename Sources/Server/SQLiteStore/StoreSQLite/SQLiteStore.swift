@@ -112,6 +112,10 @@ package final class SQLiteStore: Sendable {
     }
 }
 
+extension SQLiteStore: ServerStore {}
+
+extension SQLiteRegister: ServerStoreRegister {}
+
 /// Why a store cannot be used, beside a fault of its file (``DatabaseFault``).
 package enum StoreError: Error, CustomStringConvertible {
     /// A file beside the database, or a copy of it, cannot be made or opened; the reason is the system's.

@@ -11,13 +11,17 @@ extension FoldedBatch {
         /// Notifications of the batch that were queued in it and are not any more; no row is written for them.
         package private(set) var skipped: Set<OwnedID> = []
 
-        mutating func insert(_ owned: OwnedID) { inserted.insert(owned) }
+        mutating func insert(_ owned: OwnedID) {
+            inserted.insert(owned)
+            skipped.remove(owned)
+        }
 
         mutating func remove(_ owned: OwnedID) {
             if inserted.remove(owned) != nil { skipped.insert(owned) } else { removed.insert(owned) }
         }
 
-        var changes: [RowChange] { skipped.union(removed).map { .removeWaiting($0.id, of: $0.device) } }
+        var removals: [RowChange] { removed.map { .removeWaiting($0.id, of: $0.device) } }
+        var skips: [RowChange] { skipped.map { .removeWaiting($0.id, of: $0.device) } }
     }
 
     /// Changes of the table of tombstones. A device has one at most of each app, environment and lane.

@@ -1,10 +1,9 @@
 import PushCore
-import PushServer
 
 /// The latest broadcasts of a store, by their topics: a value.
 ///
 /// Broadcasts for devices with known subscriptions are found in it without a statement of their own.
-struct LatestBroadcasts {
+package struct LatestBroadcasts {
     private struct Entry {
         var sequence: Int64
         var topic: TopicNumber
@@ -12,7 +11,7 @@ struct LatestBroadcasts {
     }
 
     /// The maximum number of rows that are read of a topic.
-    static let limit = 256
+    package static let limit = 256
 
     /// The entries, latest first.
     private var entries: [Entry] = []
@@ -20,10 +19,10 @@ struct LatestBroadcasts {
     private var floor: Int64
 
     /// Creates a list of everything after a sequence number, as long as fewer than ``limit`` rows are added.
-    init(after floor: Int64) { self.floor = floor }
+    package init(after floor: Int64) { self.floor = floor }
 
     /// Adds a row that precedes those that were added so far.
-    mutating func prepend(sequence: Int64, topic: TopicNumber, broadcast: NotificationID) {
+    package mutating func prepend(sequence: Int64, topic: TopicNumber, broadcast: NotificationID) {
         entries.append(Entry(sequence: sequence, topic: topic, broadcast: broadcast))
         // Other topics of the last row's broadcast may be missing.
         if entries.count == Self.limit { floor = sequence }
@@ -31,7 +30,7 @@ struct LatestBroadcasts {
 
     /// The broadcasts that may be for a device, in order, at most ``DeviceAudience/broadcastLimit``; `nil` where its
     /// position is older than the list.
-    func broadcasts(for audience: DeviceAudience) -> [NotificationID]? {
+    package func broadcasts(for audience: DeviceAudience) -> [NotificationID]? {
         guard audience.cursor >= floor else { return nil }
         var found: [NotificationID] = []
         var last: Int64?

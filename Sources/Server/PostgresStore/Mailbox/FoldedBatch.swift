@@ -22,6 +22,12 @@ package struct FoldedBatch: Sendable {
         package var line: TimelineEntry
     }
 
+    /// The key of a span of ids without timelines.
+    package struct SpanKey: Hashable, Sendable {
+        var team: TeamID
+        var first: NotificationID
+    }
+
     /// The key of a line; a timeline has each once.
     private struct LineKey: Hashable {
         var id: NotificationID
@@ -53,19 +59,13 @@ package struct FoldedBatch: Sendable {
     package private(set) var cursors: [DeviceID: Int64] = [:]
     /// The ceiling of ids; `nil` where it stays.
     package private(set) var highWater: Int64?
-    /// Spans of ids without timelines to insert.
-    package private(set) var unrecorded: [UnrecordedSpan] = []
+    /// Spans of ids without timelines to add, by their keys.
+    package private(set) var unrecorded: [SpanKey: UnrecordedSpan] = [:]
     private var known: Set<LineKey> = []
 
     /// Folds the changes of a batch.
     package init(_ changes: [RowChange]) {
         for change in changes { fold(change) }
-    }
-
-    /// Whether the batch changes nothing but notifications, their waiting rows and their timelines.
-    package var isOfMailboxes: Bool {
-        payloads.isEmpty && refusals.isEmpty && tombstones.changes.isEmpty && recalls.isEmpty && removedRecalls.isEmpty
-            && missed.changes.isEmpty && seen.isEmpty && cursors.isEmpty && highWater == nil && unrecorded.isEmpty
     }
 
     private mutating func fold(_ change: RowChange) {
@@ -90,15 +90,22 @@ package struct FoldedBatch: Sendable {
             lines.append(OwnedLine(id: id, line: line))
         case .moveCursor(let device, let sequence): cursors[device] = max(cursors[device] ?? 0, sequence)
         case .raiseHighWater(let mark): highWater = max(highWater ?? mark, mark)
-        case .noteUnrecorded(let span): unrecorded.append(span)
+        case .noteUnrecorded(let span): fold(span)
         }
+    }
+
+    private mutating func fold(_ span: UnrecordedSpan) {
+        let key = SpanKey(team: span.team, first: span.first)
+        guard let known = unrecorded[key] else { return unrecorded[key] = span }
+        unrecorded[key] = UnrecordedSpan(
+            team: span.team, first: span.first, last: max(known.last, span.last), count: known.count + span.count)
     }
 
     /// The net effect as row changes, in the order of the statements.
     package var changes: [RowChange] {
-        var changes = payloads.map(RowChange.insertPayload)
+        var changes = waiting.removals + payloads.map(RowChange.insertPayload)
         changes += notifications.map(RowChange.insertNotification) + refusals.map(RowChange.insertRefusal)
-        changes += waiting.changes + tombstones.changes
+        changes += waiting.skips + tombstones.changes
         changes += removedRecalls.map { .removeRecall($0.id, of: $0.device) }
         changes += recalls.map { .insertRecall($0.value, of: $0.key.device) }
         changes += missed.changes
@@ -106,6 +113,6 @@ package struct FoldedBatch: Sendable {
         changes += lines.map { .appendLine($0.line, to: $0.id) }
         changes += cursors.map { .moveCursor($0.key, to: $0.value) }
         if let highWater { changes.append(.raiseHighWater(to: highWater)) }
-        return changes + unrecorded.map(RowChange.noteUnrecorded)
+        return changes + unrecorded.values.map(RowChange.noteUnrecorded)
     }
 }

@@ -1,0 +1,102 @@
+import PushCore
+import PushServer
+
+/// The server's store in a PostgreSQL database.
+///
+/// One node uses a database for now: another that starts is refused.
+package final class PostgresStore: Sendable {
+    private let mailboxes: PostgresWriter?
+    let pool: PostgresPool
+    /// The register, in the same database.
+    package let register: PostgresRegister
+    /// The people of the console, in the same database.
+    package var people: PostgresPeople { PostgresPeople(pool: pool) }
+    /// The audit log, in the same database.
+    package var audit: PostgresAudit { PostgresAudit(pool: pool) }
+
+    /// Connects, and makes the tables where there are none.
+    ///
+    /// - Parameters:
+    ///   - parameters: The connection's parameters, as libpq names them; `dbname` may be a URL with all of them.
+    ///   - node: The number of the node; `nil` for a program that does not change mailboxes.
+    ///   - now: The time, for the partitions of the next days.
+    /// - Throws: ``PostgresError``; ``PostgresSchema/OtherVersion``; ``UnsafeSetting``; `NodeTaken`.
+    package init(_ parameters: [String: String], node: Int32? = 0, at now: Timestamp) throws {
+        let connect: @Sendable () throws -> PostgresConnection = { try Self.connection(parameters) }
+        let first = try connect()
+        try Self.check(first)
+        try PostgresSchema.migrate(first)
+        try PostgresDays(connection: first).make(at: now)
+        mailboxes = try node.map { try PostgresWriter(node: $0, connect: connect) }
+        pool = PostgresPool(connect: connect)
+        register = try PostgresRegister(pool: pool, version: first, connect: connect)
+    }
+
+    /// The connection of the mailboxes.
+    ///
+    /// - Throws: In a program that is no node.
+    var writer: PostgresWriter {
+        get throws {
+            guard let mailboxes else {
+                throw PostgresError(code: nil, message: "this program does not change mailboxes")
+            }
+            return mailboxes
+        }
+    }
+
+    /// A connection to the primary, whose calls have ends.
+    package static func connection(_ parameters: [String: String]) throws -> PostgresConnection {
+        let connection = try PostgresConnection(
+            parameters.merging(["target_session_attrs": "read-write"]) { own, _ in own })
+        try connection.execute(
+            "SET statement_timeout = '9s'; SET lock_timeout = '8s'; SET idle_in_transaction_session_timeout = '30s'")
+        return connection
+    }
+
+    /// A setting of the server under which something accepted could be lost.
+    package struct UnsafeSetting: Error, Hashable, CustomStringConvertible {
+        /// The setting, its value, and what would be right.
+        package var description: String
+    }
+
+    private static func check(_ connection: PostgresConnection) throws {
+        guard connection.serverVersion >= 150_000 else {
+            throw UnsafeSetting(
+                description: "PostgreSQL \(connection.serverVersion / 10_000) is too old; version 15 or later is needed"
+            )
+        }
+        let commit: String? = try connection.run("SELECT current_setting('synchronous_commit')").first?[0]
+        guard commit != "off" else {
+            throw UnsafeSetting(
+                description: "synchronous_commit is off, so nothing would be durable; set it to on in postgresql.conf")
+        }
+    }
+
+    /// Closes the connection of the mailboxes, which lets another node start.
+    package func close() { mailboxes?.close() }
+
+    /// Makes the changes in one transaction; an empty list costs none.
+    ///
+    /// - Throws: ``PostgresError``; then none of the changes has happened, unless the outcome of the commit is unknown.
+    package func apply(_ changes: [RowChange]) throws {
+        guard !changes.isEmpty else { return }
+        try writer.commit(BatchStatements(FoldedBatch(changes)).all)
+    }
+
+    /// Drops an old day, or else prunes a slice; makes the partitions of the next days.
+    package func prune(
+        timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
+    ) throws -> Bool {
+        let hasDropped = try writer.read { connection in
+            try PostgresDays(connection: connection).make(at: now)
+            return try PostgresRetention(connection: connection).dropDays(before: timelinesBefore)
+        }
+        let isMore = try writer.transaction { connection in
+            try PostgresRetention(connection: connection).prune(
+                timelinesBefore: timelinesBefore, payloadsBefore: payloadsBefore, now: now, limit: limit)
+        }
+        return hasDropped || isMore
+    }
+}
+
+extension PostgresStore: ServerStore {}

@@ -1,0 +1,163 @@
+import PushCore
+import PushServer
+
+/// Deletes what is old: whole days, and slices of what is in no day's partition.
+struct PostgresRetention {
+    let connection: PostgresConnection
+
+    private func floor(_ instant: Timestamp) -> Int64 {
+        NotificationIDGenerator(node: 0, highWater: 0).floor(at: instant)
+    }
+
+    /// Drops the days that ended before an instant; returns whether another is left.
+    func dropDays(before instant: Timestamp) throws -> Bool {
+        let days = PostgresDays(connection: connection)
+        let old = try days.days().filter { PostgresDays.start($0 + 1) <= instant }
+        guard let day = old.first else { return false }
+        do {
+            try connection.transaction { connection in
+                // Readers and writers wait behind a lock that is waited for.
+                try connection.execute("SET LOCAL lock_timeout = '1s'")
+                try deleteRows(before: PostgresDays.firstID(day + 1))
+                try PostgresDays(connection: connection).drop(day)
+            }
+        } catch let error as PostgresError where error.code == "55P03" {
+            // Somebody reads the day; the next sweep drops it.
+            return false
+        }
+        return old.count > 1
+    }
+
+    /// Prunes a slice, in the present transaction.
+    func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
+        let oldest = floor(timelinesBefore)
+        let firstDay = try PostgresDays(connection: connection).days().first.map(PostgresDays.firstID)
+        let bound = min(oldest, firstDay ?? oldest)
+        let beyond: Int64? = try connection.run(
+            "SELECT id FROM message_rest WHERE id < $1 ORDER BY id LIMIT 1 OFFSET $2", bound, limit
+        ).first?[0]
+        let end = beyond ?? bound
+        try deleteRows(before: end)
+        for (table, _) in PostgresDays.tables { try connection.run("DELETE FROM \(table)_rest WHERE id < $1", end) }
+        try connection.run("DELETE FROM unrecorded WHERE last < $1", oldest)
+        let hasNew = try clearNew(before: payloadsBefore, now: now, limit: limit)
+        let hasLingering = try clearLingering(before: payloadsBefore, now: now, limit: limit)
+        let hasShared = try deleteShared(before: payloadsBefore, now: now, limit: limit)
+        return beyond != nil || hasNew || hasLingering || hasShared
+    }
+
+    /// Deletes the rows of notifications below an id that are in tables without days.
+    private func deleteRows(before end: Int64) throws {
+        try closeReports(before: end)
+        for (table, key) in [
+            ("pending", "id"), ("refusal", "id"), ("lingering", "id"), ("sync_member", "id"), ("sync_clearing", "id"),
+            ("recall", "message"), ("payload_use", "message"), ("report_counted_rest", "id"),
+        ] { try connection.run("DELETE FROM \(table) WHERE \(key) < $1", end) }
+    }
+
+    /// Counts pending notifications with a final end when their timelines are deleted.
+    private func closeReports(before end: Int64) throws {
+        let rows = try connection.run(
+            """
+            SELECT report_counted.report, report_counted.outcome, message.expires_at IS NULL, count(*)
+            FROM report_counted LEFT JOIN message ON message.id = report_counted.id WHERE report_counted.id < $1
+            GROUP BY 1, 2, 3
+            """, end)
+        var deltas: [Int64: ReportCounts] = [:]
+        for row in rows {
+            guard let outcome = DeliveryOutcome(encoded: try row[1]), outcome.end == .pending else { continue }
+            let count: Int = try row[3]
+            deltas[try row[0], default: ReportCounts()].count(outcome, by: -count)
+            deltas[try row[0], default: ReportCounts()].count(outcome.closed(isAttempt: try row[2]), by: count)
+        }
+        try ReportSums.add(deltas, connection)
+    }
+
+    /// Clears the payloads of the next messages that have reached the age. The position only moves forward: payloads that are
+    /// still needed are added to the lingering ones.
+    private func clearNew(before: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
+        let position: Int64 =
+            try connection.run("SELECT value FROM meta WHERE key = 'payloads_cleared'").first.map { try $0[0] } ?? 0
+        let ids: [Int64] = try connection.run(
+            "SELECT id FROM message WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3", position, floor(before), limit
+        ).map { try $0[0] }
+        guard let last = ids.last else { return false }
+        let used = try usedPayloads(ids, since: before)
+        try connection.run(
+            .init(
+                """
+                INSERT INTO lingering(id, checked_at) SELECT unnest($1::bigint[]), $2
+                ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at
+                """, [.int8s(used.sorted()), PostgresParameter(now)]))
+        try clear(ids.filter { !used.contains($0) })
+        try connection.run(
+            """
+            INSERT INTO meta(key, value) VALUES('payloads_cleared', $1)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value
+            """, last)
+        return ids.count == limit
+    }
+
+    private func clearLingering(before: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
+        let ids: [Int64] = try connection.run(
+            "SELECT id FROM lingering WHERE checked_at <= $1 ORDER BY checked_at LIMIT $2", before, limit
+        ).map { try $0[0] }
+        guard !ids.isEmpty else { return false }
+        let used = try usedPayloads(ids, since: before)
+        try connection.run(
+            .init(
+                "UPDATE lingering SET checked_at = $2 WHERE id = ANY($1::bigint[])",
+                [.int8s(used.sorted()), PostgresParameter(now)]))
+        let unused = ids.filter { !used.contains($0) }
+        try clear(unused)
+        try connection.run(.init("DELETE FROM lingering WHERE id = ANY($1::bigint[])", [.int8s(unused)]))
+        return ids.count == limit
+    }
+
+    /// The notifications that are queued, or whose timeline has a line since an instant.
+    private func usedPayloads(_ ids: [Int64], since: Timestamp) throws -> Set<Int64> {
+        let rows = try connection.run(
+            .init(
+                """
+                SELECT asked.id FROM unnest($1::bigint[]) AS asked(id) WHERE EXISTS(
+                        SELECT 1 FROM message JOIN pending ON pending.device = message.device AND pending.id = message.id
+                        WHERE message.id = asked.id)
+                    OR EXISTS(SELECT 1 FROM timeline WHERE timeline.id = asked.id AND timeline.at > $2)
+                """, [.int8s(ids), PostgresParameter(since)]))
+        return Set(try rows.map { try $0[0] as Int64 })
+    }
+
+    private func clear(_ ids: [Int64]) throws {
+        try connection.run(
+            .init(
+                "UPDATE message SET payload = NULL WHERE id = ANY($1::bigint[]) AND payload IS NOT NULL", [.int8s(ids)])
+        )
+        // The copies of a broadcast are counted by these rows, which are deleted with them.
+        try connection.run(
+            .init(
+                """
+                DELETE FROM payload_use WHERE message = ANY($1::bigint[])
+                    AND NOT EXISTS(SELECT 1 FROM broadcast WHERE id = payload_use.payload)
+                """, [.int8s(ids)]))
+    }
+
+    /// Deletes unreferenced shared payloads of a certain age; the others are checked again later.
+    private func deleteShared(before: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
+        let ids: [Int64] = try connection.run(
+            "SELECT id FROM payload WHERE checked_at <= $1 ORDER BY checked_at LIMIT $2", before, limit
+        ).map { try $0[0] }
+        guard !ids.isEmpty else { return false }
+        try connection.run(
+            .init(
+                """
+                DELETE FROM payload WHERE id = ANY($1::bigint[])
+                    AND NOT EXISTS(SELECT 1 FROM payload_use WHERE payload = payload.id)
+                    AND NOT EXISTS(SELECT 1 FROM broadcast WHERE broadcast.id = payload.id AND ended_at IS NULL)
+                """, [.int8s(ids)]))
+        try connection.run(
+            .init(
+                "UPDATE payload SET checked_at = $2 WHERE id = ANY($1::bigint[])",
+                [.int8s(ids), PostgresParameter(now)]))
+        return ids.count == limit
+    }
+}

@@ -1,0 +1,162 @@
+import PushCore
+import PushServer
+
+/// The rows that a batch needs, in one round trip; those of broadcasts in a few more.
+struct PrefetchReader {
+    typealias Statement = PostgresConnection.Statement
+
+    private let request: PrefetchRequest
+    private var statements: [Statement] = []
+    private var readers: [(PostgresRows, inout Prefetched) throws -> Void] = []
+
+    /// Reads the rows in one transaction.
+    static func read(_ request: PrefetchRequest, _ connection: PostgresConnection) throws -> Prefetched {
+        var reader = PrefetchReader(request: request)
+        reader.addIdentities()
+        reader.addMailboxes()
+        reader.addNotifications()
+        reader.addDevices()
+        var found = Prefetched()
+        guard !request.audiences.isEmpty else {
+            try reader.take(try connection.pipeline(reader.statements), into: &found)
+            return found
+        }
+        try connection.snapshot { connection in
+            try reader.take(try connection.pipeline(reader.statements), into: &found)
+            try PostgresAudience(connection: connection).read(
+                request.audiences, known: request.known, away: request.away, into: &found)
+        }
+        return found
+    }
+
+    private init(request: PrefetchRequest) { self.request = request }
+
+    private func take(_ rows: [PostgresRows], into found: inout Prefetched) throws {
+        for (reader, rows) in zip(readers, rows) { try reader(rows, &found) }
+    }
+
+    private mutating func add(
+        _ sql: String, _ parameters: [PostgresParameter],
+        _ read: @escaping (PostgresRow, inout Prefetched) throws -> Void
+    ) {
+        statements.append(Statement(sql, parameters))
+        readers.append { rows, found in for row in rows { try read(row, &found) } }
+    }
+
+    private mutating func addIdentities() {
+        let identities = Array(request.identities)
+        guard !identities.isEmpty else { return }
+        add(
+            """
+            SELECT wanted.number, found.* FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::smallint[], $5::integer[])
+                WITH ORDINALITY AS wanted(apns_id, device, app, environment, generation, number)
+            CROSS JOIN LATERAL (
+                SELECT identity.id, push_type, priority, collapse_id, payload
+                FROM identity JOIN message ON message.id = identity.id
+                WHERE identity.apns_id = wanted.apns_id AND identity.device = wanted.device AND identity.app = wanted.app
+                    AND identity.environment = wanted.environment AND message.generation = wanted.generation
+                    AND identity.accepted_at >= $6 AND message.expires_at IS NOT NULL
+                ORDER BY identity.id DESC LIMIT \(AcceptedContent.limit)) AS found
+            ORDER BY wanted.number, found.id DESC
+            """,
+            [
+                .texts(identities.map { $0.apnsID }), .devices(identities.map(\.subject.device)),
+                .int8s(identities.map { Int64($0.subject.app.rawValue) }),
+                .environments(identities.map(\.subject.environment)),
+                .int4s(identities.map { Int32($0.subject.generation) }), PostgresParameter(request.acceptedSince),
+            ]
+        ) { row, found in
+            let number: Int = try row[0]
+            found.identities[identities[number - 1], default: []].append(
+                AcceptedContent(
+                    id: try row[1], pushType: try row.pushType("push_type"), priority: try row[3],
+                    collapseID: try row[4],
+                    payload: try row[5]))
+        }
+    }
+
+    private mutating func addMailboxes() {
+        guard !request.mailboxes.isEmpty else { return }
+        let devices = [PostgresParameter.devices(request.mailboxes)]
+        add(
+            """
+            SELECT device, id, app, environment, lane, collapse_id, expires_at FROM pending
+            WHERE device = ANY($1::bigint[]) ORDER BY id
+            """, devices
+        ) { row, found in
+            found.waiting[try row[0], default: []].append(
+                Mailbox.Entry(
+                    id: try row[1], app: try row[2], environment: try row[3], lane: try row[4],
+                    collapseID: try row[5], expiresAt: try row[6]))
+        }
+        add(
+            """
+            SELECT device, id, app, environment, lane, count, since FROM tombstone
+            WHERE device = ANY($1::bigint[]) ORDER BY id
+            """, devices
+        ) { row, found in
+            found.tombstones[try row[0], default: []].append(
+                Mailbox.Tombstone(
+                    id: try row[1], app: try row[2], environment: try row[3], lane: try row[4], count: try row[5],
+                    since: try row[6]))
+        }
+        add("SELECT device, id, message, at FROM recall WHERE device = ANY($1::bigint[]) ORDER BY id", devices) {
+            row, found in
+            found.recalls[try row[0], default: []].append(
+                Mailbox.Recall(id: try row[1], notification: try row[2], at: try row[3]))
+        }
+    }
+
+    private mutating func addNotifications() {
+        guard !request.notifications.isEmpty else { return }
+        let ids = [PostgresParameter.ids(Array(request.notifications))]
+        // A refused request has no device. The timeline's columns of a notification without lines are NULL.
+        add(
+            """
+            SELECT message.id, device, app, at, state, source, timeline.note
+            FROM message LEFT JOIN timeline ON timeline.id = message.id
+            WHERE message.id = ANY($1::bigint[]) AND device IS NOT NULL ORDER BY message.id, at, state
+            """, ids
+        ) { row, found in
+            let id: NotificationID = try row[0]
+            let at: Timestamp? = try row[3]
+            let line = try at.flatMap { _ in try TimelineEntry(row, from: 3) }
+            let known = found.notifications[id]?.lines ?? []
+            found.notifications[id] = NotificationFacts(
+                device: try row[1], app: try row[2], lines: known + (line.map { [$0] } ?? []))
+        }
+    }
+
+    private mutating func addDevices() {
+        guard !request.secretHashes.isEmpty else { return }
+        let devices = [PostgresParameter.devices(request.secretHashes)]
+        add(
+            """
+            SELECT id, secret_hash, coalesce(seen_at, enrolled_at), blocked_at IS NOT NULL FROM device
+            WHERE id = ANY($1::bigint[]) AND revoked_at IS NULL
+            """, devices
+        ) { row, found in
+            let device: DeviceID = try row[0]
+            found.secretHashes[device] = try row[1]
+            found.lastSeen[device] = try row[2]
+            if try row[3] { found.blocked.insert(device) }
+        }
+        add("SELECT device, app, environment, lane, count, since FROM missed WHERE device = ANY($1::bigint[])", devices)
+        {
+            row, found in
+            let device: DeviceID = try row[0]
+            guard found.secretHashes[device] != nil else { return }
+            found.missed[device, default: []].append(
+                MissedNotifications(
+                    app: try row[1], environment: try row[2], lane: try row[3], count: try row[4], since: try row[5]))
+        }
+    }
+}
+
+extension TimelineEntry {
+    /// Decodes the columns `at`, `state`, `source` and `note`; `nil` for a state of a later version.
+    init?(_ row: PostgresRow, from column: Int) throws {
+        guard let state = NotificationState(text: try row[column + 1] as String) else { return nil }
+        self.init(at: try row[column], state: state, source: try row[column + 2], note: try row[column + 3])
+    }
+}

@@ -1,0 +1,184 @@
+"""A server whose notifications and register are in PostgreSQL: the same promises, and what happens without it."""
+
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+from aldaba_process import BINARY, clean_environment
+from mcs_client import Device, Identity
+from own_server import TEAM, TOPIC, OwnServer
+from postgres_server import PROGRAMS, PostgresServer
+from waiting import kill, wait_until
+
+pytestmark = pytest.mark.skipif(PROGRAMS is None, reason="Debian's postgresql is not installed")
+
+
+@pytest.fixture(scope="module")
+def database():
+    server = PostgresServer().start()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="module")
+def server(database, tmp_path_factory):
+    # Its commands find the database by the data folder.
+    with OwnServer(tmp_path_factory.mktemp("postgres"), "test_postgres", "--postgres", database.url) as running:
+        running.add_app()
+        yield running
+
+
+@pytest.fixture
+def provider(server):
+    sender = server.provider()
+    yield sender
+    sender.close()
+
+
+def enrol(server):
+    device = server.control().enrol()
+    return device, server.control().token(device, TOPIC, TEAM, "production")
+
+
+def connected(server, device):
+    channel = Device(server.ready["mcs"], server.ready["ca"])
+    channel.login(Identity(*device))
+    return channel
+
+
+def test_a_push_reaches_a_device_and_its_timeline_is_in_the_database(server, database, provider):
+    identity, token = enrol(server)
+    answer = provider.post(token, {"aps": {"alert": "queued"}})
+    assert answer.status == 200, answer.reason
+    assert database.query("SELECT count(*) FROM pending") == "1"
+    with connected(server, identity) as device:
+        got = device.notification()
+        device.acknowledge_selectively([got.persistent_id])
+        live = provider.post(token, {"aps": {"alert": "live"}})
+        assert live.status == 200 and int(device.notification().persistent_id) > int(got.persistent_id)
+        device.acknowledge_stream(device.received_count)
+        control = server.control()
+        for id in (answer.apns_id, live.apns_id):
+            wait_until(lambda id=id: "acked" in control.states(id), "the timeline says so")
+    wait_until(lambda: database.query("SELECT count(*) FROM pending") == "0", "nothing is queued")
+    assert not (server.data / "server.sqlite").exists()
+
+
+def test_what_was_accepted_outlives_a_sudden_end_of_the_server(server, provider):
+    identity, token = enrol(server)
+    ids = [provider.post(token, {"aps": {"alert": str(number)}}).apns_id for number in range(20)]
+    kill(server.process.pid)
+    server.process.wait(10)
+    server.start()
+    with connected(server, identity) as device:
+        got = device.notifications(20)
+        assert [each.persistent_id for each in got] == sorted({each.persistent_id for each in got}, key=int)
+        device.acknowledge_selectively([each.persistent_id for each in got])
+        control = server.control()
+        wait_until(lambda: all("acked" in control.states(id) for id in ids), "all are acknowledged")
+
+
+def test_a_command_beside_the_server_counts_at_once(server):
+    team, topic = "LATERTEAM1", "com.example.later"
+    server.add_app(topic, team)
+    sender = server.provider(server.key(team), topic)
+    try:
+        control = server.control(server.key(team))
+        token = control.token(control.enrol(), topic, team, "production")
+        wait_until(lambda: sender.post(token, {"aps": {"alert": "x"}}).status == 200, "the key is known")
+        server.aldaba("key", "revoke", server.key(team).key_id)
+        wait_until(lambda: sender.post(token, {"aps": {"alert": "x"}}).status == 403, "the key is revoked", 5)
+    finally:
+        sender.close()
+
+
+def refused(folder, *arguments):
+    done = subprocess.run(
+        [str(BINARY), "serve", "--data", str(folder), *map(str, arguments)], env=clean_environment(), capture_output=True,
+        text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    return done.stderr
+
+
+def test_a_second_server_on_the_database_is_refused(server, database, tmp_path):
+    other = OwnServer(tmp_path, "test_postgres_second")
+    assert "another server uses this database as node 0" in refused(
+        other.data, "--postgres", database.url, "--certificate", other.certificates.server, "--certificate-key",
+        other.certificates.key)
+
+
+def test_the_data_is_in_one_place(server, database, tmp_path):
+    assert "is in PostgreSQL; set postgres as before" in refused(tmp_path_with_database(tmp_path, database))
+    own = OwnServer(tmp_path / "own", "test_postgres_own")
+    own.add_app()
+    assert "name another data folder for PostgreSQL" in refused(own.data, "--postgres", database.url)
+    assert "copy that with pg_dump" in server.aldaba("backup", tmp_path / "copy", check=False).stderr
+
+
+def tmp_path_with_database(folder, database):
+    (folder / "bound").mkdir(mode=0o700)
+    (folder / "bound/postgres").write_text(database.url + "\n")
+    (folder / "bound/postgres").chmod(0o600)
+    return folder / "bound"
+
+
+def test_a_database_that_is_not_there_is_named(tmp_path):
+    other = OwnServer(tmp_path, "test_postgres_nowhere")
+    assert "/nowhere" in refused(
+        other.data, "--postgres", "postgresql://postgres@/postgres?host=/nowhere", "--certificate",
+        other.certificates.server, "--certificate-key", other.certificates.key)
+
+
+@pytest.mark.timeout(180)
+def test_nothing_accepted_is_lost_when_postgresql_dies_under_load(tmp_path):
+    database = PostgresServer("fsync=on").start()
+    try:
+        with OwnServer(tmp_path, "test_postgres_deaths", "--postgres", database.url) as server:
+            server.add_app()
+            identity, token = enrol(server)
+            accepted, refusals = [], Counter()
+            stop = threading.Event()
+
+            def send():
+                sender = server.provider()
+                while not stop.is_set():
+                    answer = sender.post(token, {"aps": {"alert": "x"}})
+                    if answer.status == 200:
+                        accepted.append(answer.apns_id)
+                    else:
+                        refusals[answer.status] += 1
+                        time.sleep(0.01)
+                sender.close()
+
+            sender = threading.Thread(target=send)
+            sender.start()
+            try:
+                for _ in range(3):
+                    before = len(accepted)
+                    wait_until(lambda: len(accepted) > before + 50, "the server accepts", 30)
+                    database.end(signal.SIGQUIT)
+                    before = refusals[503]
+                    wait_until(lambda: refusals[503] > before, "the server refuses", 30)
+                    database.start()
+                before = len(accepted)
+                wait_until(lambda: len(accepted) > before + 50, "the server accepts again", 30)
+            finally:
+                stop.set()
+                sender.join(30)
+            assert set(refusals) == {503}
+            got = Counter()
+            with connected(server, identity) as device:
+                while len(got) < len(accepted):
+                    one = device.notification(20)
+                    got[one.persistent_id] += 1
+                    device.acknowledge_selectively([one.persistent_id])
+            assert max(got.values()) == 1
+            control = server.control()
+            wait_until(
+                lambda: all("acked" in control.states(id) for id in accepted), "what was accepted was acknowledged", 60)
+    finally:
+        database.remove()
