@@ -2,6 +2,7 @@ import AgentRuntime
 import AldabaConfiguration
 import Glibc
 import HubServer
+import PostgresStore
 import RelayServer
 import SQLiteStore
 
@@ -16,7 +17,27 @@ enum DatabaseFindings {
         let found = inspections.compactMap { database, inspection in
             finding(database, of: folder, inspection).map { (Optional(database), $0) }
         }
-        return found + [agent(folder).map { (nil, $0) }].compactMap(\.self)
+        let postgres = postgres(of: folder).map { (Optional(ServerDatabase.server), $0) }
+        return postgres + found + [agent(folder).map { (nil, $0) }].compactMap(\.self)
+    }
+
+    /// The findings on the PostgreSQL database that the folder names; none where it has a database of its own.
+    private static func postgres(of folder: DataFolder) -> [Finding] {
+        do {
+            guard let address = try FolderStore.address(in: folder) else { return [] }
+            let inspection = try PostgresInspection(["dbname": address])
+            let standbys = inspection.standbys.isEmpty ? "none" : inspection.standbys
+            let faults = inspection.faults.map {
+                Finding(what: "PostgreSQL's \($0.setting) is \($0.value)", remedy: $0.remedy, isProblem: true)
+            }
+            return [Finding(what: "PostgreSQL \(inspection.version), synchronous standbys: \(standbys)")] + faults
+        } catch {
+            return [
+                Finding(
+                    what: "PostgreSQL cannot be used: \(error)",
+                    remedy: "see that it runs, and that this user may reach it (\(folder.postgres))", isProblem: true)
+            ]
+        }
     }
 
     /// - Returns: `nil` where the folder never had the database.

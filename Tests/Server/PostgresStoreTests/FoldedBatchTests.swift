@@ -18,7 +18,10 @@ import Testing
         let at = Timestamp(rawValue: Int64.random(in: 1...4, using: &random))
         switch Int.random(in: 0..<11, using: &random) {
         case 0: return .insertNotification(record(number, device, app))
-        case 1: return .removeWaiting(id, of: device)
+        case 1:
+            // Also of a notification that comes later in the batch.
+            let later = NotificationID(rawValue: number + Int64.random(in: 1...4, using: &random))
+            return .removeWaiting(Bool.random(using: &random) ? id : later, of: device)
         case 2:
             return .keepTombstone(
                 Mailbox.Tombstone(
@@ -88,6 +91,14 @@ import Testing
             #expect(try Self.everything(folded, number) == Self.everything(ordered, number))
             #expect(try folded.highWater() == ordered.highWater())
         }
+    }
+
+    @Test func `what a batch removes and then inserts is written`() throws {
+        let device = Self.devices[0]
+        let record = Self.record(4, device, Self.apps[0])
+        let folded = FoldedBatch([.removeWaiting(record.id, of: device), .insertNotification(record)])
+        #expect(folded.waiting.inserted.count == 1 && folded.waiting.removed == folded.waiting.inserted)
+        #expect(folded.changes == [.removeWaiting(record.id, of: device), .insertNotification(record)])
     }
 
     @Test func `what a batch inserts and removes is not written`() throws {

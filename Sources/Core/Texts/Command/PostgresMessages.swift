@@ -20,6 +20,24 @@ extension CommandSection {
         synchronous_commit is off, so nothing would be durable; set it to on in postgresql.conf
         synchronous_commit está en off, así que nada sería duradero; póngalo en on en postgresql.conf
 
+        PostgreSQL {version}, synchronous standbys: {names}
+        PostgreSQL {version}, réplicas síncronas: {names}
+
+        PostgreSQL's {setting} is {value}
+        {setting} de PostgreSQL está en {value}
+
+        set {setting} to {value} in postgresql.conf
+        ponga {setting} en {value} en postgresql.conf
+
+        PostgreSQL cannot be used: {reason}
+        no se puede usar PostgreSQL: {reason}
+
+        see that it runs, and that this user may reach it ({path})
+        compruebe que funciona, y que este usuario puede acceder a él ({path})
+
+        use PostgreSQL 15 or later
+        use PostgreSQL 15 o posterior
+
         the database has version {found} of the tables, and this program {own}; run the program of that version
         la base de datos tiene la versión {found} de las tablas, y este programa la {own}; ejecute el programa de esa versión
         """)

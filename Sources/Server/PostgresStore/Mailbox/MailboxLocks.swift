@@ -42,25 +42,39 @@ package struct MailboxLocks {
     /// - Returns: The mailboxes; a device that has none gets one.
     package func reserve(_ counts: [DeviceID: Int], at now: Timestamp) throws -> [Reservation] {
         let ordered = counts.sorted { $0.key < $1.key }
+        let instant = PostgresParameter(max(0, now.milliseconds(since: NotificationIDGenerator.epoch)))
+        func parameters(_ counts: [(key: DeviceID, value: Int)]) -> [PostgresParameter] {
+            [.devices(counts.map(\.key)), .counts(counts.map(\.value)), instant]
+        }
+        // The join is a nested loop over the array, so that rows are locked in its order.
         let rows = try connection.pipeline([
             .init("BEGIN"),
-            // Rows of an insertion are made, and locked, in the order of its source.
+            .init(
+                """
+                UPDATE mailbox SET last_id = greatest(mailbox.last_id + wanted.count, $3), revision = revision + 1
+                FROM unnest($1::bigint[], $2::bigint[]) AS wanted(device, count) WHERE mailbox.device = wanted.device
+                RETURNING mailbox.device, mailbox.last_id, mailbox.revision
+                """, parameters(ordered)),
+        ])
+        var found = try rows[1].map { try Reservation($0) }
+        guard found.count < ordered.count else { return found }
+        let known = Set(found.map(\.device))
+        // Another node may make one of them meanwhile: a step of more than enough ids keeps them apart.
+        found += try connection.run(
             .init(
                 """
                 INSERT INTO mailbox(device, last_id, revision)
                 SELECT device, greatest($3, count), 1 FROM unnest($1::bigint[], $2::bigint[]) AS wanted(device, count)
-                ON CONFLICT (device) DO UPDATE SET
-                    last_id = greatest(mailbox.last_id + (SELECT count FROM unnest($1::bigint[], $2::bigint[])
-                        AS wanted(device, count) WHERE wanted.device = mailbox.device), $3), revision = mailbox.revision + 1
+                ON CONFLICT (device) DO UPDATE SET last_id = greatest(mailbox.last_id + \(Self.longestStep), $3),
+                    revision = mailbox.revision + 1
                 RETURNING device, last_id, revision
-                """,
-                [
-                    .devices(ordered.map(\.key)), .int8s(ordered.map { Int64($0.value) }),
-                    PostgresParameter(max(0, now.milliseconds(since: NotificationIDGenerator.epoch))),
-                ]),
-        ])
-        return try rows[1].map { Reservation(device: try $0[0], lastInstant: try $0[1], revision: try $0[2]) }
+                """, parameters(ordered.filter { !known.contains($0.key) }))
+        ).map { try Reservation($0) }
+        return found
     }
+
+    /// The ids that a device gets in one batch at most.
+    private static let longestStep = 4096
 
     /// Writes a batch, and commits the transaction that ``reserve(_:at:)`` began.
     ///
@@ -72,4 +86,10 @@ package struct MailboxLocks {
 
     /// Ends a transaction without its changes.
     package func rollBack() throws { try connection.rollBack() }
+}
+
+extension MailboxLocks.Reservation {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(device: try row[0], lastInstant: try row[1], revision: try row[2])
+    }
 }

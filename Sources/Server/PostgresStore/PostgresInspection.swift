@@ -1,0 +1,51 @@
+/// The settings of a PostgreSQL server on which the store's promises rest.
+package struct PostgresInspection: Hashable, Sendable {
+    /// A setting that is not as it should be.
+    package struct Fault: Hashable, Sendable {
+        /// The setting, such as `fsync`.
+        package var setting: String
+        /// The value.
+        package var value: String
+        /// The remedy.
+        package var remedy: String
+    }
+
+    /// The server's version, such as `15.18`.
+    package let version: String
+    /// The settings under which something accepted could be lost.
+    package let faults: [Fault]
+    /// The standbys that a commit waits for, as `synchronous_standby_names` has them; empty where there is none.
+    package let standbys: String
+
+    /// The settings with the value that they must have.
+    private static let needed = [("fsync", "on"), ("full_page_writes", "on")]
+
+    /// Looks at a server.
+    ///
+    /// - Throws: ``PostgresError`` where it cannot be reached.
+    package init(_ parameters: [String: String]) throws {
+        let connection = try PostgresConnection(parameters)
+        func setting(_ name: String) throws -> String {
+            try connection.run("SELECT current_setting($1)", name)[0][0]
+        }
+        version = try setting("server_version")
+        standbys = try setting("synchronous_standby_names")
+        var faults: [Fault] = []
+        for (name, needed) in Self.needed {
+            let value = try setting(name)
+            guard value != needed else { continue }
+            faults.append(Fault(setting: name, value: value, remedy: "set \(name) to \(needed) in postgresql.conf"))
+        }
+        let commit = try setting("synchronous_commit")
+        if commit == "off" {
+            faults.append(
+                Fault(
+                    setting: "synchronous_commit", value: commit,
+                    remedy: "set synchronous_commit to on in postgresql.conf"))
+        }
+        if connection.serverVersion < 150_000 {
+            faults.append(Fault(setting: "version", value: version, remedy: "use PostgreSQL 15 or later"))
+        }
+        self.faults = faults
+    }
+}
