@@ -8,6 +8,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 import Platform
+import PostgresStore
 import SQLiteStore
 
 /// The command `aldaba`.
@@ -42,6 +43,7 @@ struct Aldaba: AsyncParsableCommand {
             CertificateCommand.self,
             ServiceAccountCommand.self,
             EnvironmentCommand.self, HubCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self,
+            MigrateCommand.self,
             DoctorCommand.self,
             ConfigurationPageCommand.self,
         ])
@@ -110,6 +112,9 @@ struct Aldaba: AsyncParsableCommand {
         case let fault as DatabaseFault:
             Terminal.complain(fault.description)
             return fault.exit
+        case let error as PostgresError:
+            Terminal.complain("PostgreSQL cannot be used: \(error)")
+            return error.isLost ? .unreachable : .failed
         default: break
         }
         let code = exitCode(for: error)

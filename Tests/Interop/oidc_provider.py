@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import hmac
 import json
 import secrets
 import threading
@@ -10,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 
@@ -119,5 +121,11 @@ class OpenIDProvider:
             claims[self.fault] = wrong[self.fault]
         if self.fault == "none":
             return jwt.encode(claims, None, algorithm="none")
+        if self.fault == "symmetric":
+            # The public key as a secret, which everybody knows; the library refuses to sign with one.
+            head, body = (_segment(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT", "kid": "1"}, claims))
+            public = self._key.public_key().public_bytes(
+                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+            return f"{head}.{body}.{_segment(hmac.new(public, f'{head}.{body}'.encode(), hashlib.sha256).digest())}"
         key = self._other if self.fault == "signature" else self._key
         return jwt.encode(claims, key, algorithm=self.algorithm, headers={"kid": "1"})

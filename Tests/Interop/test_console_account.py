@@ -114,6 +114,8 @@ def test_a_spanish_operator_revokes_a_leaked_key(path):
     leaked = Provider(path, ProviderKey(pem, key_id, TEAM))
     assert push(leaked, path["deviceToken"], "leaked") == (403, "InvalidProviderToken")
     leaked.close()
+    entry = next(row for row in rows(operator.get("/console/audit")) if key_id in " ".join(row))
+    assert "key.revoke" in " ".join(entry), "the log has who did it, and when"
     operator.client.close()
 
 

@@ -371,7 +371,7 @@ def test_a_log_in_of_another_browser_is_refused(provided):
     assert other.get(back).status_code == 403
 
 
-@pytest.mark.parametrize("fault", ["nonce", "aud", "iss", "exp", "signature", "none"])
+@pytest.mark.parametrize("fault", ["nonce", "aud", "iss", "exp", "signature", "none", "symmetric"])
 def test_a_wrong_token_is_refused(provided, fault):
     server, provider = provided
     provider.fault = fault

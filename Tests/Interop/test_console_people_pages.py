@@ -1,6 +1,7 @@
 """The pages of a console with people, as everybody must be able to use them: judged as `test_console_pages` judges the others."""
 
 import shutil
+import sqlite3
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -36,6 +37,8 @@ def server(tmp_path_factory):
         assert reader.set_up(link, "rita").status_code == 303
         link = running.aldaba("person", "add", "bea", "--role", "sender").stdout.strip()
         running.link = link.rsplit("link=", 1)[1]
+        with sqlite3.connect(running.data / "server.sqlite", timeout=10) as database:
+            running.people = dict(database.execute("SELECT name, id FROM person"))
         yield running
 
 
@@ -97,6 +100,64 @@ def test_every_page_is_well_formed(server, person, language):
         found += tidy_faults(name, visitor.get(path).text)
     visitor.close()
     assert not found, "\n".join(found)
+
+
+def forms(server):
+    """What an owner does, by its name: the action of the form on the page of people, and the fields to fill in."""
+    return {
+        "link-made": (f"/accounts/{server.people['rita']}/link", {}),
+        "name-taken": ("/console/accounts", {"name": "rita"}),
+        "name-refused": ("/console/accounts", {"name": "no name"}),
+        "last-owner": (f"/accounts/{server.people['ada']}/remove", {}),
+        "device-refused": (f"/accounts/{server.people['rita']}/roles", {"device": "no number"}),
+    }
+
+
+@pytest.mark.parametrize("language, scheme, width", [("en", "light", 1280), ("es", "dark", 320)])
+def test_the_answers_to_forms_are_accessible(opened, server, language, scheme, width):
+    page, found = opened(language, scheme, width, 1, ignore_https_errors=True), []
+    without_motion(page)
+    log_in(page, "ada")
+    for name, (action, fields) in forms(server).items():
+        page.goto("/console/accounts")
+        form = page.locator(f"form[action$='{action}']").last
+        for field, text in fields.items():
+            form.locator(f"[name={field}]").fill(text)
+        if "device" in fields:
+            form.locator("[name=role]").select_option("support")
+        form.evaluate("form => { form.noValidate = true; form.requestSubmit(); }")
+        page.wait_for_load_state()
+        page.locator("[role=alert], [role=status], .invalid").first.wait_for()
+        found += faults_of(page, Axe(), name, language)
+        found += keyboard_faults(page, name)
+    assert not found, "\n".join(found)
+
+
+def test_what_is_dangerous_asks_for_the_password_and_goes_on(opened, server):
+    page = opened("es", ignore_https_errors=True)
+    log_in(page, "ada")
+    with sqlite3.connect(server.data / "server.sqlite", timeout=10) as database:
+        database.execute("UPDATE console_session SET confirmed_at = 0")
+    page.goto("/console/accounts")
+    page.locator(f"form[action$='/accounts/{server.people['rita']}/link'] button").click()
+    page.wait_for_url("**/console/confirm?**")
+    assert not (found := faults_of(page, Axe(), "confirm", "es") + keyboard_faults(page, "confirm")), "\n".join(found)
+    page.locator("[name=password]").fill("not the password")
+    page.locator("main form button").click()
+    page.get_by_role("alert").wait_for()
+    assert not (found := faults_of(page, Axe(), "confirm-refused", "es")), "\n".join(found)
+    page.locator("[name=password]").fill(PASSWORD)
+    page.locator("main form button").click()
+    page.wait_for_url("**/console/accounts")
+
+
+def test_a_short_password_is_refused_at_its_field(opened, server):
+    page = opened(ignore_https_errors=True)
+    page.goto(f"/console/setup?link={server.link}")
+    page.locator("[name=password]").fill("short")
+    page.locator("main form").evaluate("form => { form.noValidate = true; form.requestSubmit(); }")
+    page.locator("#password-fault").wait_for()
+    assert not (found := faults_of(page, Axe(), "setup-refused", "en")), "\n".join(found)
 
 
 def test_a_person_logs_in_by_the_keyboard_alone(opened):

@@ -1,5 +1,6 @@
 """A server whose notifications and register are in PostgreSQL: the same promises, and what happens without it."""
 
+import json
 import os
 import re
 import signal
@@ -114,8 +115,28 @@ def test_doctor_looks_at_the_database(server, database):
         database.query("SELECT pg_reload_conf()")
 
 
+def test_serve_check_says_what_is_wrong(database, tmp_path):
+    def check(url):
+        return subprocess.run(
+            [str(BINARY), "serve", "--check", "--data", str(tmp_path / "none"), "--postgres", url], env=clean_environment(),
+            capture_output=True, text=True, timeout=60, check=False)
+
+    done = check(database.url)
+    assert done.returncode == 0 and "synchronous standbys: none" in done.stdout and "the settings can be used" in done.stdout
+    done = check("postgresql://postgres@/postgres?host=/nowhere")
+    assert done.returncode == 6 and "PostgreSQL cannot be used" in done.stderr and "/nowhere" in done.stderr
+    unsafe = PostgresServer("fsync=off", "full_page_writes=off").start()
+    try:
+        done = check(unsafe.url)
+        assert done.returncode == 3
+        assert "fsync is off; set fsync to on" in done.stderr and "full_page_writes is off" in done.stderr
+    finally:
+        unsafe.remove()
+    assert not (tmp_path / "none").exists(), "nothing is made"
+
+
 def test_the_page_s_commands(database, tmp_path):
-    serve, commands = blocks("postgresql.md", "sh")
+    serve, commands, move = blocks("postgresql.md", "sh")
     (programs := tmp_path / "bin").mkdir()
     (programs / "aldaba").symlink_to(BINARY)
     ports = {f"ALDABA_{name}_PORT": "0" for name in ("APNS", "DEVICE", "CONTROL", "HTTP", "METRICS")}
@@ -128,10 +149,16 @@ def test_the_page_s_commands(database, tmp_path):
         done = subprocess.run(
             ["sh", "-ux", "-c", commands], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60,
             check=False)
-        [line] = blocks("postgresql.md", "text")
+        line, moved = blocks("postgresql.md", "text")
         told = re.sub(r"PostgreSQL \S+( \(.*?\))?,", "PostgreSQL,", done.stdout)
         assert re.sub(r"PostgreSQL \S+( \(.*?\))?,", "PostgreSQL,", line.strip()) in told, done.stdout + done.stderr
         assert database.query("SELECT 1 FROM pg_database WHERE datname = 'aldaba'") == "1"
+        make = "mkdir -m 700 old; aldaba app create com.example.old --team ABCDE12345 --data old; createdb moved"
+        done = subprocess.run(
+            ["sh", "-eux", "-c", f"{make}\n{move}"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60,
+            check=False)
+        last = moved.strip().splitlines()[-1].partition(" ")[2]
+        assert done.returncode == 0 and last in done.stdout, done.stdout + done.stderr
     finally:
         os.killpg(server.pid, signal.SIGTERM)
         server.wait(30)
@@ -156,7 +183,7 @@ def test_the_data_is_in_one_place(server, database, tmp_path):
     assert "is in PostgreSQL; set postgres as before" in refused(tmp_path_with_database(tmp_path, database))
     own = OwnServer(tmp_path / "own", "test_postgres_own")
     own.add_app()
-    assert "name another data folder for PostgreSQL" in refused(own.data, "--postgres", database.url)
+    assert "move it with `aldaba migrate`" in refused(own.data, "--postgres", database.url)
     assert "copy that with pg_dump" in server.aldaba("backup", tmp_path / "copy", check=False).stderr
 
 
@@ -172,6 +199,46 @@ def test_a_database_that_is_not_there_is_named(tmp_path):
     assert "/nowhere" in refused(
         other.data, "--postgres", "postgresql://postgres@/postgres?host=/nowhere", "--certificate",
         other.certificates.server, "--certificate-key", other.certificates.key)
+
+
+def test_the_data_moves_to_postgresql_and_back(database, tmp_path):
+    """What is queued reaches the device after each move, and nothing that was there is missing."""
+    database.query("CREATE DATABASE moves")
+    url = database.url.replace("/postgres?", "/moves?")
+    server = OwnServer(tmp_path, "test_postgres_moves")
+    server.add_app()
+    with server:
+        identity, token = enrol(server)
+        sender = server.provider()
+        first = sender.post(token, {"aps": {"alert": "before"}}).apns_id
+        sender.close()
+        assert server.aldaba("migrate", "--to-postgres", url, check=False).returncode != 0, "the server runs"
+    moved = server.aldaba("migrate", "--to-postgres", url)
+    assert "rows moved" in moved.stdout and "message: 1" in moved.stderr
+    assert (server.data / "server.sqlite.moved").exists() and not (server.data / "server.sqlite").exists()
+    audit = server.aldaba("audit", "--json").stdout
+    # The setting goes with the folder.
+    server._flags = ["--postgres", url]
+    with server:
+        sender = server.provider()
+        second = sender.post(token, {"aps": {"alert": "between"}}).apns_id
+        sender.close()
+        with connected(server, identity) as device:
+            got = device.notifications(2)
+            assert [json.loads(each.payload)["aps"]["alert"] for each in got] == ["before", "between"]
+            device.acknowledge_selectively([got[0].persistent_id])
+            wait_until(lambda: "acked" in server.control().states(first), "it is acknowledged")
+    assert "rows moved" in server.aldaba("migrate", "--to-sqlite").stdout
+    assert not (server.data / "postgres").exists()
+    server._flags = []
+    with server:
+        assert server.control().states(first)[-1] == "acked" and server.control().states(second)[-1] == "sent"
+        with connected(server, identity) as device:
+            [one] = device.notifications(1)
+            assert json.loads(one.payload)["aps"]["alert"] == "between"
+    assert set(audit.splitlines()) <= set(server.aldaba("audit", "--json").stdout.splitlines())
+    refusal = server.aldaba("migrate", "--to-postgres", url, check=False)
+    assert refusal.returncode != 0 and "name an empty one" in refusal.stderr
 
 
 @pytest.mark.timeout(180)

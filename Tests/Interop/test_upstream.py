@@ -5,6 +5,7 @@ import hmac
 import json
 import queue
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -403,6 +404,25 @@ def test_a_webhook_that_cannot_be_reached_says_so_in_the_console(path, app, hook
         return re.search(r'class="bad-text"><span class="mark" aria-hidden="true">.</span> ([^<]+)</span>', requests.get(address, timeout=10).text)
 
     assert "nothing listens there" in wait_until(told, "the page says why")[1]
+
+
+@pytest.mark.timeout(120)
+def test_a_webhook_that_never_answers_is_given_up_and_says_so_in_the_console(path, app, hook):
+    silent = socket.create_server(("127.0.0.1", 0))
+    try:
+        code, _, err = webhook(path, "set", path["topic"], "--url", f"http://127.0.0.1:{silent.getsockname()[1]}/hook")
+        assert code == 0, err
+        app.say("into the silence")
+        connection, _ = silent.accept()
+        page = lambda: requests.get(f"{path['http']}/console/account/apps/{path['topic']}", timeout=10).text  # noqa: E731
+        answer = re.compile(r'class="bad-text"><span class="mark" aria-hidden="true">.</span> ([^<]*time[^<]*)</span>')
+        assert wait_until(lambda: answer.search(page()), "the page says that no answer came", 60)
+        connection.close()
+        # The message is not lost: the next receiver gets it.
+        set_webhook(path, hook)
+        assert json.loads(hook.next()[1])["id"] == "into the silence"
+    finally:
+        silent.close()
 
 
 def test_the_secret_is_shown_once_and_a_wrong_address_is_refused(path, hook):

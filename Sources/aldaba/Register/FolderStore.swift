@@ -29,7 +29,8 @@ enum FolderStore {
         guard !FileManager.default.fileExists(atPath: folder.database) else {
             throw CommandError(
                 .invalidInput,
-                "\(folder.root) has its data in \(folder.database); name another data folder for PostgreSQL")
+                "\(folder.root) has its data in \(folder.database); move it with `aldaba migrate`, or name another data folder"
+            )
         }
         if known != address { try PrivateFile.write(Array((address + "\n").utf8), to: folder.postgres) }
     }

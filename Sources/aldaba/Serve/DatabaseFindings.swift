@@ -47,6 +47,7 @@ enum DatabaseFindings {
         let known = KnownDatabases(folder)
         let path = known.path(of: database)
         do {
+            if database == .server, try FolderStore.address(in: folder) != nil { return nil }
             try known.requireNotLost(database)
             guard access(path, F_OK) == 0 else { return nil }
             _ = try inspection(path).begin(limit: .max)

@@ -16,6 +16,7 @@ struct ServeCommand: AsyncParsableCommand {
               aldaba serve --config /etc/aldaba/aldaba.yaml --data /var/lib/aldaba
             """)
     @Flag(help: "Print one line of JSON with the addresses on standard output when ready.") var reportReady = false
+    @Flag(help: "Check the settings and PostgreSQL, say what is wrong, and end.") var check = false
     @OptionGroup var newDatabases: NewDatabaseOption
     @OptionGroup var settings: ServeSettings
 
@@ -23,6 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let values = try settings.values(environment: environment)
         let configuration = try ServerConfiguration(values, environment: environment)
+        if check { return try Self.check(configuration) }
         SupervisorWatch.begin(environment: environment)
         LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
         values.warn(Logger(label: "aldaba.serve"))

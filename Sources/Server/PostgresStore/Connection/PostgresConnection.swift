@@ -73,7 +73,7 @@ package final class PostgresConnection {
         guard PQenterPipelineMode(handle) == 1 else { throw failure() }
         var steps: [Step] = []
         var names = prepared
-        for statement in statements { try send(statement, &steps, &names) }
+        for statement in statements { try send(statement, steps: &steps, names: &names) }
         guard PQpipelineSync(handle) == 1 else { throw failure() }
         try flush(until: deadline)
         var rows: [PostgresRows] = []
@@ -129,7 +129,7 @@ package final class PostgresConnection {
         var prepares: String?
     }
 
-    private func send(_ statement: Statement, _ steps: inout [Step], _ names: inout [String: String]) throws {
+    private func send(_ statement: Statement, steps: inout [Step], names: inout [String: String]) throws {
         let name = names[statement.sql] ?? "s\(names.count)"
         if names.updateValue(name, forKey: statement.sql) == nil {
             let types = statement.parameters.map(\.kind.rawValue)

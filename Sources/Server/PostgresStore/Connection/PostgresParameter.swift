@@ -72,7 +72,7 @@ struct PostgresParameter: Sendable {
 
     /// An array of texts.
     static func texts(_ values: some Collection<String?>) -> PostgresParameter {
-        array(values, .text, size: 16) { $1.append(contentsOf: $0.utf8) }
+        array(values, .text, size: 16) { $1.append(contentsOf: $0.withoutNUL.utf8) }
     }
 
     /// An array of byte strings.

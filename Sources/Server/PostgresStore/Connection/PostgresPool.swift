@@ -34,19 +34,24 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    /// Reads in one transaction, and calls a closure with the result on the queue of a connection. A lost connection is
-    /// replaced once.
+    /// Reads in one transaction, and calls a closure with the result on the queue of a connection.
     package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgresConnection) throws -> Value,
+        then complete: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        readStatements({ try $0.snapshot(body) }, then: complete)
+    }
+
+    /// Reads as ``read(_:then:)``, without a transaction around the statements. A lost connection is replaced once.
+    func readStatements<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresConnection) throws -> Value,
         then complete: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         enqueue { lane in
             complete(
                 Result {
-                    do { return try self.use(lane) { try $0.snapshot(body) } } catch let error as PostgresError
-                        where error.isLost
-                    {
-                        return try self.use(lane) { try $0.snapshot(body) }
+                    do { return try self.use(lane, body) } catch let error as PostgresError where error.isLost {
+                        return try self.use(lane, body)
                     }
                 })
         }

@@ -47,7 +47,7 @@ extension Bool: PostgresValue {
 
 extension String: PostgresValue {
     static var kind: PostgresParameter.Kind { .text }
-    var encoded: [UInt8]? { Array(utf8) }
+    var encoded: [UInt8]? { Array(withoutNUL.utf8) }
     static func decode(_ bytes: UnsafeRawBufferPointer?) throws -> String {
         guard let bytes else { throw fault(bytes) }
         return String(decoding: bytes, as: UTF8.self)

@@ -10,17 +10,19 @@ package struct PostgresPeople: PeopleStore {
 
     /// Reads one row.
     package func person(_ id: PersonID) async throws -> Person? {
-        try await pool.read { try Self.person($0, "id = $1", id.rawValue) }
+        try await pool.read { try Self.person(where: "id = $1", id.rawValue, in: $0) }
     }
 
     /// Reads one row.
     package func person(named name: String) async throws -> Person? {
-        try await pool.read { try Self.person($0, "name = $1", name) }
+        try await pool.read { try Self.person(where: "name = $1", name, in: $0) }
     }
 
     /// Reads one row.
     package func person(_ identity: ExternalIdentity) async throws -> Person? {
-        try await pool.read { try Self.person($0, "issuer = $1 AND subject = $2", identity.issuer, identity.subject) }
+        try await pool.read {
+            try Self.person(where: "issuer = $1 AND subject = $2", identity.issuer, identity.subject, in: $0)
+        }
     }
 
     /// Makes a change; one follows the other, since an owner must remain.
@@ -76,7 +78,7 @@ package struct PostgresPeople: PeopleStore {
     }
 
     private static func person(
-        _ connection: PostgresConnection, _ condition: String, _ values: String...
+        where condition: String, _ values: String..., in connection: PostgresConnection
     ) throws -> Person? {
         try connection.run(
             .init("SELECT * FROM person WHERE \(condition)", values.map { PostgresParameter($0) })
@@ -104,7 +106,8 @@ package struct PostgresPeople: PeopleStore {
             throw PeopleError.nameTaken(person.name)
         }
         if let identity = person.identity {
-            let known = try Self.person(connection, "issuer = $1 AND subject = $2", identity.issuer, identity.subject)
+            let known = try Self.person(
+                where: "issuer = $1 AND subject = $2", identity.issuer, identity.subject, in: connection)
             guard known == nil else { throw PeopleError.identityTaken }
         }
         try connection.run(

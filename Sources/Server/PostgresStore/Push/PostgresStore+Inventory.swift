@@ -23,7 +23,7 @@ extension PostgresStore: InventoryStore {
             while passed < rows.count, page.items.count < limit {
                 // As many as the page still needs are read at once.
                 let some = rows[passed..<min(passed + limit, rows.count)]
-                let found = try Self.inventory(some, filter, connection)
+                let found = try Self.inventory(of: some, filter: filter, connection)
                 for row in some {
                     passed += 1
                     let id: NotificationID = try row[0]
@@ -40,7 +40,7 @@ extension PostgresStore: InventoryStore {
 
     /// The notifications of rows that the filter may want.
     private static func inventory(
-        _ rows: Slice<PostgresRows>, _ filter: NotificationFilter, _ connection: PostgresConnection
+        of rows: Slice<PostgresRows>, filter: NotificationFilter, _ connection: PostgresConnection
     ) throws -> [NotificationID: InventoryNotification] {
         var states: [NotificationID: NotificationFilter.State] = [:]
         for row in rows {
@@ -89,7 +89,7 @@ extension PostgresStore: InventoryStore {
             let slice = InventoryPage<InventoryDevice, DeviceID>.slice
             let rows = try connection.run(
                 "SELECT * FROM device WHERE id > $1 ORDER BY id LIMIT $2", after.map { Int64($0.rawValue) } ?? 0, slice)
-            let places = try Self.places(of: try rows.map { try $0["id"] }, filter.team, connection)
+            let places = try Self.places(of: try rows.map { try $0["id"] }, team: filter.team, connection)
             var page = InventoryPage<InventoryDevice, DeviceID>()
             for (number, row) in rows.enumerated() {
                 let id: DeviceID = try row["id"]
@@ -107,7 +107,7 @@ extension PostgresStore: InventoryStore {
     }
 
     private static func places(
-        of devices: [DeviceID], _ team: TeamID?, _ connection: PostgresConnection
+        of devices: [DeviceID], team: TeamID?, _ connection: PostgresConnection
     ) throws -> [DeviceID: [InventoryDevice.Place]] {
         let rows = try connection.run(
             .init(
@@ -127,7 +127,7 @@ extension PostgresStore: InventoryStore {
     package func device(_ device: DeviceID, team: TeamID?) async throws -> DeviceDetail? {
         try await pool.read { connection in
             guard let row = try connection.run("SELECT * FROM device WHERE id = $1", device).first else { return nil }
-            var apps = try Self.apps(on: device, team, connection)
+            var apps = try Self.apps(on: device, team: team, connection)
             guard team == nil || !apps.isEmpty else { return nil }
             let waiting = try connection.run(
                 "SELECT app, environment, count(*) FROM pending WHERE device = $1 GROUP BY app, environment", device)
@@ -154,7 +154,7 @@ extension PostgresStore: InventoryStore {
     }
 
     private static func apps(
-        on device: DeviceID, _ team: TeamID?, _ connection: PostgresConnection
+        on device: DeviceID, team: TeamID?, _ connection: PostgresConnection
     ) throws -> [DeviceDetail.App] {
         try connection.run(
             """

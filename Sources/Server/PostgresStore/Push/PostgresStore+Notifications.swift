@@ -13,7 +13,7 @@ extension PostgresStore: NotificationStore {
         device: DeviceID, after: NotificationID?, limit: Int, now: Timestamp,
         then complete: @escaping @Sendable (Result<[OutgoingNotification], any Error>) -> Void
     ) {
-        pool.read(
+        pool.readStatements(
             { connection in
                 let place = [
                     PostgresParameter(device), PostgresParameter(after?.rawValue ?? 0), PostgresParameter(limit),
@@ -55,7 +55,7 @@ extension PostgresStore: NotificationStore {
         of device: DeviceID, among ids: [NotificationID],
         then complete: @escaping @Sendable (Result<Set<NotificationID>, any Error>) -> Void
     ) {
-        pool.read(
+        pool.readStatements(
             { connection in
                 let rows = try connection.run(
                     .init(

@@ -37,7 +37,7 @@ struct PrefetchReader {
 
     private mutating func add(
         _ sql: String, _ parameters: [PostgresParameter],
-        _ read: @escaping (PostgresRow, inout Prefetched) throws -> Void
+        read: @escaping (PostgresRow, inout Prefetched) throws -> Void
     ) {
         statements.append(Statement(sql, parameters))
         readers.append { rows, found in for row in rows { try read(row, &found) } }

@@ -106,11 +106,11 @@ struct PostgresReportCounting {
             let standing = Standing(
                 acceptedAt: try row[1], report: try row[2], outcome: try row[3], app: try row[4], device: try row[5],
                 lane: try row[6], marks: payload.withUnsafeBytes(PayloadMarks.init(of:)))
-            try count(id, standing, lines[id] ?? [])
+            try count(id, standing: standing, lines: lines[id] ?? [])
         }
     }
 
-    private mutating func count(_ id: NotificationID, _ standing: Standing, _ lines: [TimelineEntry]) throws {
+    private mutating func count(_ id: NotificationID, standing: Standing, lines: [TimelineEntry]) throws {
         let outcome = DeliveryOutcome(acceptedAt: standing.acceptedAt, lines: lines)
         let before = standing.outcome.flatMap { DeliveryOutcome(encoded: $0) }
         guard before != outcome else { return }

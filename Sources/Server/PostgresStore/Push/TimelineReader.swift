@@ -28,14 +28,14 @@ struct TimelineReader {
         var found: [NotificationID: NotificationTimeline] = [:]
         for row in rows[0] {
             let id: NotificationID = try row["id"]
-            found[id] = try Self.timeline(id, row, lines[id] ?? [])
+            found[id] = try Self.timeline(id, row: row, lines: lines[id] ?? [])
         }
         for id in ids where found[id] == nil { found[id] = try broadcast(id) }
         return ids.compactMap { found[$0] }
     }
 
     private static func timeline(
-        _ id: NotificationID, _ row: PostgresRow, _ lines: [TimelineEntry]
+        _ id: NotificationID, row: PostgresRow, lines: [TimelineEntry]
     ) throws -> NotificationTimeline {
         let acceptedAt: Timestamp = try row["accepted_at"]
         let code: String? = try row["code"]

@@ -206,16 +206,16 @@ extension PostgresRegister: FCMRegister {
 extension PostgresRegister: DeviceGroupRegister {
     /// The group of a notification key.
     package func deviceGroup(key: String) async throws -> DeviceGroup? {
-        try await pool.read { try Self.deviceGroup("key = $1", $0, key) }
+        try await pool.read { try Self.deviceGroup(where: "key = $1", key, in: $0) }
     }
 
     /// The group of a team with a name.
     package func deviceGroup(named name: String, team: TeamID) async throws -> DeviceGroup? {
-        try await pool.read { try Self.deviceGroup("team = $1 AND name = $2", $0, team.rawValue, name) }
+        try await pool.read { try Self.deviceGroup(where: "team = $1 AND name = $2", team.rawValue, name, in: $0) }
     }
 
     private static func deviceGroup(
-        _ condition: String, _ connection: PostgresConnection, _ values: String...
+        where condition: String, _ values: String..., in connection: PostgresConnection
     ) throws -> DeviceGroup? {
         let found = try connection.run(
             .init("SELECT * FROM device_group WHERE \(condition)", values.map { PostgresParameter($0) }))
@@ -252,14 +252,16 @@ extension PostgresRegister: DeviceGroupRegister {
         key: String, adding: [String], removing: [String], limit: Int
     ) async throws -> DeviceGroup? {
         try await pool.write { connection in
-            guard let before = try Self.deviceGroup("key = $1 FOR UPDATE", connection, key) else { return nil }
+            guard let before = try Self.deviceGroup(where: "key = $1 FOR UPDATE", key, in: connection) else {
+                return nil
+            }
             guard Set(before.tokens).union(adding).subtracting(removing).count <= limit else { return nil }
             try Self.addMembers(adding, to: key, connection)
             try connection.run(
                 .init(
                     "DELETE FROM device_group_member WHERE group_key = $1 AND token = ANY($2::text[])",
                     [PostgresParameter(key), .texts(removing)]))
-            let group = try Self.deviceGroup("key = $1", connection, key)
+            let group = try Self.deviceGroup(where: "key = $1", key, in: connection)
             if group?.tokens.isEmpty == true { try connection.run("DELETE FROM device_group WHERE key = $1", key) }
             return group
         }

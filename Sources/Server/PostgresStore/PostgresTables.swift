@@ -1,0 +1,143 @@
+import PushCore
+import PushServer
+
+/// The tables of a PostgreSQL database, for a move from another database or to one.
+package struct PostgresTables: TableStore {
+    private typealias Statement = PostgresConnection.Statement
+
+    /// The types of columns, as far as they differ when they are moved.
+    private enum Column {
+        case number
+        case truth
+        case text
+        case bytes
+    }
+
+    private let connection: PostgresConnection
+    private let types: [String: [String: Column]]
+
+    /// Runs a closure in one transaction of a new database's, or of one that a server has left.
+    ///
+    /// - Throws: The error of the closure, and nothing has changed.
+    package static func withTransaction<Value>(
+        _ parameters: [String: String], _ body: (PostgresTables) throws -> Value
+    ) throws -> Value {
+        // A statement that makes one table from another takes as long as the table is large.
+        let connection = try PostgresConnection(parameters, timeout: .seconds(3600))
+        try PostgresSchema.migrate(connection)
+        return try connection.transaction { try body(try PostgresTables(connection: $0)) }
+    }
+
+    private init(connection: PostgresConnection) throws {
+        self.connection = connection
+        var types: [String: [String: Column]] = [:]
+        let rows = try connection.run(
+            "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema()"
+        )
+        for row in rows {
+            let type: String = try row[2]
+            types[try row[0], default: [:]][try row[1] as String] =
+                switch type {
+                case "boolean": .truth
+                case "text": .text
+                case "bytea": .bytes
+                default: .number
+                }
+        }
+        self.types = types
+    }
+
+    /// Looks at three tables.
+    package func isNew() throws -> Bool {
+        try connection.run("SELECT 1 FROM app UNION ALL SELECT 1 FROM device UNION ALL SELECT 1 FROM message LIMIT 1")
+            .isEmpty
+    }
+
+    private static func quoted(_ columns: [String]) -> String { columns.map { "\"\($0)\"" }.joined(separator: ", ") }
+
+    private func kinds(of table: StoredTable) -> [Column] {
+        table.columns.map { types[table.name]?[$0] ?? .number }
+    }
+
+    /// Reads a table with a cursor.
+    package func forEachRow(of table: StoredTable, _ body: ([StoredValue]) throws -> Void) throws {
+        let kinds = kinds(of: table)
+        // Each table has a cursor of its own name: a prepared statement keeps the columns of its rows.
+        let cursor = "moved_\(table.name)"
+        // PostgreSQL always has the counter of broadcasts; other databases have it when it was used.
+        let condition = table.name == "meta" ? " WHERE NOT (key = 'fanout' AND value = 0)" : ""
+        try connection.execute(
+            "DECLARE \(cursor) NO SCROLL CURSOR FOR SELECT \(Self.quoted(table.columns)) FROM \(table.name)\(condition)"
+        )
+        while true {
+            let rows = try connection.run("FETCH 4000 FROM \(cursor)")
+            for row in rows {
+                try body(
+                    try kinds.enumerated().map { column, kind in
+                        switch kind {
+                        case .number: try (row[column] as Int64?).map(StoredValue.integer) ?? .null
+                        case .truth: try (row[column] as Bool?).map { .integer($0 ? 1 : 0) } ?? .null
+                        case .text: try (row[column] as String?).map(StoredValue.text) ?? .null
+                        case .bytes: try (row[column] as [UInt8]?).map(StoredValue.bytes) ?? .null
+                        }
+                    })
+            }
+            if rows.isEmpty { break }
+        }
+        try connection.execute("CLOSE \(cursor)")
+    }
+
+    /// Inserts the rows with one statement.
+    package func insert(_ rows: [[StoredValue]], into table: StoredTable) throws {
+        if table.name == "meta" { try connection.execute("DELETE FROM meta") }
+        let kinds = kinds(of: table)
+        let arrays = kinds.enumerated().map { column, kind in
+            "$\(column + 1)::\(kind == .truth ? "boolean" : kind == .text ? "text" : kind == .bytes ? "bytea" : "bigint")[]"
+        }
+        try connection.run(
+            Statement(
+                """
+                INSERT INTO \(table.name)(\(Self.quoted(table.columns))) OVERRIDING SYSTEM VALUE
+                SELECT * FROM unnest(\(arrays.joined(separator: ", ")))
+                """, kinds.enumerated().map { column, kind in Self.parameter(kind, rows.lazy.map { $0[column] }) }))
+    }
+
+    private static func parameter(_ kind: Column, _ values: some Collection<StoredValue>) -> PostgresParameter {
+        switch kind {
+        case .number: .int8s(values.map { if case .integer(let number) = $0 { number } else { nil } })
+        case .truth: .bools(values.map { if case .integer(let number) = $0 { number != 0 } else { nil } })
+        case .text: .texts(values.map { if case .text(let text) = $0 { text } else { nil } })
+        case .bytes: .byteas(values.map { if case .bytes(let bytes) = $0 { bytes } else { nil } })
+        }
+    }
+
+    /// Reads the sequence of the table's numbers.
+    package func lastNumber(in table: StoredTable) throws -> Int64 {
+        let sequence: String = try connection.run(
+            "SELECT pg_get_serial_sequence($1, $2)", table.name, table.columns[0])[0][0]
+        return try connection.run("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM \(sequence)")[0][0]
+    }
+
+    /// Sets the sequence of the table's numbers.
+    package func continueNumbers(in table: StoredTable, after number: Int64) throws {
+        guard number > 0 else { return }
+        try connection.run("SELECT setval(pg_get_serial_sequence($1, $2), $3)", table.name, table.columns[0], number)
+    }
+
+    /// Makes the names of notifications, and the counts of messages from apps.
+    package func makeOtherTables() throws {
+        try connection.execute(
+            """
+            INSERT INTO identity(apns_id, device, app, environment, id, accepted_at)
+                SELECT lower(apns_id), CASE WHEN expires_at IS NULL THEN \(BatchStatements.nobody) ELSE device END, app,
+                    environment, id, accepted_at
+                FROM message WHERE apns_id IS NOT NULL AND code IS NULL;
+            INSERT INTO meta VALUES ('fanout', 0) ON CONFLICT DO NOTHING;
+            DELETE FROM app_message_count;
+            INSERT INTO app_message_count(app, device, waiting)
+                SELECT app, device, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app, device;
+            INSERT INTO app_message_count(app, device, waiting)
+                SELECT app, 0, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app
+            """)
+    }
+}

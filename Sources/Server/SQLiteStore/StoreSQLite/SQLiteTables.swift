@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+import PushServer
+
+/// The tables of a server's SQLite database, for a move to another database or from one.
+package struct SQLiteTables: TableStore {
+    private let database: Database
+
+    /// Runs a closure in one transaction of a store's.
+    ///
+    /// - Throws: The error of the closure, and nothing has changed.
+    package static func withTransaction<Value>(
+        _ store: SQLiteStore, _ body: (SQLiteTables) throws -> Value
+    ) throws -> Value {
+        try store.pool.writeWithoutTransaction { database in
+            var value: Value?
+            try database.inTransaction(.immediate) {
+                value = try body(SQLiteTables(database: database))
+                return .commit
+            }
+            guard let value else { throw StoreError.isClosed }
+            return value
+        }
+    }
+
+    /// Looks at three tables.
+    package func isNew() throws -> Bool {
+        try ["app", "device", "message"].allSatisfy { table in
+            try Int.fetchOne(database, sql: "SELECT 1 FROM \(table) LIMIT 1") == nil
+        }
+    }
+
+    /// Reads a table row by row.
+    package func forEachRow(of table: StoredTable, _ body: ([StoredValue]) throws -> Void) throws {
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name)")
+        while let row = try rows.next() {
+            try body(
+                row.databaseValues.map { value in
+                    switch value.storage {
+                    case .null: .null
+                    case .int64(let number): .integer(number)
+                    // No column has fractions.
+                    case .double(let number): .integer(Int64(number))
+                    case .string(let text): .text(text)
+                    case .blob(let data): .bytes(Array(data))
+                    }
+                })
+        }
+    }
+
+    /// Inserts the rows one by one.
+    package func insert(_ rows: [[StoredValue]], into table: StoredTable) throws {
+        // A waiting row has the notification's id twice here.
+        let copied = table.name == "pending" ? [("message", 1)] : []
+        let names = table.columns + copied.map(\.0)
+        let marks = repeatElement("?", count: names.count).joined(separator: ", ")
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO \(table.name)(\(names.joined(separator: ", "))) VALUES(\(marks))")
+        for row in rows {
+            let values = (row + copied.map { row[$0.1] }).map { value -> DatabaseValue in
+                switch value {
+                case .null: .null
+                case .integer(let number): number.databaseValue
+                case .text(let text): text.databaseValue
+                case .bytes(let bytes): Data(bytes).databaseValue
+                }
+            }
+            try statement.execute(arguments: StatementArguments(values))
+        }
+    }
+
+    /// Reads SQLite's table of numbers.
+    package func lastNumber(in table: StoredTable) throws -> Int64 {
+        try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table.name])
+            ?? 0
+    }
+
+    /// Changes SQLite's table of numbers.
+    package func continueNumbers(in table: StoredTable, after number: Int64) throws {
+        try database.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [table.name])
+        try database.execute(
+            sql: "INSERT INTO sqlite_sequence(name, seq) VALUES(?, ?)", arguments: [table.name, number])
+    }
+
+    /// Makes the names of notifications, and the counts of messages from apps.
+    package func makeOtherTables() throws {
+        try database.execute(
+            sql: """
+                INSERT INTO identity(apns_id, device, app, environment, id)
+                    SELECT lower(apns_id), CASE WHEN expires_at IS NULL THEN \(RowWriter.nobody) ELSE device END, app,
+                        environment, id
+                    FROM message WHERE apns_id IS NOT NULL AND code IS NULL;
+                DELETE FROM app_message_count;
+                INSERT INTO app_message_count(app, device, waiting)
+                    SELECT app, device, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app, device;
+                INSERT INTO app_message_count(app, device, waiting)
+                    SELECT app, 0, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app
+                """)
+    }
+}
