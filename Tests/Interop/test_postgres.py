@@ -237,8 +237,12 @@ def test_the_data_moves_to_postgresql_and_back(database, tmp_path):
             [one] = device.notifications(1)
             assert json.loads(one.payload)["aps"]["alert"] == "between"
     assert set(audit.splitlines()) <= set(server.aldaba("audit", "--json").stdout.splitlines())
-    refusal = server.aldaba("migrate", "--to-postgres", url, check=False)
-    assert refusal.returncode != 0 and "name an empty one" in refusal.stderr
+    for remedy in ("move it to another place first", "name an empty one"):
+        refusal = server.aldaba("migrate", "--to-postgres", url, check=False)
+        assert refusal.returncode == 3 and remedy in refusal.stderr
+        (server.data / "server.sqlite.moved").unlink(missing_ok=True)
+    with server:
+        assert server.control().states(first)[-1] == "acked", "a move that is refused changes nothing"
 
 
 @pytest.mark.timeout(180)

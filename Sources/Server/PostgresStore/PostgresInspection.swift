@@ -1,13 +1,16 @@
 /// The settings of a PostgreSQL server on which the store's promises rest.
 package struct PostgresInspection: Hashable, Sendable {
     /// A setting that is not as it should be.
-    package struct Fault: Hashable, Sendable {
+    package struct Fault: Hashable, Sendable, CustomStringConvertible {
         /// The setting, such as `fsync`.
         package var setting: String
         /// The value.
         package var value: String
         /// The remedy.
         package var remedy: String
+
+        /// The setting with its value, and the remedy.
+        package var description: String { "PostgreSQL's \(setting) is \(value); \(remedy)" }
     }
 
     /// The server's version, such as `15.18`.
@@ -17,14 +20,21 @@ package struct PostgresInspection: Hashable, Sendable {
     /// The standbys that a commit waits for, as `synchronous_standby_names` has them; empty where there is none.
     package let standbys: String
 
+    /// The version and the standbys, in a line.
+    package var summary: String {
+        "PostgreSQL \(version), synchronous standbys: \(standbys.isEmpty ? "none" : standbys)"
+    }
+
     /// The settings with the value that they must have.
     private static let needed = [("fsync", "on"), ("full_page_writes", "on")]
 
     /// Looks at a server.
     ///
     /// - Throws: ``PostgresError`` where it cannot be reached.
-    package init(_ parameters: [String: String]) throws {
-        let connection = try PostgresConnection(parameters)
+    package init(_ parameters: [String: String]) throws { try self.init(of: try PostgresConnection(parameters)) }
+
+    /// Looks at the server of a connection.
+    init(of connection: PostgresConnection) throws {
         func setting(_ name: String) throws -> String {
             try connection.run("SELECT current_setting($1)", name)[0][0]
         }

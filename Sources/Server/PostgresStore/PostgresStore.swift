@@ -3,7 +3,7 @@ import PushServer
 
 /// The server's store in a PostgreSQL database.
 ///
-/// One node uses a database for now: another that starts is refused.
+/// A database has one node: a second server that starts on it is refused.
 package final class PostgresStore: Sendable {
     private let mailboxes: PostgresWriter?
     let pool: PostgresPool
@@ -53,23 +53,19 @@ package final class PostgresStore: Sendable {
         return connection
     }
 
-    /// A setting of the server under which something accepted could be lost.
+    /// A setting of the server under which the store would not work, or something accepted could be lost.
     package struct UnsafeSetting: Error, Hashable, CustomStringConvertible {
         /// The setting, its value, and what would be right.
         package var description: String
     }
 
     private static func check(_ connection: PostgresConnection) throws {
-        guard connection.serverVersion >= 150_000 else {
-            throw UnsafeSetting(
-                description: "PostgreSQL \(connection.serverVersion / 10_000) is too old; version 15 or later is needed"
-            )
+        let faults = try PostgresInspection(of: connection).faults
+        // A test's server may do without fsync. These two are refused always.
+        guard let fault = faults.first(where: { ["synchronous_commit", "version"].contains($0.setting) }) else {
+            return
         }
-        let commit: String? = try connection.run("SELECT current_setting('synchronous_commit')").first?[0]
-        guard commit != "off" else {
-            throw UnsafeSetting(
-                description: "synchronous_commit is off, so nothing would be durable; set it to on in postgresql.conf")
-        }
+        throw UnsafeSetting(description: fault.description)
     }
 
     /// Closes the connection of the mailboxes, which lets another node start.
@@ -83,19 +79,19 @@ package final class PostgresStore: Sendable {
         try writer.commit(BatchStatements(FoldedBatch(changes)).all)
     }
 
-    /// Drops an old day, or else prunes a slice; makes the partitions of the next days.
+    /// Prunes a slice, and drops the days of which nothing is left to prune; makes the partitions of the next days.
     package func prune(
         timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int
     ) throws -> Bool {
-        let hasDropped = try writer.read { connection in
-            try PostgresDays(connection: connection).make(at: now)
-            return try PostgresRetention(connection: connection).dropDays(before: timelinesBefore)
-        }
         let isMore = try writer.transaction { connection in
             try PostgresRetention(connection: connection).prune(
                 timelinesBefore: timelinesBefore, payloadsBefore: payloadsBefore, now: now, limit: limit)
         }
-        return hasDropped || isMore
+        try writer.read { connection in
+            try PostgresDays(connection: connection).make(at: now)
+            try PostgresRetention(connection: connection).dropDays(before: timelinesBefore)
+        }
+        return isMore
     }
 }
 

@@ -25,7 +25,11 @@ package struct PostgresTables: TableStore {
         // A statement that makes one table from another takes as long as the table is large.
         let connection = try PostgresConnection(parameters, timeout: .seconds(3600))
         try PostgresSchema.migrate(connection)
-        return try connection.transaction { try body(try PostgresTables(connection: $0)) }
+        return try connection.transaction { connection in
+            // All tables as of one moment, also where a command changes something meanwhile.
+            try connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            return try body(try PostgresTables(connection: connection))
+        }
     }
 
     private init(connection: PostgresConnection) throws {

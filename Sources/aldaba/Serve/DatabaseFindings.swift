@@ -26,11 +26,10 @@ enum DatabaseFindings {
         do {
             guard let address = try FolderStore.address(in: folder) else { return [] }
             let inspection = try PostgresInspection(["dbname": address])
-            let standbys = inspection.standbys.isEmpty ? "none" : inspection.standbys
             let faults = inspection.faults.map {
                 Finding(what: "PostgreSQL's \($0.setting) is \($0.value)", remedy: $0.remedy, isProblem: true)
             }
-            return [Finding(what: "PostgreSQL \(inspection.version), synchronous standbys: \(standbys)")] + faults
+            return [Finding(what: inspection.summary)] + faults
         } catch {
             return [
                 Finding(

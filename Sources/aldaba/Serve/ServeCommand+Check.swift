@@ -9,10 +9,10 @@ extension ServeCommand {
         try configuration.requireDevelopment(of: [.acceptAnyCredential, .acceptAnyToken])
         if let address = configuration.values.text(.postgres) {
             let inspection = try PostgresInspection(["dbname": address])
-            let faults = inspection.faults.map { "PostgreSQL's \($0.setting) is \($0.value); \($0.remedy)" }
-            guard faults.isEmpty else { throw CommandError(.invalidInput, faults.joined(separator: "\n")) }
-            let standbys = inspection.standbys.isEmpty ? "none" : inspection.standbys
-            print(Terminal.text("PostgreSQL \(inspection.version), synchronous standbys: \(standbys)"))
+            guard inspection.faults.isEmpty else {
+                throw CommandError(.invalidInput, inspection.faults.map(\.description).joined(separator: "\n"))
+            }
+            print(Terminal.text(inspection.summary))
         }
         print(Terminal.text("the settings can be used"))
     }

@@ -51,6 +51,7 @@ package struct MigrateCommand: AsyncParsableCommand {
 
     private static func move(_ folder: DataFolder, to address: String) async throws -> Int {
         try KnownDatabases(folder).requireNotLost(.server)
+        try requireFree(folder.database + ".moved")
         let store = try SQLiteStore(path: folder.database)
         // What is not counted yet would have to move as a table of its own.
         while try await store.countChanges(limit: 10_000).isMore {}
@@ -66,6 +67,8 @@ package struct MigrateCommand: AsyncParsableCommand {
     }
 
     private static func moveBack(_ folder: DataFolder, from address: String) async throws -> Int {
+        try requireFree(folder.database)
+        try requireFree(folder.postgres + ".moved")
         let node = try FolderStore.open(address, node: 0)
         while try await node.countChanges(limit: 10_000).isMore {}
         let store = try SQLiteStore(path: folder.database)
@@ -87,6 +90,12 @@ package struct MigrateCommand: AsyncParsableCommand {
         try KnownDatabases(folder).add(.server)
         try FileManager.default.moveItem(atPath: folder.postgres, toPath: folder.postgres + ".moved")
         return count
+    }
+
+    /// Requires that nothing is at the path of a file that the move makes.
+    private static func requireFree(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        throw CommandError(.invalidInput, "\(path) is there already; move it to another place first")
     }
 
     private static func move(from source: some TableStore, to target: some TableStore) throws -> Int {

@@ -8,7 +8,7 @@ extension PostgresTests {
     @Suite struct Days {
         private let database: [String: String]
         private let store: PostgresStore
-        private let now = Timestamp(seconds: 1_780_272_000)
+        private let now = PostgresServer.now
 
         init() throws {
             database = try PostgresServer.database()

@@ -53,6 +53,9 @@ final class PostgresServer: @unchecked Sendable {
         }
     }
 
+    /// The time of the tests.
+    static let now = Timestamp(seconds: 1_780_272_000)
+
     /// The servers of the suite.
     @TaskLocal static var current: [PostgresVersion: PostgresServer] = [:]
 
@@ -99,9 +102,11 @@ final class PostgresServer: @unchecked Sendable {
         server.standardError = log
         try server.run()
         try waitUntilReady()
-        // The tables are made once, and copied.
+        // The tables are made once, with the partitions of the days that the tests use, and copied.
         try connect().execute("CREATE DATABASE template")
-        try PostgresSchema.migrate(try connect(to: "template"))
+        let template = try connect(to: "template")
+        try PostgresSchema.migrate(template)
+        try PostgresDays(connection: template).make(at: Self.now)
     }
 
     /// Ends the server.
@@ -143,7 +148,7 @@ final class PostgresServer: @unchecked Sendable {
 
     /// A store with a database of its own.
     static func store(of version: PostgresVersion? = nil) throws -> PostgresStore {
-        try PostgresStore(try database(of: version), at: Timestamp(seconds: 1_780_272_000))
+        try PostgresStore(try database(of: version), at: now)
     }
 
     private func prepare(_ process: Process, _ program: String, _ arguments: [String]) {

@@ -9,7 +9,7 @@ extension PostgresTests {
     /// Batches whose connection is lost, and what several processes do on one database.
     @Suite struct Writers {
         private let database: [String: String]
-        private let now = Timestamp(seconds: 1_780_272_000)
+        private let now = PostgresServer.now
 
         init() throws { database = try PostgresServer.database() }
 

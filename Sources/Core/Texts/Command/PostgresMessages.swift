@@ -14,6 +14,9 @@ extension CommandSection {
         the data of {folder} is in {file} already
         los datos de {folder} ya están en {file}
 
+        {path} is there already; move it to another place first
+        {path} ya existe; llévelo antes a otro lugar
+
         the database has the data of a server; name an empty one
         la base de datos tiene los datos de un servidor; indique una vacía
 
@@ -46,12 +49,6 @@ extension CommandSection {
 
         another server uses this database as node {node}; stop it, or give this one another database
         otro servidor usa esta base de datos como nodo {node}; deténgalo, o dé a este otra base de datos
-
-        PostgreSQL {version} is too old; version 15 or later is needed
-        PostgreSQL {version} es demasiado antiguo; hace falta la versión 15 o posterior
-
-        synchronous_commit is off, so nothing would be durable; set it to on in postgresql.conf
-        synchronous_commit está en off, así que nada sería duradero; póngalo en on en postgresql.conf
 
         PostgreSQL {version}, synchronous standbys: {names}
         PostgreSQL {version}, réplicas síncronas: {names}

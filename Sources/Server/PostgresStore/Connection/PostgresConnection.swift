@@ -197,7 +197,7 @@ package final class PostgresConnection {
 
     /// The error of a result; `nil` where the statement succeeded.
     ///
-    /// - Throws: Where the connection was lost.
+    /// - Throws: ``PostgresError`` where the connection was lost.
     private func fault(_ rows: PostgresRows) throws -> PostgresError? {
         switch rows.status {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_SYNC: return nil

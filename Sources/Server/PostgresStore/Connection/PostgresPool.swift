@@ -60,7 +60,7 @@ package final class PostgresPool: Sendable {
     /// Makes changes in one transaction. It is tried again where PostgreSQL ended it for another, or where the connection
     /// was lost before its end.
     ///
-    /// - Throws: As ``PostgresConnection/transaction(_:)``.
+    /// - Throws: The errors of ``PostgresConnection/transaction(_:)``.
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresConnection) throws -> Value
     ) async throws -> Value {

@@ -57,7 +57,7 @@ struct PostgresRow {
 
     /// The value in a column, by its name.
     ///
-    /// - Throws: As for a number.
+    /// - Throws: ``PostgresError`` in the same cases, and where there is no such column.
     subscript<Value: PostgresValue>(name: String) -> Value {
         get throws { try rows.withBytes(index, rows.column(name)) { try Value.decode($0) } }
     }

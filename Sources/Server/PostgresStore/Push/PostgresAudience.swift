@@ -32,10 +32,11 @@ struct PostgresAudience {
         var audiences = known
         // Devices that were not processed for long are read topic by topic.
         let late = known.filter { latest.broadcasts(for: $0.value) == nil }
-        let looks = try look(Set(late.values.flatMap { beginnings(of: $0).map { Beginning(topic: $0, after: $1) } }))
+        let loaded = try loadBroadcasts(
+            after: Set(late.values.flatMap { beginnings(of: $0).map { Beginning(topic: $0, after: $1) } }))
         var concerned: [DeviceID] = []
         for (device, audience) in known {
-            let broadcasts = latest.broadcasts(for: audience) ?? self.broadcasts(for: audience, looks)
+            let broadcasts = latest.broadcasts(for: audience) ?? self.broadcasts(for: audience, loaded)
             audiences[device]?.broadcasts = broadcasts
             if !broadcasts.isEmpty { concerned.append(device) }
         }
@@ -62,12 +63,13 @@ struct PostgresAudience {
         var audiences = Dictionary(devices.map { ($0, DeviceAudience(cursor: 0)) }) { $1 }
         for row in rows[0] { audiences[try row[0]]?.cursor = try row[1] }
         for row in rows[1] { audiences[try row[6]]?.memberships.append(try Membership(row)) }
-        let looks = try look(
-            Set(audiences.values.flatMap { beginnings(of: $0).map { Beginning(topic: $0, after: $1) } }))
+        let loaded = try loadBroadcasts(
+            after:
+                Set(audiences.values.flatMap { beginnings(of: $0).map { Beginning(topic: $0, after: $1) } }))
         var concerned: [DeviceID] = []
         for device in devices {
             guard var audience = audiences[device] else { continue }
-            audience.broadcasts = broadcasts(for: audience, looks)
+            audience.broadcasts = broadcasts(for: audience, loaded)
             if let seen = away[device] { audience.expired = try expired(for: audience, since: seen) }
             if !audience.broadcasts.isEmpty || !audience.expired.isEmpty { concerned.append(device) }
             found.audiences[device] = audience
@@ -116,16 +118,16 @@ struct PostgresAudience {
     }
 
     /// The next broadcasts for the device's topics and for everyone, in their order.
-    private func broadcasts(for audience: DeviceAudience, _ looks: [Beginning: Found]) -> [NotificationID] {
+    private func broadcasts(for audience: DeviceAudience, _ loaded: [Beginning: Found]) -> [NotificationID] {
         var found: [Int64: NotificationID] = [:]
         for (topic, after) in beginnings(of: audience) {
-            for each in looks[Beginning(topic: topic, after: after)] ?? [] { found[each.sequence] = each.id }
+            for each in loaded[Beginning(topic: topic, after: after)] ?? [] { found[each.sequence] = each.id }
         }
         return found.sorted { $0.key < $1.key }.prefix(DeviceAudience.broadcastLimit).map(\.value)
     }
 
     /// The next broadcasts of topics, all in one statement.
-    private func look(_ beginnings: Set<Beginning>) throws -> [Beginning: Found] {
+    private func loadBroadcasts(after beginnings: Set<Beginning>) throws -> [Beginning: Found] {
         guard !beginnings.isEmpty else { return [:] }
         let list = Array(beginnings)
         let rows = try connection.run(

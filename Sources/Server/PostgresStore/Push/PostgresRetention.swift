@@ -5,64 +5,88 @@ import PushServer
 struct PostgresRetention {
     let connection: PostgresConnection
 
-    private func floor(_ instant: Timestamp) -> Int64 {
+    private func firstID(at instant: Timestamp) -> Int64 {
         NotificationIDGenerator(node: 0, highWater: 0).floor(at: instant)
     }
 
-    /// Drops the days that ended before an instant; returns whether another is left.
-    func dropDays(before instant: Timestamp) throws -> Bool {
-        let days = PostgresDays(connection: connection)
-        let old = try days.days().filter { PostgresDays.start($0 + 1) <= instant }
-        guard let day = old.first else { return false }
-        do {
-            try connection.transaction { connection in
-                // Readers and writers wait behind a lock that is waited for.
-                try connection.execute("SET LOCAL lock_timeout = '1s'")
-                try deleteRows(before: PostgresDays.firstID(day + 1))
-                try PostgresDays(connection: connection).drop(day)
+    /// The id below which notifications are deleted: that of an instant, or of the beginning of its day where the day has a
+    /// partition, which is dropped whole.
+    private func bound(before instant: Timestamp) throws -> Int64 {
+        let days = try PostgresDays(connection: connection).days()
+        let kept = days.first { PostgresDays.start($0 + 1) > instant }.map(PostgresDays.firstID)
+        let oldest = firstID(at: instant)
+        return min(oldest, kept ?? oldest)
+    }
+
+    /// Drops the days that ended before an instant, if ``prune(timelinesBefore:payloadsBefore:now:limit:)`` has passed them.
+    func dropDays(before instant: Timestamp) throws {
+        let position = try position("pruned")
+        for day in try PostgresDays(connection: connection).days() {
+            guard PostgresDays.start(day + 1) <= instant, PostgresDays.firstID(day + 1) <= position else { return }
+            do {
+                try connection.transaction { connection in
+                    // Readers and writers wait behind a lock that is waited for.
+                    try connection.execute("SET LOCAL lock_timeout = '1s'")
+                    try PostgresDays(connection: connection).drop(day)
+                }
+            } catch let error as PostgresError where error.code == "55P03" {
+                // Somebody reads the day; the next sweep drops it.
+                return
             }
-        } catch let error as PostgresError where error.code == "55P03" {
-            // Somebody reads the day; the next sweep drops it.
-            return false
         }
-        return old.count > 1
     }
 
     /// Prunes a slice, in the present transaction.
     func prune(timelinesBefore: Timestamp, payloadsBefore: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
-        let oldest = floor(timelinesBefore)
-        let firstDay = try PostgresDays(connection: connection).days().first.map(PostgresDays.firstID)
-        let bound = min(oldest, firstDay ?? oldest)
-        let beyond: Int64? = try connection.run(
-            "SELECT id FROM message_rest WHERE id < $1 ORDER BY id LIMIT 1 OFFSET $2", bound, limit
-        ).first?[0]
-        let end = beyond ?? bound
-        try deleteRows(before: end)
-        for (table, _) in PostgresDays.tables { try connection.run("DELETE FROM \(table)_rest WHERE id < $1", end) }
-        try connection.run("DELETE FROM unrecorded WHERE last < $1", oldest)
+        let hasOld = try deleteOld(before: try bound(before: timelinesBefore), limit: limit)
+        try connection.run("DELETE FROM unrecorded WHERE last < $1", firstID(at: timelinesBefore))
         let hasNew = try clearNew(before: payloadsBefore, now: now, limit: limit)
         let hasLingering = try clearLingering(before: payloadsBefore, now: now, limit: limit)
         let hasShared = try deleteShared(before: payloadsBefore, now: now, limit: limit)
-        return beyond != nil || hasNew || hasLingering || hasShared
+        return hasOld || hasNew || hasLingering || hasShared
     }
 
-    /// Deletes the rows of notifications below an id that are in tables without days.
-    private func deleteRows(before end: Int64) throws {
-        try closeReports(before: end)
+    private func position(_ key: String) throws -> Int64 {
+        try connection.run("SELECT value FROM meta WHERE key = $1", key).first.map { try $0[0] } ?? 0
+    }
+
+    private func setPosition(_ key: String, to position: Int64) throws {
+        try connection.run(
+            "INSERT INTO meta(key, value) VALUES($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key,
+            position)
+    }
+
+    /// Deletes a slice of notifications, but for those in the partitions of days; the position only moves forward.
+    private func deleteOld(before bound: Int64, limit: Int) throws -> Bool {
+        let position = try position("pruned")
+        guard position < bound else { return false }
+        let beyond: Int64? = try connection.run(
+            "SELECT id FROM message WHERE id >= $1 AND id < $2 ORDER BY id LIMIT 1 OFFSET $3", position, bound, limit
+        ).first?[0]
+        let end = beyond ?? bound
+        try closeReports(from: position, to: end)
+        try connection.run(
+            """
+            DELETE FROM pending USING message WHERE message.id >= $1 AND message.id < $2 AND message.stored
+                AND pending.device = message.device AND pending.id = message.id
+            """, position, end)
         for (table, key) in [
-            ("pending", "id"), ("refusal", "id"), ("lingering", "id"), ("sync_member", "id"), ("sync_clearing", "id"),
-            ("recall", "message"), ("payload_use", "message"), ("report_counted_rest", "id"),
-        ] { try connection.run("DELETE FROM \(table) WHERE \(key) < $1", end) }
+            ("report_counted", "id"), ("refusal", "id"), ("lingering", "id"), ("sync_member", "id"),
+            ("sync_clearing", "id"), ("recall", "message"), ("payload_use", "message"),
+        ] { try connection.run("DELETE FROM \(table) WHERE \(key) >= $1 AND \(key) < $2", position, end) }
+        for (table, _) in PostgresDays.tables { try connection.run("DELETE FROM \(table)_rest WHERE id < $1", end) }
+        try setPosition("pruned", to: end)
+        return beyond != nil
     }
 
     /// Counts pending notifications with a final end when their timelines are deleted.
-    private func closeReports(before end: Int64) throws {
+    private func closeReports(from first: Int64, to end: Int64) throws {
         let rows = try connection.run(
             """
             SELECT report_counted.report, report_counted.outcome, message.expires_at IS NULL, count(*)
-            FROM report_counted LEFT JOIN message ON message.id = report_counted.id WHERE report_counted.id < $1
-            GROUP BY 1, 2, 3
-            """, end)
+            FROM report_counted LEFT JOIN message ON message.id = report_counted.id
+            WHERE report_counted.id >= $1 AND report_counted.id < $2 GROUP BY 1, 2, 3
+            """, first, end)
         var deltas: [Int64: ReportCounts] = [:]
         for row in rows {
             guard let outcome = DeliveryOutcome(encoded: try row[1]), outcome.end == .pending else { continue }
@@ -76,10 +100,10 @@ struct PostgresRetention {
     /// Clears the payloads of the next messages that have reached the age. The position only moves forward: payloads that are
     /// still needed are added to the lingering ones.
     private func clearNew(before: Timestamp, now: Timestamp, limit: Int) throws -> Bool {
-        let position: Int64 =
-            try connection.run("SELECT value FROM meta WHERE key = 'payloads_cleared'").first.map { try $0[0] } ?? 0
+        let position = try position("payloads_cleared")
         let ids: [Int64] = try connection.run(
-            "SELECT id FROM message WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3", position, floor(before), limit
+            "SELECT id FROM message WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3", position, firstID(at: before),
+            limit
         ).map { try $0[0] }
         guard let last = ids.last else { return false }
         let used = try usedPayloads(ids, since: before)
@@ -90,11 +114,7 @@ struct PostgresRetention {
                 ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at
                 """, [.int8s(used.sorted()), PostgresParameter(now)]))
         try clear(ids.filter { !used.contains($0) })
-        try connection.run(
-            """
-            INSERT INTO meta(key, value) VALUES('payloads_cleared', $1)
-            ON CONFLICT (key) DO UPDATE SET value = excluded.value
-            """, last)
+        try setPosition("payloads_cleared", to: last)
         return ids.count == limit
     }
 

@@ -12,11 +12,11 @@ extension PostgresStore: AppMessageStore {
             for app in Set(messages.map(\.app.rawValue)).sorted() {
                 try connection.run("SELECT pg_advisory_xact_lock(41443, $1::int)", Int(Int32(truncatingIfNeeded: app)))
             }
-            return try messages.map { try Self.keep($0, limits: limits, at: now, connection) }
+            return try messages.map { try Self.insert($0, limits: limits, at: now, connection) }
         }
     }
 
-    private static func keep(
+    private static func insert(
         _ message: AppMessage, limits: MessageLimits, at now: Timestamp, _ connection: PostgresConnection
     ) throws -> MessageInsertion {
         let place = [PostgresParameter(message.device), PostgresParameter(message.app)]
