@@ -294,7 +294,8 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStore", in: "Server", "APNsProtocol", "HubProtocol", "HubServer", "Platform", "PowerCut", "PushCore",
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
-    tests("PostgresStore", in: "Server", "PushCore", "PushServer", "StoreContract", "StoreMemory"),
+    tests(
+        "PostgresStore", in: "Server", "PushCore", "PushServer", "StoreContract", "StoreMemory", nioPosix, logging),
     tests(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "Networking", "PushCore", "PushServer",
         "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging, lifecycle),

@@ -10,24 +10,22 @@ enum PostgresRate {
     private static let batch = 512
 
     static func measure(_ folder: String, rows: Int) throws -> [String: Any] {
-        let connection = try PostgresConnection(["host": folder, "user": "postgres", "dbname": "postgres"])
-        try PostgresSchema.migrate(connection)
-        let writer = try MailboxLocks(connection)
-        let all = (1...devices).compactMap { DeviceID(UInt64($0)) }
-        for start in stride(from: 0, to: devices, by: 10_000) {
-            try writer.addMailboxes(Array(all[start..<min(start + 10_000, devices)]))
-        }
+        let address = ["host": folder, "user": "postgres", "dbname": "postgres"]
+        let store = try PostgresStore(address, at: now)
+        let connection = try PostgresConnection(address)
+        try connection.execute("INSERT INTO mailbox(device) SELECT generate_series(1, \(devices))")
         for statement in ["VACUUM ANALYZE mailbox", "CHECKPOINT"] { try connection.execute(statement) }
-        let process = connection.processID
+        var generator = NotificationIDGenerator(node: store.node, highWater: try store.highWater())
+        generator.raiseCeiling(to: .max)
+        let process = try store.mailboxProcess
         var accepted: [(id: NotificationID, device: DeviceID)] = []
         accepted.reserveCapacity(rows)
         let (begin, used) = (ContinuousClock.now, StoreRate.processorSeconds(of: process))
-        var random = SystemRandomNumberGenerator()
         while accepted.count < rows {
-            accepted += try accept(min(batch, rows - accepted.count), of: all, after: accepted.count, writer, &random)
+            accepted += try accept(min(batch, rows - accepted.count), store, &generator)
         }
         let (seconds, middle) = (StoreRate.seconds(since: begin), StoreRate.processorSeconds(of: process))
-        try acknowledge(accepted, writer)
+        try acknowledge(accepted, store, &generator)
         let last = StoreRate.processorSeconds(of: process)
         let count = Double(rows)
         return [
@@ -36,43 +34,49 @@ enum PostgresRate {
         ]
     }
 
+    private static var now: Timestamp { Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000)) }
+
+    /// Locks the mailboxes of a batch, as a server does before it decides.
+    private static func lock(
+        _ counts: [DeviceID: Int], _ store: PostgresStore, _ generator: inout NotificationIDGenerator
+    ) throws -> NotificationIDBlock {
+        guard let block = generator.reserve(counts.values.reduce(0, +), now: now) else { throw StoreRate.NoIDs() }
+        var request = PrefetchRequest(acceptedSince: now)
+        request.locks = counts.mapValues { MailboxLock(ids: $0) }
+        request.mailboxes = Set(counts.keys)
+        request.block = block
+        _ = try store.prefetch(request)
+        return block
+    }
+
     /// Accepts one batch. One connection meets no deadlock, and nothing is tried again.
     private static func accept(
-        _ count: Int, of devices: [DeviceID], after number: Int, _ writer: MailboxLocks,
-        _ random: inout SystemRandomNumberGenerator
+        _ count: Int, _ store: PostgresStore, _ generator: inout NotificationIDGenerator
     ) throws -> [(id: NotificationID, device: DeviceID)] {
-        var counts: [DeviceID: Int] = [:]
-        for _ in 0..<count { counts[devices[Int.random(in: devices.indices, using: &random)], default: 0] += 1 }
-        let now = Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
-        let reserved = try writer.reserve(counts, at: now)
+        let chosen = (0..<count).compactMap { _ in DeviceID(UInt64.random(in: 1...UInt64(devices))) }
+        var block = try lock(Dictionary(chosen.map { ($0, 1) }, uniquingKeysWith: +), store, &generator)
         let payload = [UInt8](repeating: UInt8(ascii: " "), count: 300)
-        var made: [(id: NotificationID, device: DeviceID)] = []
-        var changes: [RowChange] = []
-        for mailbox in reserved {
-            for step in 0..<Int64(counts[mailbox.device] ?? 0) {
-                // The bits of the node and of the counter keep ids of one instant apart.
-                let counter = Int64((number + made.count) & 0x1FFF)
-                let id = NotificationID(rawValue: (mailbox.lastInstant - step) << 22 | 1 << 13 | counter)
-                made.append((id, mailbox.device))
-                changes.append(.insertNotification(StoreRate.record(id, mailbox.device, now, payload)))
-            }
-        }
-        try writer.commit(FoldedBatch(changes))
+        let made = chosen.compactMap { device in block.next().map { (id: $0, device: device) } }
+        let at = now
+        try store.apply(made.map { .insertNotification(StoreRate.record($0.id, $0.device, at, payload)) })
         return made
     }
 
     private static func acknowledge(
-        _ accepted: [(id: NotificationID, device: DeviceID)], _ writer: MailboxLocks
+        _ accepted: [(id: NotificationID, device: DeviceID)], _ store: PostgresStore,
+        _ generator: inout NotificationIDGenerator
     ) throws {
-        let now = Timestamp(rawValue: Int64(Date().timeIntervalSince1970 * 1000))
         for start in stride(from: 0, to: accepted.count, by: batch) {
-            let changes = accepted[start..<min(start + batch, accepted.count)].flatMap { one in
-                [
-                    .removeWaiting(one.id, of: one.device),
-                    .appendLine(TimelineEntry(at: now, state: .acked, source: .server), to: one.id),
-                ] as [RowChange]
-            }
-            try writer.commit(FoldedBatch(changes), begins: true)
+            let slice = accepted[start..<min(start + batch, accepted.count)]
+            _ = try lock(Dictionary(slice.map { ($0.device, 0) }, uniquingKeysWith: +), store, &generator)
+            let at = now
+            try store.apply(
+                slice.flatMap { one in
+                    [
+                        .removeWaiting(one.id, of: one.device),
+                        .appendLine(TimelineEntry(at: at, state: .acked, source: .server), to: one.id),
+                    ] as [RowChange]
+                })
         }
     }
 }

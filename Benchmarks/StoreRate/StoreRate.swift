@@ -77,6 +77,9 @@ enum StoreRate {
         return seconds(since: begin)
     }
 
+    /// An error: the ids below the ceiling do not suffice.
+    struct NoIDs: Error {}
+
     /// The processor time that a process has used.
     static func processorSeconds(of process: Int32) -> Double {
         // A process that has ended has used no more.

@@ -174,7 +174,7 @@ def refused(folder, *arguments):
 
 def test_a_second_server_on_the_database_is_refused(server, database, tmp_path):
     other = OwnServer(tmp_path, "test_postgres_second")
-    assert "another server uses this database as node 0" in refused(
+    assert "another server uses this database; stop it, or give all of them the setting nats" in refused(
         other.data, "--postgres", database.url, "--certificate", other.certificates.server, "--certificate-key",
         other.certificates.key)
 

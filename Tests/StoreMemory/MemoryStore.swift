@@ -36,6 +36,7 @@ extension MemoryStore: NotificationStore {
                 found.lastSeen[device] = state.register.lastSeen(device)
                 found.missed[device] = state.rows.missed[device]
             }
+            for device in request.locks.keys { found.rows[device] = state.rows.locked[device] }
             for device in request.audiences {
                 state.read(device, known: request.known[device], since: request.away[device], into: &found)
             }

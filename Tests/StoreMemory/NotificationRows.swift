@@ -15,6 +15,8 @@ struct NotificationRows: Sendable {
     private var timelines: [NotificationID: [TimelineEntry]] = [:]
     private(set) var unrecorded: [UnrecordedSpan] = []
     private var ceiling: Int64 = 0
+    /// The rows of the mailboxes, of which only the sessions change here.
+    private(set) var locked: [DeviceID: MailboxRow] = [:]
     /// The position up to which each device's broadcasts were processed.
     private(set) var cursors: [DeviceID: Int64] = [:]
     /// The notifications that were inserted with each shared payload.
@@ -51,6 +53,10 @@ struct NotificationRows: Sendable {
         case .forgetMissed(let device, let place): forgetMissed(of: device, only: place)
         case .noteSeen: break
         case .moveCursor(let device, let sequence): cursors[device] = max(cursors[device] ?? 0, sequence)
+        case .openSession(let device, let node, let epoch):
+            locked[device] = MailboxRow(node: node, epoch: epoch)
+        case .closeSession(let device, let epoch):
+            if locked[device, default: MailboxRow()].epoch <= epoch { locked[device] = MailboxRow(epoch: epoch) }
         case .raiseHighWater(let mark): ceiling = max(ceiling, mark)
         case .noteUnrecorded(let span): unrecorded.append(span)
         }

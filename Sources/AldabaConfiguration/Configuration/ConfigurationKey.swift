@@ -93,6 +93,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case acceptAnyToken = "accept-any-token"
     case testNetwork = "test-network"
     case postgres
+    case nats
     case enrolmentOpen = "enrolment-open"
     case enrolmentKey = "enrolment-key"
     case enrolmentKeyFile = "enrolment-key-file"
@@ -170,7 +171,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .sharedPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .acceptAnyCredential, .acceptAnyToken,
-            .testNetwork, .postgres, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota,
+            .testNetwork, .postgres, .nats, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota,
             .legacyFCM,
             .topicQuota,
             .webhookNetworks, .relayWakeHub,
@@ -295,6 +296,12 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                     "The address of a PostgreSQL database that has the notifications and the register in the place of "
                     + "server.sqlite: postgresql://USER@HOST/DATABASE. A password belongs in the file that PGPASSFILE names."
             )
+        case .nats:
+            Row(
+                type: .text, secret: true, programs: [.serve],
+                sentence:
+                    "The addresses of NATS servers, for several servers that use one PostgreSQL database: "
+                    + "nats://HOST:4222 or tls://HOST:4222, separated by commas.")
         case .enrolmentOpen:
             Row(
                 type: .flag, defaultText: "false", programs: [.serve],

@@ -105,6 +105,7 @@ package struct ServerSettings: SettingOptions {
     @Option(.testNetwork) var testNetwork: String?
     @Flag(no: .testNetwork) var noTestNetwork: Bool
     @Option(.postgres) var postgres: String?
+    @Option(.nats) var nats: String?
     @Option(.enrolmentOpen) var enrolmentOpen: String?
     @Flag(no: .enrolmentOpen) var noEnrolmentOpen: Bool
     @Option(.mediaURL) var mediaURL: String?
@@ -131,7 +132,7 @@ package struct ServerSettings: SettingOptions {
             .acceptAnyCredential: noAcceptAnyCredential ? "false" : acceptAnyCredential,
             .acceptAnyToken: noAcceptAnyToken ? "false" : acceptAnyToken,
             .testNetwork: noTestNetwork ? "false" : testNetwork,
-            .postgres: postgres, .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL,
+            .postgres: postgres, .nats: nats, .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL,
             .mediaQuota: mediaQuota,
             .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota,
             .fcmDeviceQuota: fcmDeviceQuota, .legacyFCM: noLegacyFCM ? "false" : legacyFCM, .topicQuota: topicQuota,

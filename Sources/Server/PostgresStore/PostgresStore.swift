@@ -3,9 +3,25 @@ import PushServer
 
 /// The server's store in a PostgreSQL database.
 ///
-/// A database has one node: a second server that starts on it is refused.
+/// A server that is alone refuses a second one on the same database. Servers that are nodes use it together.
 package final class PostgresStore: Sendable {
-    private let mailboxes: PostgresWriter?
+    /// The part that a program has in a database.
+    package enum Role: Hashable, Sendable {
+        /// The only server.
+        case alone
+        /// One of several servers, with a number that no other one has.
+        case node
+        /// A program that does not change mailboxes.
+        case command
+    }
+
+    let mailboxes: PostgresWriter?
+    /// The number of the node; 0 for a program that is none.
+    package let node: UInt16
+    /// A number that no other run of the node has.
+    let run: Int64
+    /// The version of the program, as other nodes see it.
+    let program: String
     let pool: PostgresPool
     /// The register, in the same database.
     package let register: PostgresRegister
@@ -18,16 +34,22 @@ package final class PostgresStore: Sendable {
     ///
     /// - Parameters:
     ///   - parameters: The connection's parameters, as libpq names them; `dbname` may be a URL with all of them.
-    ///   - node: The number of the node; `nil` for a program that does not change mailboxes.
+    ///   - role: The part of the program.
+    ///   - program: The version of the program, as other nodes see it.
     ///   - now: The time, for the partitions of the next days.
-    /// - Throws: ``PostgresError``; ``PostgresSchema/OtherVersion``; ``UnsafeSetting``; `NodeTaken`.
-    package init(_ parameters: [String: String], node: Int32? = 0, at now: Timestamp) throws {
+    /// - Throws: ``PostgresError``; ``PostgresSchema/OtherVersion``; ``UnsafeSetting``; `DatabaseInUse`.
+    package init(
+        _ parameters: [String: String], as role: Role = .alone, program: String = "", at now: Timestamp
+    ) throws {
         let connect: @Sendable () throws -> PostgresConnection = { try Self.connection(parameters) }
         let first = try connect()
         try Self.check(first)
         try PostgresSchema.migrate(first)
         try PostgresDays(connection: first).make(at: now)
-        mailboxes = try node.map { try PostgresWriter(node: $0, connect: connect) }
+        mailboxes = role == .command ? nil : try PostgresWriter(isAlone: role == .alone, connect: connect)
+        node = mailboxes?.node ?? 0
+        run = now.rawValue
+        self.program = program
         pool = PostgresPool(connect: connect)
         register = try PostgresRegister(pool: pool, version: first, connect: connect)
     }
@@ -43,6 +65,9 @@ package final class PostgresStore: Sendable {
             return mailboxes
         }
     }
+
+    /// The process of the server for the connection of the mailboxes, by which its work is measured.
+    package var mailboxProcess: Int32 { get throws { try writer.read { $0.processID } } }
 
     /// A connection to the primary, whose calls have ends.
     package static func connection(_ parameters: [String: String]) throws -> PostgresConnection {
@@ -68,8 +93,13 @@ package final class PostgresStore: Sendable {
         throw UnsafeSetting(description: fault.description)
     }
 
-    /// Closes the connection of the mailboxes, which lets another node start.
-    package func close() { mailboxes?.close() }
+    /// Closes the connection of the mailboxes, which gives the node's number back.
+    ///
+    /// - Throws: ``PostgresError`` where the other nodes could not be told; they notice it after some seconds.
+    package func close() throws {
+        defer { mailboxes?.close() }
+        try endRun()
+    }
 
     /// Makes the changes in one transaction; an empty list costs none.
     ///

@@ -43,7 +43,7 @@ enum FolderStore {
 
     /// Opens the store for a command beside a server that may be running; makes it where there never was one.
     static func open(_ folder: DataFolder) throws -> any ServerStore {
-        if let address = try address(in: folder) { return try open(address, node: nil) }
+        if let address = try address(in: folder) { return try open(address, as: .command) }
         try KnownDatabases(folder).requireNotLost(.server)
         let store = try SQLiteStore(path: folder.database)
         try KnownDatabases(folder).add(.server)
@@ -54,8 +54,8 @@ enum FolderStore {
     ///
     /// - Parameters:
     ///   - address: The address, as libpq takes it.
-    ///   - node: The number of the node; `nil` for a command.
-    static func open(_ address: String, node: Int32?) throws -> PostgresStore {
-        try PostgresStore(["dbname": address], node: node, at: presentTime())
+    ///   - role: The part of the program.
+    static func open(_ address: String, as role: PostgresStore.Role) throws -> PostgresStore {
+        try PostgresStore(["dbname": address], as: role, program: AldabaVersion.number, at: presentTime())
     }
 }

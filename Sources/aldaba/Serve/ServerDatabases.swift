@@ -25,8 +25,9 @@ struct ServerDatabases: Sendable {
 
     /// Looks at the databases of a data folder, and opens them.
     ///
+    /// - Parameter isNode: Whether other servers use the PostgreSQL database too.
     /// - Throws: ``DatabaseFault`` of the server's own.
-    init(_ folder: DataFolder, logger: Logger) throws {
+    init(_ folder: DataFolder, isNode: Bool, logger: Logger) throws {
         let known = KnownDatabases(folder)
         var large: Set<ServerDatabase> = []
         func health(_ database: ServerDatabase) -> DatabaseHealth {
@@ -44,7 +45,7 @@ struct ServerDatabases: Sendable {
         }
         if let address = try FolderStore.address(in: folder) {
             file = nil
-            store = try FolderStore.open(address, node: 0)
+            store = try FolderStore.open(address, as: isNode ? .node : .alone)
         } else {
             let path = known.path(of: .server)
             let opened = try open(.server, SQLiteStore.inspection) {

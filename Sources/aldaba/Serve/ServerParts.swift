@@ -62,7 +62,8 @@ struct ServerParts: Sendable {
         let clock: @Sendable () -> Timestamp = { testClock.now }
         self.clock = clock
         senderTime = testClock.time(ofMachine:)
-        databases = try ServerDatabases(configuration.folder, logger: logger)
+        databases = try ServerDatabases(
+            configuration.folder, isNode: configuration.values.text(.nats) != nil, logger: logger)
         let (store, relayDatabase) = (databases.store, databases.relay)
         let sealingKeys = try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue
         guard let sealer = DeviceTokenSealer(keys: sealingKeys),

@@ -69,7 +69,7 @@ package struct MigrateCommand: AsyncParsableCommand {
     private static func moveBack(_ folder: DataFolder, from address: String) async throws -> Int {
         try requireFree(folder.database)
         try requireFree(folder.postgres + ".moved")
-        let node = try FolderStore.open(address, node: 0)
+        let node = try FolderStore.open(address, as: .alone)
         while try await node.countChanges(limit: 10_000).isMore {}
         let store = try SQLiteStore(path: folder.database)
         let count: Int
@@ -86,7 +86,7 @@ package struct MigrateCommand: AsyncParsableCommand {
             try? FileManager.default.removeItem(atPath: folder.database)
             throw error
         }
-        node.close()
+        try node.close()
         try KnownDatabases(folder).add(.server)
         try FileManager.default.moveItem(atPath: folder.postgres, toPath: folder.postgres + ".moved")
         return count

@@ -16,7 +16,7 @@ import Testing
         let device = devices.randomElement(using: &random) ?? devices[0]
         let app = apps.randomElement(using: &random) ?? apps[0]
         let at = Timestamp(rawValue: Int64.random(in: 1...4, using: &random))
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
         case 0: return .insertNotification(record(number, device, app))
         case 1:
             // Also of a notification that comes later in the batch.
@@ -43,6 +43,8 @@ import Testing
             return .appendLine(
                 TimelineEntry(at: at, state: states.randomElement(using: &random) ?? .sent, source: .server), to: id)
         case 9: return .moveCursor(device, to: at.rawValue)
+        case 10: return .openSession(device, node: 1, epoch: UInt64(number))
+        case 11: return .closeSession(device, epoch: UInt64(id.rawValue))
         default: return .raiseHighWater(to: number)
         }
     }
@@ -62,6 +64,7 @@ import Testing
         request.mailboxes = Set(devices)
         request.secretHashes = Set(devices)
         request.audiences = Set(devices)
+        for device in devices { request.locks[device] = MailboxLock() }
         request.notifications = Set((1...count).map { NotificationID(rawValue: $0) })
         return try store.prefetch(request)
     }

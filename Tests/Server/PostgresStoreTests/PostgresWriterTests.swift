@@ -13,8 +13,8 @@ extension PostgresTests {
 
         init() throws { database = try PostgresServer.database() }
 
-        private func store(node: Int32? = 0) throws -> PostgresStore {
-            try PostgresStore(database, node: node, at: now)
+        private func store(as role: PostgresStore.Role = .alone) throws -> PostgresStore {
+            try PostgresStore(database, as: role, at: now)
         }
 
         private func refusal(_ id: Int64) -> RowChange {
@@ -75,7 +75,7 @@ extension PostgresTests {
             try endFirstCommit()
             let connections = Atomic(0)
             let database = database
-            let writer = try PostgresWriter(node: 0) {
+            let writer = try PostgresWriter(isAlone: true) {
                 let connection = try PostgresStore.connection(database)
                 // The row of the node, as a commit would have left it whose answer alone was lost.
                 if connections.add(1, ordering: .relaxed).newValue == 2, wasCommitted {
@@ -93,7 +93,7 @@ extension PostgresTests {
             try endFirstCommit()
             let connections = Atomic(0)
             let database = database
-            let writer = try PostgresWriter(node: 0) {
+            let writer = try PostgresWriter(isAlone: true) {
                 guard connections.add(1, ordering: .relaxed).newValue == 1 else {
                     throw PostgresError(code: nil, message: "there is no server")
                 }
@@ -105,16 +105,20 @@ extension PostgresTests {
             #expect(error?.isCommitUnknown == true)
         }
 
-        @Test func `a second node of the same number is refused until the first has ended`() throws {
+        @Test func `a server that is alone refuses others until it has ended`() throws {
             let first = try store()
-            let error = #expect(throws: PostgresWriter.NodeTaken.self) { try store() }
-            #expect(error?.node == 0)
-            first.close()
+            let error = #expect(throws: PostgresWriter.DatabaseInUse.self) { try store(as: .node) }
+            #expect(error?.isAlone == false)
+            try first.close()
+            let nodes = [try store(as: .node), try store(as: .node)]
+            #expect(nodes.map(\.node) == [0, 1])
+            #expect(throws: PostgresWriter.DatabaseInUse.self) { try store() }
+            for node in nodes { try node.close() }
             try store().apply([.raiseHighWater(to: 1)])
         }
 
         @Test func `a program that is no node changes the register beside a node, which hears of it`() async throws {
-            let (node, command) = (try store(), try store(node: nil))
+            let (node, command) = (try store(), try store(as: .command))
             let version = node.register.registerVersion
             #expect(throws: PostgresError.self) { try command.apply([refusal(5)]) }
             _ = try await command.register.addApp(

@@ -13,6 +13,8 @@ package struct NotificationIDGenerator: Sendable {
     private let node: Int64
     private var last: Int64
     private var ceiling: Int64
+    /// The number of ids that blocks have given after other nodes' ids.
+    private var late = 0
 
     /// Creates a generator that continues above the last run's durable ceiling.
     ///
@@ -36,8 +38,9 @@ package struct NotificationIDGenerator: Sendable {
         epoch.adding(milliseconds: id.rawValue >> Int64(nodeBits + counterBits))
     }
 
-    /// The ceiling to make durable next, so that ids suffice until `instant`.
-    package func ceiling(until instant: Timestamp) -> Int64 { max(floor(at: instant), last + (1 << 24)) }
+    /// The ceiling to make durable next, so that ids suffice until `instant`; where the last id is ahead of the clock, for a quarter of a
+    /// second more.
+    package func ceiling(until instant: Timestamp) -> Int64 { max(floor(at: instant), last + (1 << 30)) }
 
     /// Allows ids up to `newCeiling`, which the owner has made durable. A lower one changes nothing.
     package mutating func raiseCeiling(to newCeiling: Int64) { ceiling = max(ceiling, newCeiling) }
@@ -59,6 +62,20 @@ package struct NotificationIDGenerator: Sendable {
         let isUsedUp = last & (1 << Int64(Self.counterBits) - 1) == 1 << Int64(Self.counterBits) - 1
         let isForeign = (last >> Int64(Self.counterBits)) & 0x1FF != node
         return isUsedUp || isForeign ? ((last >> bits) + 1) << bits | node << Int64(Self.counterBits) : last + 1
+    }
+
+    /// Takes a block of ids, which are whole milliseconds of this node; `nil` when there are not so many below the ceiling.
+    package mutating func reserve(_ count: Int, now: Timestamp) -> NotificationIDBlock? {
+        let bits = Int64(Self.nodeBits + Self.counterBits)
+        let start = floor(at: now)
+        let next = (last >> bits) + 1
+        let first = start > ceiling ? next : max(next, start >> bits)
+        let length = max(1, (Int64(count) + (1 << Int64(Self.counterBits)) - 1) >> Int64(Self.counterBits))
+        let block = NotificationIDBlock(node: node, milliseconds: first..<first + length, late: late)
+        guard block.last <= ceiling else { return nil }
+        last = block.last
+        late = (late + count) & (1 << Self.counterBits - 1)
+        return block
     }
 
     /// The highest id made so far (or the high-water mark it started from).

@@ -47,8 +47,11 @@ extension CommandSection {
         the data of {folder} is in PostgreSQL; copy that with pg_dump, and the folder as it is
         los datos de {folder} están en PostgreSQL; cópielos con pg_dump, y la carpeta tal cual
 
-        another server uses this database as node {node}; stop it, or give this one another database
-        otro servidor usa esta base de datos como nodo {node}; deténgalo, o dé a este otra base de datos
+        another server uses this database; stop it, or give all of them the setting nats
+        otro servidor usa esta base de datos; deténgalo, o dé a todos el ajuste nats
+
+        a server without the setting nats uses this database; stop it, or give it the setting
+        un servidor sin el ajuste nats usa esta base de datos; deténgalo, o dele el ajuste
 
         PostgreSQL {version}, synchronous standbys: {names}
         PostgreSQL {version}, réplicas síncronas: {names}

@@ -15,7 +15,11 @@ struct BatchStatements {
         add(batch.tombstones.removed, Self.remove("tombstone"))
         add(batch.removedRecalls, Self.remove("recall"))
         add(batch.payloads, Self.payloads)
-        add(batch.notifications, Self.messages)
+        add(batch.notifications.filter { $0.expiresAt != nil }) { Self.messages($0, onConflict: "") }
+        // Two nodes may write the same attempt, where one did not hear of the other.
+        add(batch.notifications.filter { $0.expiresAt == nil }) {
+            Self.messages($0, onConflict: "ON CONFLICT DO NOTHING")
+        }
         add(batch.notifications.filter { $0.sharedPayload != nil }, Self.payloadUses)
         add(batch.notifications.filter { $0.apnsID != nil }, Self.identities)
         add(
@@ -31,6 +35,7 @@ struct BatchStatements {
         add(batch.seen.map { ($0.key, $0.value) }, Self.seen)
         add(batch.lines, Self.lines)
         add(batch.cursors.map { ($0.key, $0.value) }, Self.cursors)
+        add(batch.sessions.map { ($0.key, $0.value) }, Self.sessions)
         if let ceiling = batch.highWater { all.append(Self.highWater(ceiling)) }
         add(Array(batch.unrecorded.values), Self.unrecorded)
         addChanges(batch)
@@ -62,14 +67,14 @@ struct BatchStatements {
             ])
     }
 
-    private static func messages(_ records: [NotificationRecord]) -> Statement {
+    private static func messages(_ records: [NotificationRecord], onConflict action: String) -> Statement {
         Statement(
             """
             INSERT INTO message(id, app, device, environment, generation, lane, apns_id, push_type, priority, collapse_id,
                 accepted_at, expires_at, stored, note, payload)
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::smallint[], $5::integer[], $6::smallint[],
                 $7::text[], $8::text[], $9::smallint[], $10::text[], $11::bigint[], $12::bigint[], $13::boolean[],
-                $14::text[], $15::bytea[])
+                $14::text[], $15::bytea[]) \(action)
             """,
             [
                 .ids(records.map(\.id)), .apps(records.map(\.subject.app)),
@@ -97,6 +102,7 @@ struct BatchStatements {
             """
             INSERT INTO identity(apns_id, device, app, environment, id, accepted_at)
             SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bigint[])
+            ON CONFLICT DO NOTHING
             """,
             [
                 .texts(records.map { $0.apnsID?.lookUpKey }),
@@ -277,6 +283,19 @@ extension BatchStatements {
             [
                 .texts(spans.map { $0.team.rawValue }), .ids(spans.map(\.first)), .ids(spans.map(\.last)),
                 .counts(spans.map(\.count)),
+            ])
+    }
+
+    private static func sessions(_ rows: [(device: DeviceID, row: FoldedBatch.SessionRow)]) -> Statement {
+        Statement(
+            """
+            UPDATE mailbox SET node = changed.node, epoch = changed.epoch
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS changed(device, node, epoch)
+            WHERE mailbox.device = changed.device AND mailbox.epoch <= changed.epoch
+            """,
+            [
+                .devices(rows.map(\.device)), .int8s(rows.map { $0.row.node.map { Int64($0) } }),
+                .int8s(rows.map { Int64($0.row.epoch) }),
             ])
     }
 

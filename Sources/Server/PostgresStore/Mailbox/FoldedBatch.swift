@@ -14,6 +14,12 @@ package struct FoldedBatch: Sendable {
         package var id: NotificationID
     }
 
+    /// The session of a device; `node` is `nil` after its end.
+    package struct SessionRow: Hashable, Sendable {
+        var node: UInt16?
+        var epoch: UInt64
+    }
+
     /// A line of a notification's timeline.
     package struct OwnedLine: Hashable, Sendable {
         /// The notification.
@@ -57,6 +63,8 @@ package struct FoldedBatch: Sendable {
     package private(set) var seen: [DeviceID: Timestamp] = [:]
     /// The positions of devices in the sequence of broadcasts.
     package private(set) var cursors: [DeviceID: Int64] = [:]
+    /// The sessions that were opened and closed, by their devices.
+    package private(set) var sessions: [DeviceID: SessionRow] = [:]
     /// The ceiling of ids; `nil` where it stays.
     package private(set) var highWater: Int64?
     /// Spans of ids without timelines to add, by their keys.
@@ -89,6 +97,11 @@ package struct FoldedBatch: Sendable {
             guard known.insert(LineKey(id: id, at: line.at, state: line.state)).inserted else { return }
             lines.append(OwnedLine(id: id, line: line))
         case .moveCursor(let device, let sequence): cursors[device] = max(cursors[device] ?? 0, sequence)
+        case .openSession(let device, let node, let epoch): sessions[device] = SessionRow(node: node, epoch: epoch)
+        case .closeSession(let device, let epoch):
+            if sessions[device].map({ $0.epoch <= epoch }) ?? true {
+                sessions[device] = SessionRow(node: nil, epoch: epoch)
+            }
         case .raiseHighWater(let mark): highWater = max(highWater ?? mark, mark)
         case .noteUnrecorded(let span): fold(span)
         }
@@ -112,6 +125,9 @@ package struct FoldedBatch: Sendable {
         changes += seen.map { .noteSeen($0.key, at: $0.value) }
         changes += lines.map { .appendLine($0.line, to: $0.id) }
         changes += cursors.map { .moveCursor($0.key, to: $0.value) }
+        changes += sessions.map { device, row in
+            row.node.map { .openSession(device, node: $0, epoch: row.epoch) } ?? .closeSession(device, epoch: row.epoch)
+        }
         if let highWater { changes.append(.raiseHighWater(to: highWater)) }
         return changes + unrecorded.values.map(RowChange.noteUnrecorded)
     }

@@ -1,95 +1,62 @@
 import PushCore
 import PushServer
 
-/// Gives ids to notifications as any node of several can: the rows of the mailboxes are locked, and the ids of each rise whatever
-/// the nodes' clocks say.
+/// The statements that lock the mailboxes' rows of a batch, count the batch, and reserve ids.
 ///
-/// The server does not use it yet. `Benchmarks/StoreRate` measures it.
-package struct MailboxLocks {
-    /// A mailbox's row after ids were given.
-    package struct Reservation: Hashable, Sendable {
-        /// The device.
-        package var device: DeviceID
-        /// The milliseconds of the newest of the ids that were given, since ``NotificationIDGenerator/epoch``; those before it have
-        /// one less each.
-        package var lastInstant: Int64
-        /// The revision of the mailbox, for what is kept of it in memory.
-        package var revision: Int64
+/// They do in one statement what ``MailboxRow/reserve(_:from:)`` does with a row in memory.
+enum MailboxLocks {
+    typealias Lock = (key: DeviceID, value: MailboxLock)
+
+    private static let next = """
+        last_id = CASE WHEN mailbox.last_id <= $3 THEN $4
+            ELSE (((mailbox.last_id >> \(NotificationIDBlock.lowBits)) + wanted.count + 1) << \(NotificationIDBlock.lowBits)) - 1
+            END,
+        revision = mailbox.revision + 1
+        """
+
+    private static func parameters(_ locks: [Lock], _ block: NotificationIDBlock) -> [PostgresParameter] {
+        [
+            .devices(locks.map(\.key)), .counts(locks.map(\.value.ids)), PostgresParameter(block.floor),
+            PostgresParameter(block.last),
+        ]
     }
 
-    private let connection: PostgresConnection
-
-    /// Uses a connection to the primary.
-    package init(_ connection: PostgresConnection) throws {
-        self.connection = connection
-        try connection.execute(
+    /// Locks rows, those that exist.
+    static func lock(_ locks: [Lock], _ block: NotificationIDBlock) -> PostgresConnection.Statement {
+        .init(
             """
-            SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET jit = off; \
-            SET plan_cache_mode = force_generic_plan
-            """)
+            UPDATE mailbox SET \(next)
+            FROM unnest($1::bigint[], $2::bigint[]) AS wanted(device, count) WHERE mailbox.device = wanted.device
+            RETURNING mailbox.device, last_id, revision, node::bigint, epoch
+            """, parameters(locks, block))
     }
 
-    /// Makes mailboxes for devices that have none.
-    package func addMailboxes(_ devices: [DeviceID]) throws {
-        try connection.run(
-            .init(
-                "INSERT INTO mailbox(device) SELECT unnest($1::bigint[]) ON CONFLICT DO NOTHING", [.devices(devices)]))
+    /// Adds rows; one that another node has added meanwhile is locked, and gets ids after its last one.
+    static func add(_ locks: [Lock], _ block: NotificationIDBlock) -> PostgresConnection.Statement {
+        .init(
+            """
+            INSERT INTO mailbox(device, last_id, revision)
+            SELECT device, $4, 1 FROM unnest($1::bigint[], $2::bigint[]) AS wanted(device, count)
+                WHERE count >= 0 AND $3 < $4
+            ON CONFLICT (device) DO UPDATE SET last_id =
+                    (((mailbox.last_id >> \(NotificationIDBlock.lowBits)) + \(longestStep)) << \(NotificationIDBlock.lowBits)) - 1,
+                revision = mailbox.revision + 1
+            RETURNING device, last_id, revision, node::bigint, epoch
+            """, parameters(locks, block))
     }
 
-    /// Begins a transaction, locks the mailboxes of devices in the order of their ids, and gives them ids.
-    ///
-    /// - Parameter counts: How many ids each device gets; each device once.
-    /// - Returns: The mailboxes; a device that has none gets one.
-    package func reserve(_ counts: [DeviceID: Int], at now: Timestamp) throws -> [Reservation] {
-        let ordered = counts.sorted { $0.key < $1.key }
-        let instant = PostgresParameter(max(0, now.milliseconds(since: NotificationIDGenerator.epoch)))
-        func parameters(_ counts: [(key: DeviceID, value: Int)]) -> [PostgresParameter] {
-            [.devices(counts.map(\.key)), .counts(counts.map(\.value)), instant]
+    /// More ids than a device gets in one batch.
+    private static let longestStep = 2048
+
+    /// The rows that a statement has locked.
+    static func rows(_ rows: PostgresRows) throws -> [DeviceID: MailboxRow] {
+        var found: [DeviceID: MailboxRow] = [:]
+        for row in rows {
+            let node: Int? = try row[3]
+            found[try row[0]] = MailboxRow(
+                lastID: try row[1], revision: try row[2], node: node.map { UInt16($0) },
+                epoch: UInt64(try row[4] as Int64))
         }
-        // The join is a nested loop over the array, so that rows are locked in its order.
-        let rows = try connection.pipeline([
-            .init("BEGIN"),
-            .init(
-                """
-                UPDATE mailbox SET last_id = greatest(mailbox.last_id + wanted.count, $3), revision = revision + 1
-                FROM unnest($1::bigint[], $2::bigint[]) AS wanted(device, count) WHERE mailbox.device = wanted.device
-                RETURNING mailbox.device, mailbox.last_id, mailbox.revision
-                """, parameters(ordered)),
-        ])
-        var found = try rows[1].map { try Reservation($0) }
-        guard found.count < ordered.count else { return found }
-        let known = Set(found.map(\.device))
-        // Another node may make one of them meanwhile: a step of more than enough ids keeps them apart.
-        found += try connection.run(
-            .init(
-                """
-                INSERT INTO mailbox(device, last_id, revision)
-                SELECT device, greatest($3, count), 1 FROM unnest($1::bigint[], $2::bigint[]) AS wanted(device, count)
-                ON CONFLICT (device) DO UPDATE SET last_id = greatest(mailbox.last_id + \(Self.longestStep), $3),
-                    revision = mailbox.revision + 1
-                RETURNING device, last_id, revision
-                """, parameters(ordered.filter { !known.contains($0.key) }))
-        ).map { try Reservation($0) }
         return found
-    }
-
-    /// The ids that a device gets in one batch at most.
-    private static let longestStep = 4096
-
-    /// Writes a batch, and commits the transaction that ``reserve(_:at:)`` began.
-    ///
-    /// - Parameter begins: Whether the batch has a transaction of its own, since nothing was reserved.
-    package func commit(_ batch: FoldedBatch, begins: Bool = false) throws {
-        let statements = (begins ? [.init("BEGIN")] : []) + BatchStatements(batch).all + [.init("COMMIT")]
-        guard try connection.pipeline(statements).last?.command == "COMMIT" else { throw PostgresError.undone }
-    }
-
-    /// Ends a transaction without its changes.
-    package func rollBack() throws { try connection.rollBack() }
-}
-
-extension MailboxLocks.Reservation {
-    fileprivate init(_ row: PostgresRow) throws {
-        self.init(device: try row[0], lastInstant: try row[1], revision: try row[2])
     }
 }

@@ -1,3 +1,4 @@
+import PushCore
 import Synchronization
 
 /// The connection by which a node changes mailboxes. A node has one, and its lock: no other node has the same number.
@@ -7,37 +8,53 @@ final class PostgresWriter: Sendable {
         var connection: PostgresConnection?
         /// The number of the last batch; the node's row has that of the last one that was committed.
         var batch: Int64 = 0
+        /// Whether ``begin(_:)`` began a transaction that did not end.
+        var isOpen = false
     }
 
     /// A server is told of a node's death by its connection. Any number: the same for all nodes.
     private static let lockClass: Int32 = 41_442
 
-    private let node: Int32
+    /// The number of the node.
+    let node: UInt16
+    private let isAlone: Bool
     private let connect: @Sendable () throws -> PostgresConnection
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    /// Connects, and takes the node's number.
+    /// Connects, and takes a number for the node: 0 for a server that is alone, otherwise the first that is free.
     ///
-    /// - Throws: ``NodeTaken`` where another process has the number.
-    init(node: Int32, connect: @escaping @Sendable () throws -> PostgresConnection) throws {
-        self.node = node
+    /// - Throws: ``DatabaseInUse`` where another server uses the database, or has taken all numbers.
+    init(isAlone: Bool, connect: @escaping @Sendable () throws -> PostgresConnection) throws {
+        self.isAlone = isAlone
         self.connect = connect
-        try state.withLock { state in
-            let connection = try open()
-            try connection.run("INSERT INTO node(id) VALUES($1) ON CONFLICT DO NOTHING", Int(node))
-            state.batch = try committedBatch(connection)
-            state.connection = connection
+        let connection = try Self.connect(isAlone: isAlone, connect)
+        node = try Self.takeNumber(isAlone ? 1 : Int(NotificationIDBlock.nodeLimit), connection)
+        try connection.run("INSERT INTO node(id) VALUES($1) ON CONFLICT DO NOTHING", Int(node))
+        let batch = try Self.committedBatch(of: node, connection)
+        state = Mutex(State(connection: connection, batch: batch))
+    }
+
+    /// Another server uses the database.
+    package struct DatabaseInUse: Error, Hashable, CustomStringConvertible {
+        /// Whether this server is to be alone.
+        package var isAlone: Bool
+        /// The fault, and the remedy.
+        package var description: String {
+            isAlone
+                ? "another server uses this database; stop it, or give all of them the setting nats"
+                : "a server without the setting nats uses this database; stop it, or give it the setting"
         }
     }
 
-    /// The node's number is another process's.
-    package struct NodeTaken: Error, Hashable, CustomStringConvertible {
-        /// The number.
-        package var node: Int32
-        /// The fault, and the remedy.
-        package var description: String {
-            "another server uses this database as node \(node); stop it, or give this one another database"
+    /// Takes a number that no other server has.
+    private static func takeNumber(_ count: Int, _ connection: PostgresConnection) throws -> UInt16 {
+        for number in 0..<count
+        where try connection.run("SELECT pg_try_advisory_lock($1::int, $2::int)", Int(lockClass), number).first?[0]
+            ?? false
+        {
+            return UInt16(number)
         }
+        throw DatabaseInUse(isAlone: count == 1)
     }
 
     /// Reads with the writer's connection, which has the rows of the last batches at hand.
@@ -49,7 +66,39 @@ final class PostgresWriter: Sendable {
         }
     }
 
-    /// Executes the statements of a batch in one transaction and one round trip.
+    /// Begins the transaction of a batch, which ``commit(_:)`` or ``abandon()`` ends.
+    func begin<Value: Sendable>(_ body: @Sendable (PostgresConnection) throws -> Value) throws -> Value {
+        try state.withLock { state in
+            do { return try begin(&state, body) } catch let error as PostgresError where error.isLost {
+                return try begin(&state, body)
+            }
+        }
+    }
+
+    private func begin<Value: Sendable>(
+        _ state: inout State, _ body: @Sendable (PostgresConnection) throws -> Value
+    ) throws -> Value {
+        let connection = try usable(&state)
+        do {
+            let value = try body(connection)
+            state.isOpen = true
+            return value
+        } catch {
+            try connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Ends the transaction that ``begin(_:)`` began, without changes. A connection that cannot is not used again.
+    func abandon() {
+        state.withLock { state in
+            guard state.isOpen else { return }
+            state.isOpen = false
+            do { try state.connection?.rollBack() } catch { state.connection = nil }
+        }
+    }
+
+    /// Executes the statements of a batch in the transaction that ``begin(_:)`` began, or in one of its own and one round trip.
     ///
     /// A connection that is lost meanwhile is replaced, and the node's row then tells whether the batch was committed.
     /// - Throws: ``PostgresError``, of which ``PostgresError/isCommitUnknown`` tells whether something may have changed.
@@ -59,14 +108,20 @@ final class PostgresWriter: Sendable {
             while true {
                 let connection = try usable(&state)
                 state.batch += 1
-                do { return try commit(statements, as: state.batch, connection) } catch let error as PostgresError {
+                let isOpen = state.isOpen
+                state.isOpen = false
+                do {
+                    return try commit(statements, as: state.batch, connection, begins: !isOpen)
+                } catch var error as PostgresError {
                     if error.isLost {
                         if try wasCommitted(&state, after: error) { return }
+                        error.isUndone = true
                     } else {
                         try connection.rollBack()
                         guard error.isDeadlock else { throw error }
                     }
-                    guard attempt < PostgresPool.attempts else { throw error }
+                    // What the batch was decided by is not locked any more.
+                    guard !isOpen, attempt < PostgresPool.attempts else { throw error }
                     attempt += 1
                 }
             }
@@ -82,17 +137,18 @@ final class PostgresWriter: Sendable {
     func close() { state.withLock { $0.connection = nil } }
 
     private func commit(
-        _ statements: [PostgresConnection.Statement], as batch: Int64, _ connection: PostgresConnection
+        _ statements: [PostgresConnection.Statement], as batch: Int64, _ connection: PostgresConnection, begins: Bool
     ) throws {
         let mark = PostgresConnection.Statement(
             "UPDATE node SET batch = $2 WHERE id = $1", [PostgresParameter(Int(node)), PostgresParameter(batch)])
-        let rows = try connection.pipeline([.init("BEGIN"), mark] + statements + [.init("COMMIT")])
+        let beginning: [PostgresConnection.Statement] = begins ? [.init("BEGIN")] : []
+        let rows = try connection.pipeline(beginning + [mark] + statements + [.init("COMMIT")])
         guard rows.last?.command == "COMMIT" else { throw PostgresError.undone }
     }
 
     /// Whether the last batch was committed, asked by a new connection.
     private func wasCommitted(_ state: inout State, after error: PostgresError) throws -> Bool {
-        do { return try committedBatch(try usable(&state)) == state.batch } catch {
+        do { return try Self.committedBatch(of: node, try usable(&state)) == state.batch } catch {
             var unknown = error as? PostgresError ?? PostgresError(code: nil, message: "\(error)")
             unknown.isCommitUnknown = true
             throw unknown
@@ -108,6 +164,18 @@ final class PostgresWriter: Sendable {
     }
 
     private func open() throws -> PostgresConnection {
+        let connection = try Self.connect(isAlone: isAlone, connect)
+        // The server may not know yet that the node's last connection was lost, and then waits for its lock.
+        do { try connection.run("SELECT pg_advisory_lock($1::int, $2::int)", Int(Self.lockClass), Int(node)) } catch let
+            error as PostgresError where error.code == "55P03"
+        { throw DatabaseInUse(isAlone: isAlone) }
+        return connection
+    }
+
+    /// Connects, and keeps others out: all of them, or one that is alone.
+    private static func connect(
+        isAlone: Bool, _ connect: () throws -> PostgresConnection
+    ) throws -> PostgresConnection {
         let connection = try connect()
         // Plans for one row and for a million are the same: by the keys.
         try connection.execute(
@@ -115,15 +183,15 @@ final class PostgresWriter: Sendable {
             SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET jit = off; \
             SET plan_cache_mode = force_generic_plan
             """)
-        // The server may not know yet that the node's last connection was lost, and then waits for its lock.
-        do { try connection.run("SELECT pg_advisory_lock($1::int, $2::int)", Int(Self.lockClass), Int(node)) } catch let
-            error as PostgresError where error.code == "55P03"
-        { throw NodeTaken(node: node) }
+        let lock = isAlone ? "pg_advisory_lock" : "pg_advisory_lock_shared"
+        do { try connection.run("SELECT \(lock)($1::int, 0)", Int(lockClass + 1)) } catch let error as PostgresError
+            where error.code == "55P03"
+        { throw DatabaseInUse(isAlone: isAlone) }
         return connection
     }
 
     /// The last batch of the node that was committed. It waits for a transaction of the node that has not ended.
-    private func committedBatch(_ connection: PostgresConnection) throws -> Int64 {
+    private static func committedBatch(of node: UInt16, _ connection: PostgresConnection) throws -> Int64 {
         try connection.run("SELECT batch FROM node WHERE id = $1 FOR UPDATE", Int(node)).first.map { try $0[0] } ?? 0
     }
 }

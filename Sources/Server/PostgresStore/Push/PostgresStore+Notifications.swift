@@ -2,9 +2,10 @@ import PushCore
 import PushServer
 
 extension PostgresStore: NotificationStore {
-    /// Reads on the writer's connection.
+    /// Reads on the writer's connection. Where mailboxes are locked, the transaction stays open.
     package func prefetch(_ request: PrefetchRequest) throws -> Prefetched {
         guard !request.isEmpty else { return Prefetched() }
+        if let block = request.block { return try writer.begin { try PrefetchReader.lock(request, block, $0) } }
         return try writer.read { try PrefetchReader.read(request, $0) }
     }
 

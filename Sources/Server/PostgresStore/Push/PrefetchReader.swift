@@ -13,7 +13,7 @@ struct PrefetchReader {
     static func read(_ request: PrefetchRequest, _ connection: PostgresConnection) throws -> Prefetched {
         var reader = PrefetchReader(request: request)
         reader.addIdentities()
-        reader.addMailboxes()
+        reader.addMailboxes(request.mailboxes)
         reader.addNotifications()
         reader.addDevices()
         var found = Prefetched()
@@ -27,6 +27,54 @@ struct PrefetchReader {
                 request.audiences, known: request.known, away: request.away, into: &found)
         }
         return found
+    }
+
+    /// Begins a transaction, locks the mailboxes' rows, and reads what the batch needs.
+    ///
+    /// A statement sees what was committed before it began, so what is read after the locks stays until the end. The rows
+    /// are locked in the order of the devices: the join is a nested loop over the array.
+    static func lock(
+        _ request: PrefetchRequest, _ block: NotificationIDBlock, _ connection: PostgresConnection
+    ) throws -> Prefetched {
+        var reader = PrefetchReader(request: request)
+        reader.addIdentities()
+        reader.addMailboxes(request.mailboxes)
+        reader.addNotifications()
+        let locks = request.locks.sorted { $0.key < $1.key }
+        var found = Prefetched()
+        let rows = try connection.pipeline([.init("BEGIN"), MailboxLocks.lock(locks, block)] + reader.statements)
+        found.rows = try MailboxLocks.rows(rows[1])
+        try reader.take(Array(rows.dropFirst(2)), into: &found)
+        let new = locks.filter { found.rows[$0.key] == nil }
+        if !new.isEmpty {
+            // Another node may have added such a row meanwhile, and what belongs to it: everything is read again.
+            let rows = try connection.pipeline([MailboxLocks.add(new, block)] + reader.statements)
+            let known = found.rows
+            found = Prefetched()
+            found.rows = known.merging(try MailboxLocks.rows(rows[0])) { $1 }
+            try reader.take(Array(rows.dropFirst()), into: &found)
+        }
+        try readChanged(locks, &found, connection)
+        if !request.audiences.isEmpty {
+            try PostgresAudience(connection: connection).read(
+                request.audiences, known: request.known, away: request.away, into: &found)
+        }
+        return found
+    }
+
+    /// Reads the mailboxes that another node has changed since they were read.
+    private static func readChanged(
+        _ locks: [(key: DeviceID, value: MailboxLock)], _ found: inout Prefetched, _ connection: PostgresConnection
+    ) throws {
+        let changed = locks.filter { device, lock in
+            guard let revision = lock.revision else { return false }
+            return found.rows[device]?.revision != revision + 1
+        }
+        guard !changed.isEmpty else { return }
+        found.changed = Set(changed.map(\.key))
+        var reader = PrefetchReader(request: PrefetchRequest(acceptedSince: Timestamp(rawValue: 0)))
+        reader.addMailboxes(found.changed)
+        try reader.take(try connection.pipeline(reader.statements), into: &found)
     }
 
     private init(request: PrefetchRequest) { self.request = request }
@@ -75,9 +123,9 @@ struct PrefetchReader {
         }
     }
 
-    private mutating func addMailboxes() {
-        guard !request.mailboxes.isEmpty else { return }
-        let devices = [PostgresParameter.devices(request.mailboxes)]
+    private mutating func addMailboxes(_ mailboxes: Set<DeviceID>) {
+        guard !mailboxes.isEmpty else { return }
+        let devices = [PostgresParameter.devices(mailboxes)]
         add(
             """
             SELECT device, id, app, environment, lane, collapse_id, expires_at FROM pending

@@ -2,10 +2,10 @@ import PushCore
 
 /// The tables of PostgreSQL, with the version that a node expects.
 package enum PostgresSchema {
-    /// The version that ``statements`` make.
-    package static let version: Int64 = 1
+    /// The version that all ``steps`` make.
+    package static var version: Int64 { Int64(steps.count) }
 
-    /// A database of another version.
+    /// A database of a later version.
     package struct OtherVersion: Error, Hashable, CustomStringConvertible {
         /// The version of the database.
         package var found: Int64
@@ -16,25 +16,27 @@ package enum PostgresSchema {
         }
     }
 
-    /// The statements that make the tables.
-    private static var statements: [String] {
+    /// The statements that make each version from the one before. A step that a release has is not changed any more.
+    private static let steps: [[String]] = [
         ["CREATE TABLE schema_version(version bigint NOT NULL)"] + notifications + register + fcm + topics + reports
-            + console + ["INSERT INTO schema_version VALUES (\(version))"]
-    }
+            + console + ["INSERT INTO schema_version VALUES (1)"],
+        nodes,
+    ]
 
     /// Any number: the same for all nodes.
     private static let lockNumber = 41_441
 
-    /// Makes the tables where there are none. One node at a time does it.
+    /// Makes the tables, or what the program's version has more of them. One node at a time does it.
     ///
-    /// - Throws: ``OtherVersion`` for a database that another version made.
+    /// - Throws: ``OtherVersion`` for a database that a later version has changed.
     package static func migrate(_ connection: PostgresConnection) throws {
         try connection.transaction { connection in
             try connection.execute("SELECT pg_advisory_xact_lock(\(lockNumber))")
-            if let found = try version(connection) {
-                guard found == version else { throw OtherVersion(found: found) }
-            } else {
-                for statement in statements { try connection.execute(statement) }
+            let found = try version(connection) ?? 0
+            guard found <= version else { throw OtherVersion(found: found) }
+            for (number, step) in steps.enumerated().dropFirst(Int(found)) {
+                for statement in step { try connection.execute(statement) }
+                try connection.run("UPDATE schema_version SET version = $1", number + 1)
             }
         }
     }

@@ -85,6 +85,11 @@ struct AppQueue: Sendable {
         return true
     }
 
+    /// Everything is in flight.
+    mutating func markInFlight() {
+        for index in slots.indices { slots[index].isInFlight = true }
+    }
+
     /// Nothing is in flight any more.
     mutating func clearInFlight() {
         for index in slots.indices where slots[index].isInFlight { slots[index].isInFlight = false }

@@ -201,6 +201,11 @@ package struct Mailbox: Sendable {
         }
     }
 
+    /// Everything that waits may be in flight: another node has the device's session.
+    package mutating func assumeSent() {
+        for place in queues.indices { queues[place].markInFlight() }
+    }
+
     /// The device has stored these, tombstones and recalls among them. Ids that do not wait are passed over.
     package mutating func acknowledged(_ ids: [NotificationID]) -> [Directive] {
         var directives: [Directive] = []

@@ -10,6 +10,8 @@ extension MailboxService {
     nonisolated package func published(_ topics: [TopicNumber]) {
         loop.execute {
             self.assumeIsolated { service in
+                // A node reads from the store what was published, also by itself.
+                guard service.nodes == nil else { return service.announceBroadcast() }
                 service.broadcasts.live.published(topics)
                 service.deliverNext()
             }
@@ -51,7 +53,7 @@ extension MailboxService {
         changing.began([device])
         defer {
             // Until the device is processed, the cached audience is not used. A device without a connection has none.
-            if presence.connection(of: device) == nil {
+            if nodes == nil, presence.connection(of: device) == nil {
                 changing.ended([device])
             } else {
                 _ = submit(.deliverBroadcasts([device]) { self.changing.ended([device]) })
@@ -81,14 +83,18 @@ extension MailboxService {
     /// Processes the broadcasts of connected devices.
     func deliverBroadcasts(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
         for device in devices {
-            guard let session = connections.sessions[device], let audience = batch.takeAudience(device) else {
-                continue
+            // The device's node looks at it after a change of this one.
+            if case .elsewhere(let node) = place(of: device, batch), !changing.among([device]).isEmpty {
+                batch.effects.wake(device, at: node)
             }
+            guard session(of: device, batch) != nil, let audience = batch.takeAudience(device) else { continue }
             let isKnown = broadcasts.known.audience(of: device) != nil
             if !isKnown { broadcasts.live.connected(device, topics: audience.topics) }
-            let cursor = replay(audience, of: device, to: session, &batch)
-            // Registrations are read only together with broadcasts.
-            guard isKnown || !audience.broadcasts.isEmpty, changing.among([device]).isEmpty else { continue }
+            let cursor = replay(audience, of: device, to: .here, &batch)
+            // Other nodes change subscriptions too, and say so later. Registrations are read only together with broadcasts.
+            guard nodes == nil, isKnown || !audience.broadcasts.isEmpty, changing.among([device]).isEmpty else {
+                continue
+            }
             broadcasts.known.learn(audience, of: device, cursor: cursor)
         }
     }
@@ -114,20 +120,20 @@ extension MailboxService {
 
     /// Makes a device's copies of the broadcasts after its cursor, and moves the cursor.
     ///
-    /// - Parameter session: The open session; `nil` for a device that logs in, which reads its copies with its first
+    /// - Parameter place: The place of the session: nowhere for a device that logs in, which reads its copies with its first
     ///   page.
     /// - Returns: The new position of the cursor.
     @discardableResult
     func replay(
-        _ audience: DeviceAudience, of device: DeviceID, to session: LiveSession?, _ batch: inout MailboxBatch
+        _ audience: DeviceAudience, of device: DeviceID, to place: SessionPlace, _ batch: inout MailboxBatch
     ) -> Int64 {
         guard !audience.broadcasts.isEmpty else { return audience.cursor }
         let turns = Fanout.replay(
-            audience, of: batch.fanout, isConnected: session != nil, now: clock())
+            audience, of: batch.fanout, isConnected: place != .nowhere, now: clock())
         var cursor = audience.cursor
         for turn in turns {
             guard let record = batch.broadcasts[turn.broadcast],
-                makeCopies(turn, of: record, for: device, to: session, &batch)
+                makeCopies(turn, of: record, for: device, to: place, &batch)
             else {
                 broadcasts.live.due([device])
                 break
@@ -143,7 +149,7 @@ extension MailboxService {
 
     /// Makes the copies of one broadcast for a device; `false` when no id can be made now.
     private func makeCopies(
-        _ turn: Fanout.Turn, of record: BroadcastRecord, for device: DeviceID, to session: LiveSession?,
+        _ turn: Fanout.Turn, of record: BroadcastRecord, for device: DeviceID, to place: SessionPlace,
         _ batch: inout MailboxBatch
     ) -> Bool {
         for registration in turn.registrations {
@@ -151,7 +157,7 @@ extension MailboxService {
             let copy = record.copy(for: registration, of: device, cell: settings.cell, app: app)
             if copy.isAttempt {
                 batch.effects.answer { _ = self.attempt(copy) }
-            } else if admit(copy, as: nil, of: record, to: session, &batch) == nil {
+            } else if admit(copy, as: nil, of: record, to: place, &batch) == nil {
                 return false
             }
         }

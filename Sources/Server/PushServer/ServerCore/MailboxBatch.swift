@@ -21,6 +21,14 @@ struct MailboxBatch {
     /// The properties of those broadcasts that the engine needs.
     private(set) var fanout: [NotificationID: Broadcast] = [:]
     private var apps: [AppID: RegisteredApp] = [:]
+    /// The locked rows of mailboxes, of a node of several.
+    private(set) var rows: [DeviceID: MailboxRow] = [:]
+    /// The ids of the batch, of a node of several.
+    private var block: NotificationIDBlock?
+    /// The locks that the batch has.
+    private var locks: [DeviceID: MailboxLock] = [:]
+    /// The last id of each device that has later ids of another node.
+    private var late: [DeviceID: Int64] = [:]
 
     /// Adds the rows that were read before the first change.
     mutating func prefetch(_ prefetched: Prefetched) {
@@ -36,6 +44,42 @@ struct MailboxBatch {
             fanout[id] = record.broadcast
         }
         apps.merge(prefetched.apps) { $1 }
+        rows.merge(prefetched.rows) { $1 }
+    }
+
+    // MARK: Several nodes
+
+    /// Records the locks of the batch, and the ids from which those of the devices are given.
+    mutating func lock(_ locks: [DeviceID: MailboxLock], _ block: NotificationIDBlock) {
+        self.locks = locks
+        self.block = block
+    }
+
+    /// A new id for a device whose mailbox's row is locked; `nil` where no more were reserved.
+    mutating func nextID(of device: DeviceID) -> NotificationID? {
+        guard let row = rows[device], let block else { return nil }
+        guard row.lastID != block.last else { return self.block?.next() }
+        // Another node gave the device later ids.
+        let reserved = Int64(locks[device]?.ids ?? 0)
+        let last = late[device] ?? row.lastID - reserved << Int64(NotificationIDBlock.lowBits)
+        guard let id = self.block?.next(after: last), id.rawValue <= row.lastID else { return nil }
+        late[device] = id.rawValue
+        return id
+    }
+
+    /// Records that this node has a device's session.
+    mutating func openSession(of device: DeviceID, at node: UInt16) -> DeviceSessionID {
+        rows[device, default: MailboxRow()].node = node
+        rows[device, default: MailboxRow()].epoch += 1
+        let id = DeviceSessionID(device: device, epoch: rows[device]?.epoch ?? 0)
+        changes.append(.openSession(device, node: node, epoch: id.epoch))
+        return id
+    }
+
+    /// Records that a session of this node ended.
+    mutating func closeSession(_ session: DeviceSessionID) {
+        changes.append(.closeSession(session.device, epoch: session.epoch))
+        if rows[session.device]?.epoch == session.epoch { rows[session.device]?.node = nil }
     }
 
     /// Calls a closure for each list of a broadcast and each registration that may be in it.

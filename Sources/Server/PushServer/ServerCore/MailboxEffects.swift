@@ -10,12 +10,17 @@ struct MailboxEffects {
     /// The connections whose devices have a queued entry that no delivery passes.
     private var changed: [ObjectIdentifier: any DeviceConnection] = [:]
     private var answers: [@Sendable () -> Void] = []
+    /// The notifications for devices of other nodes, and the devices that look at everything again.
+    private var elsewhere: [DeviceID: (node: UInt16, notifications: [OutgoingNotification])] = [:]
+    private var wakes: [DeviceID: UInt16] = [:]
     /// The session changes of the batch, in order.
     private(set) var sessionChanges: [SessionChange] = []
 
     enum SessionChange {
         case opened(MailboxService.LiveSession, @Sendable (DeviceLoginVerdict) -> Void)
         case closed(DeviceSessionID)
+        /// The device has logged in at another node.
+        case superseded(DeviceSessionID)
     }
 
     mutating func complete(_ result: AcceptanceResult, _ sink: any AcceptanceSink) {
@@ -42,6 +47,25 @@ struct MailboxEffects {
             deliveryOf[key] = deliveries.count
             deliveries.append((connection, [notification]))
         }
+    }
+
+    mutating func deliver(_ notification: OutgoingNotification, to device: DeviceID, at node: UInt16) {
+        elsewhere[device, default: (node, [])].notifications.append(notification)
+    }
+
+    mutating func wake(_ device: DeviceID, at node: UInt16) { wakes[device] = node }
+
+    /// The messages to other nodes, which are sent after the batch is durable.
+    func messages(by rows: [DeviceID: MailboxRow]) -> [UInt16: [NodeMessage]] {
+        var messages: [UInt16: [NodeMessage]] = [:]
+        for (device, found) in elsewhere where wakes[device] == nil {
+            guard let row = rows[device] else { continue }
+            messages[found.node, default: []].append(
+                .deliver(found.notifications, to: device, epoch: row.epoch, revision: row.revision))
+        }
+        // A page has the notifications too.
+        for (device, node) in wakes { messages[node, default: []].append(.wake(device)) }
+        return messages
     }
 
     mutating func changeWaiting(of connection: any DeviceConnection) {

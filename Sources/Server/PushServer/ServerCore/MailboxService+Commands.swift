@@ -24,6 +24,7 @@ extension MailboxService {
         case .close(let session):
             if let open = connections.sessions[session.device], open.id == session {
                 _ = batch.noteSeen(session.device, open.seenAt, at: clock())
+                if nodes != nil { batch.closeSession(session) }
             }
             batch.effects.changeSession(.closed(session))
         case .withdraw(let id, let device, let complete):
@@ -96,7 +97,7 @@ extension MailboxService {
             let note = "its apns-id was used before for other content, notification \(earlier.id)"
             acceptance.note = acceptance.note.map { "\(note); \($0)" } ?? note
         }
-        let id = admit(acceptance, as: identity, to: connections.sessions[acceptance.subject.device], &batch)
+        let id = admit(acceptance, as: identity, to: place(of: acceptance.subject.device, batch), &batch)
         if let earlier, let id {
             let note = "other content was accepted under the same apns-id, notification \(id)"
             batch.append(TimelineEntry(at: clock(), state: .accepted, source: .server, note: note), to: earlier.id)
@@ -106,17 +107,19 @@ extension MailboxService {
 
     /// Stores a notification, and delivers it if its device is connected; `nil` when no id can be made now.
     ///
-    /// - Parameter broadcast: The broadcast of a copy, with which it shares its payload and its acceptance; `nil` for
-    ///   others.
+    /// - Parameters:
+    ///   - broadcast: The broadcast of a copy, with which it shares its payload and its acceptance; `nil` for others.
+    ///   - place: The place of the device's session.
     func admit(
         _ acceptance: AcceptedNotification, as identity: NotificationIdentity?, of broadcast: BroadcastRecord? = nil,
-        to session: LiveSession?, _ batch: inout MailboxBatch
+        to place: SessionPlace, _ batch: inout MailboxBatch
     ) -> NotificationID? {
         let now = clock()
-        let policy = acceptance.policy(isConnected: session != nil)
+        let device = acceptance.subject.device
+        let policy = acceptance.policy(isConnected: place != .nowhere)
         // Made first, so that a tombstone precedes the notification for which it made space.
-        let tombstoneID = policy.overflow == .clear ? ids.next(now: now) : nil
-        guard let id = ids.next(now: now), policy.overflow != .clear || tombstoneID != nil else { return nil }
+        let tombstoneID = policy.overflow == .clear ? nextID(of: device, &batch) : nil
+        guard let id = nextID(of: device, &batch), policy.overflow != .clear || tombstoneID != nil else { return nil }
         let expiresAt = expiry(of: acceptance.notification, now: now)
         let acceptedAt = broadcast?.broadcast.acceptedAt ?? now
         var record = Self.record(acceptance, id: id, now: acceptedAt, expiresAt: expiresAt)
@@ -131,12 +134,19 @@ extension MailboxService {
             id: id, app: acceptance.app.id, environment: acceptance.subject.environment, lane: acceptance.lane,
             collapseID: acceptance.notification.collapseID,
             expiresAt: expiresAt)
-        change(acceptance.subject.device, &batch) {
-            $0.change { $0.appended(entry, policy: policy, tombstoneID: tombstoneID, now: now) }
+        change(device, &batch) {
+            $0.change {
+                // The other node knows what it has written.
+                if case .elsewhere = place { $0.assumeSent() }
+                return $0.appended(entry, policy: policy, tombstoneID: tombstoneID, now: now)
+            }
         }
-        if let session {
-            batch.effects.deliver(
-                Self.outgoing(acceptance, id: id, now: acceptedAt, expiresAt: expiresAt), session.connection)
+        guard place != .nowhere else { return id }
+        let outgoing = Self.outgoing(acceptance, id: id, now: acceptedAt, expiresAt: expiresAt)
+        if case .elsewhere(let node) = place {
+            batch.effects.deliver(outgoing, to: device, at: node)
+        } else if let session = connections.sessions[device] {
+            batch.effects.deliver(outgoing, session.connection)
         }
         return id
     }
@@ -184,7 +194,7 @@ extension MailboxService {
         if resident.beginTransaction() { residents.batchMailboxes.append(resident) }
         let directives = counting(resident, event)
         let missed = resident.takeMissed()
-        if connections.sessions[device] == nil { for count in missed { batch.add(count, of: device) } }
+        if place(of: device, batch) == .nowhere { for count in missed { batch.add(count, of: device) } }
         guard !directives.isEmpty else { return }
         let now = clock()
         for directive in directives {
@@ -205,7 +215,12 @@ extension MailboxService {
     /// Stores a notice for the device, and lets a connected device read it.
     private func storeNotice(_ device: DeviceID, change: RowChange, batch: inout MailboxBatch) {
         batch.add(change)
-        if let session = connections.sessions[device] { batch.effects.changeWaiting(of: session.connection) }
+        switch place(of: device, batch) {
+        case .here:
+            if let session = connections.sessions[device] { batch.effects.changeWaiting(of: session.connection) }
+        case .elsewhere(let node): batch.effects.wake(device, at: node)
+        case .nowhere: break
+        }
     }
 
     /// Changes a mailbox and updates the count of notifications in all mailboxes.
@@ -249,15 +264,15 @@ extension MailboxService {
 
     private func expire(_ device: DeviceID, isAway: Bool, batch: inout MailboxBatch) {
         let now = clock()
-        if let session = connections.sessions[device] {
+        if let session = session(of: device, batch) {
             connections.sessions[device]?.seenAt = batch.noteSeen(device, session.seenAt, at: now)
         }
         change(device, &batch) { $0.change { $0.expired(now: now) } }
-        guard isAway, connections.sessions[device] == nil, let lanes = residents.mailboxes[device]?.occupiedLanes else {
-            return
-        }
+        guard isAway, place(of: device, batch) == .nowhere,
+            let lanes = residents.mailboxes[device]?.occupiedLanes
+        else { return }
         // Without an id for each, the next sweep repeats this.
-        let tombstones = (0..<lanes).compactMap { _ in ids.next(now: now) }
+        let tombstones = (0..<lanes).compactMap { _ in nextID(of: device, &batch) }
         change(device, &batch) { $0.change { $0.deviceInactive(tombstoneIDs: tombstones, now: now) } }
     }
 
@@ -286,7 +301,7 @@ extension MailboxService {
             for count in Fanout.missed(batch.expired(of: audience, at: now), by: audience) { missed.add(count) }
         }
         for count in missed {
-            guard let id = ids.next(now: now) else { return }
+            guard let id = nextID(of: device, &batch) else { return }
             change(device, &batch) { $0.change { $0.deviceReturned(count, tombstoneID: id) } }
         }
     }
@@ -308,14 +323,26 @@ extension MailboxService {
         change(login.device, &batch) { $0.sessionOpened(now: now) }
         let audience = batch.takeAudience(login.device)
         reportMissed(by: login.device, audience: audience, at: now, in: &batch)
-        if let audience { replay(audience, of: login.device, to: nil, &batch) }
-        connections.lastEpoch = max(connections.lastEpoch + 1, UInt64(max(0, now.rawValue)))
-        let id = DeviceSessionID(device: login.device, epoch: connections.lastEpoch)
+        if let audience { replay(audience, of: login.device, to: .nowhere, &batch) }
+        let id = openSession(of: login.device, at: now, &batch)
         batch.effects.changeSession(
             .opened(
                 LiveSession(
                     id: id, connection: connection, openedAt: now, seenAt: batch.noteSeen(login.device, at: now),
-                    topics: audience?.topics ?? []), complete))
+                    topics: audience?.topics ?? [],
+                    progress: SessionProgress(openedAt: batch.rows[login.device]?.revision ?? 0)), complete))
+    }
+
+    /// The number of a device's new session; a session that another node has of the device ends.
+    private func openSession(
+        of device: DeviceID, at now: Timestamp, _ batch: inout MailboxBatch
+    ) -> DeviceSessionID {
+        if let nodes {
+            if case .elsewhere(let node) = place(of: device, batch) { batch.effects.wake(device, at: node) }
+            return batch.openSession(of: device, at: nodes.store.node)
+        }
+        connections.lastEpoch = max(connections.lastEpoch + 1, UInt64(max(0, now.rawValue)))
+        return DeviceSessionID(device: device, epoch: connections.lastEpoch)
     }
 
     /// Applies a session change of a committed batch. Notifications accepted in the same batch after a login are not
@@ -330,6 +357,10 @@ extension MailboxService {
             // The welcome must come first: a delivered attempt (TTL 0) must find the session open.
             complete(.welcome(session.id, hasWaiting: residents.mailboxes[session.id.device]?.hasWaiting ?? true))
             presence.changed(session.id.device, session.connection)
+        case .superseded(let id):
+            guard let session = connections.sessions[id.device], session.id == id else { return }
+            session.connection.superseded()
+            enter(.closed(id))
         case .closed(let id):
             guard connections.sessions[id.device]?.id == id else { return }
             connections.sessions[id.device] = nil

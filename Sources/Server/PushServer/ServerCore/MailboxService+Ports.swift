@@ -141,7 +141,7 @@ extension MailboxService: NotificationWithdrawal {
         guard batch.facts(of: id)?.device == device else { return .unknown }
         let now = clock()
         // The id is made first: without it the device could not be notified.
-        guard let recallID = ids.next(now: now) else { return .failed }
+        guard let recallID = nextID(of: device, &batch) else { return .failed }
         var withdrawal = Mailbox.Withdrawal()
         change(device, &batch) { resident in
             resident.change { mailbox in
@@ -166,6 +166,6 @@ extension MailboxService: NotificationWithdrawal {
             return !facts.has(.withdrawn) && (facts.has(.sent) || facts.has(.acked))
         }
         // An open session may be writing the notification now.
-        return !withdrawal.inFlight.isEmpty || connections.sessions[device] != nil || facts.has(.sent)
+        return !withdrawal.inFlight.isEmpty || place(of: device, batch) != .nowhere || facts.has(.sent)
     }
 }

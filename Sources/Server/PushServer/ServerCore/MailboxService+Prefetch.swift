@@ -11,6 +11,12 @@ extension MailboxService {
         broadcasts.known.follow(register: apps?.registerVersion)
         var request = PrefetchRequest(acceptedSince: since)
         for command in commands { add(command, to: &request, batch) }
+        if !request.locks.isEmpty {
+            let count = request.locks.values.reduce(0) { $0 + $1.ids }
+            let block = try ids.reserve(count, now: clock())
+            request.block = block
+            batch.lock(request.locks, block)
+        }
         try read(request, &batch)
         learnLists(&batch)
     }
@@ -19,10 +25,11 @@ extension MailboxService {
         switch command {
         case .accept(let queued):
             if let identity = NotificationIdentity(queued.acceptance) { request.identities.insert(identity) }
-            addMailbox(of: queued.acceptance.subject.device, to: &request)
+            // The notification, and a tombstone.
+            addMailbox(of: queued.acceptance.subject.device, ids: 2, to: &request)
         case .open(let login, _, _):
             guard batch.admits(login) else { return }
-            addMailbox(of: login.device, to: &request)
+            addMailbox(of: login.device, ids: Self.idsOfBroadcasts, to: &request)
             addNotifications(login.received, thatDoNotWaitFor: login.device, to: &request)
             request.audiences.insert(login.device)
             request.away[login.device] = batch.lastSeen(
@@ -31,25 +38,43 @@ extension MailboxService {
             addMailbox(of: session.device, to: &request)
             addNotifications(ids, thatDoNotWaitFor: session.device, to: &request)
         case .withdraw(let id, let device, _):
-            addMailbox(of: device, to: &request)
+            addMailbox(of: device, ids: 1, to: &request)
             // A queued notification is read too: an earlier session may have sent it.
             request.notifications.insert(id)
         case .record(let receipts, _, _): request.notifications.formUnion(receipts.lazy.map(\.id))
-        case .expire(let device, _), .unregister(let device, _, _): addMailbox(of: device, to: &request)
+        case .expire(let device, let isAway):
+            addMailbox(of: device, ids: isAway ? Self.idsOfBroadcasts : 0, to: &request)
+        case .unregister(let device, _, _): addMailbox(of: device, to: &request)
+        case .close(let session):
+            if nodes != nil, connections.sessions[session.device]?.id == session {
+                addMailbox(of: session.device, to: &request)
+            }
         case .deliverBroadcasts(let devices, _):
             let changed = changing.among(devices)
+            // Another node's batch that read the device's earlier subscriptions ends before this one gets the lock.
+            if nodes != nil { for device in devices { addMailbox(of: device, to: &request) } }
             for device in devices where connections.sessions[device] != nil {
-                addMailbox(of: device, to: &request)
+                addMailbox(of: device, ids: Self.idsOfBroadcasts, to: &request)
                 request.audiences.insert(device)
                 if changed.contains(device) { broadcasts.known.forget(device) }
                 request.known[device] = broadcasts.known.audience(of: device)
             }
-        case .sent, .writeSent, .flush, .close, .prune: break
+        case .sent, .writeSent, .flush, .prune: break
         }
     }
 
-    private func addMailbox(of device: DeviceID, to request: inout PrefetchRequest) {
-        if residents.mailboxes[device]?.isRead != true { request.mailboxes.insert(device) }
+    /// The number of ids that a device is given at most for broadcasts in one batch, or for tombstones. Where they do not suffice,
+    /// the device is processed again.
+    private static let idsOfBroadcasts = 128
+
+    /// - Parameter ids: The number of ids that a command gives to the device at most.
+    private func addMailbox(of device: DeviceID, ids: Int = 0, to request: inout PrefetchRequest) {
+        let resident = residents.mailboxes[device]
+        let isRead = resident?.isRead == true
+        if !isRead { request.mailboxes.insert(device) }
+        guard nodes != nil else { return }
+        request.locks[device, default: MailboxLock()].ids += ids
+        request.locks[device]?.revision = isRead ? resident?.revision : nil
     }
 
     /// Most acknowledged ids are queued in a mailbox in memory, and need not be read.
@@ -72,7 +97,7 @@ extension MailboxService {
             again.audiences = changed
             batch.prefetch(try store.prefetch(again))
         }
-        for device in request.mailboxes {
+        for device in request.mailboxes.union(found.changed) {
             let resident = residents.mailboxes[device] ?? ResidentMailbox(device)
             counting(resident) { $0.read(found) }
             residents.mailboxes[device] = resident

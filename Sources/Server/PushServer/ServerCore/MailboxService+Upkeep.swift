@@ -9,6 +9,9 @@ extension MailboxService {
     nonisolated package func start() {
         loop.execute { self.assumeIsolated { $0.upkeep(sweepFrom: nil) } }
         loop.execute { self.assumeIsolated { $0.pruneRound() } }
+        guard let nodes else { return }
+        nodes.carrier.receive(at: nodes.store.node, receive)
+        loop.execute { self.assumeIsolated { $0.beatRound() } }
     }
 
     /// Sweeps the first 2,000 queued notifications at once, since the clock was advanced; the periodic task sweeps the others.
@@ -108,6 +111,7 @@ extension MailboxService {
 
     /// Notifies a connected device's wire that the browser registrations of the device have changed.
     nonisolated package func registrationsChanged(of device: DeviceID) {
+        if nodes != nil, presence.connection(of: device) == nil { return wakeElsewhere([device]) }
         loop.execute {
             self.assumeIsolated { $0.connections.sessions[device]?.connection.registrationsChanged() }
         }
@@ -152,6 +156,7 @@ struct MailboxFailureMessages: Sendable {
     let commit = RepeatedMessage("a batch could not be committed")
     let lostLines = RepeatedMessage("timelines will lack lines")
     let lists = RepeatedMessage("who is in a list is asked again")
+    let beats = RepeatedMessage("the state of the nodes could not be read", level: .warning)
 }
 
 /// Commits, and what becomes of commands whose batch could not be committed.
@@ -168,7 +173,7 @@ extension MailboxService {
     func withHealthTracking(_ work: () throws -> Void) throws {
         try health.requireSound()
         do { try work() } catch {
-            health.failed(error, at: clock())
+            if (error as? any StoreFailure)?.isConflict != true { health.failed(error, at: clock()) }
             throw error
         }
         guard health.failure != nil else { return }

@@ -23,6 +23,9 @@ package actor MailboxService {
     nonisolated let metrics = MailboxMetrics()
     nonisolated let changing = ChangingAudiences()
     let store: any NotificationStore
+    /// The ports of a node of several; `nil` over a store that one process uses.
+    nonisolated let nodes: NodePorts?
+    nonisolated let attempts = AttemptQueue()
     /// The directory of the apps by which extensions are counted; `nil` where they are counted together.
     let apps: AppDirectory?
     /// The source of lists' members; `nil` where there are no lists.
@@ -46,6 +49,8 @@ package actor MailboxService {
     var counts = MailboxCounts()
     /// The live connections of devices.
     var connections = LiveConnections()
+    /// The other nodes.
+    var others = OtherNodes()
     let settings: Settings
 
     /// A device's live connection.
@@ -58,6 +63,8 @@ package actor MailboxService {
         var seenAt: Timestamp
         /// The device's topics at its login.
         var topics: Set<TopicNumber> = []
+        /// The last batch of its mailbox that it knows; of a node of several.
+        var progress = SessionProgress(openedAt: 0)
     }
 
     /// The service's limits and intervals.
@@ -109,7 +116,8 @@ package actor MailboxService {
     /// Creates a service over a store, and makes its ceiling of ids durable; ``start()`` begins the periodic tasks.
     ///
     /// - Parameters:
-    ///   - node: This server's number in its ids, `0 ... 511`.
+    ///   - node: This server's number in its ids, `0 ... 511`; a ``NodeStore`` has its own.
+    ///   - carrier: Carries messages to other nodes; `nil` for a server that is alone.
     ///   - loop: An event loop for the service alone: it blocks for the store.
     ///   - apps: The directory that names the apps in metrics.
     ///   - lists: The source of the members of broadcasts' lists.
@@ -117,7 +125,7 @@ package actor MailboxService {
     /// - Throws: An error when the store cannot be read or written.
     package init(
         store: any NotificationStore, node: UInt16, loop: any EventLoop, settings: Settings, apps: AppDirectory? = nil,
-        lists: (any RecipientLists)? = nil, received: ReceivedRequests? = nil,
+        lists: (any RecipientLists)? = nil, received: ReceivedRequests? = nil, carrier: (any NodeCarrier)? = nil,
         clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) throws {
         self.store = store
@@ -131,7 +139,8 @@ package actor MailboxService {
         self.logger = logger
         refusals = RefusalLog(logger: logger, at: clock())
         (upkeep.startedAt, upkeep.devicesNotedAt) = (clock(), clock())
-        ids = try NotificationIDSource(store: store, node: node, clock: clock)
+        nodes = (store as? any NodeStore).map { NodePorts(store: $0, carrier: carrier ?? OneNodeCarrier()) }
+        ids = try NotificationIDSource(store: store, node: nodes?.store.node ?? node, clock: clock)
     }
 
     /// The number of mailboxes in memory.
@@ -160,6 +169,11 @@ package actor MailboxService {
         let now = clock()
         guard let id = ids.next(now: now) else { return nil }
         let connection = presence.connection(of: acceptance.subject.device)
+        if connection == nil, nodes != nil {
+            let record = Self.record(acceptance, id: id, now: now, expiresAt: nil)
+            attemptElsewhere(NodeAttempt(record, team: acceptance.app.team, topic: acceptance.app.topic))
+            return id
+        }
         let push = queue.enqueue(
             note: {
                 let record = Self.record(acceptance, id: id, now: now, expiresAt: nil)
@@ -238,6 +252,21 @@ package actor MailboxService {
     }
 
     private func process(_ commands: [MailboxCommand]) throws {
+        var attempt = 1
+        while true {
+            do { return try processOnce(commands) } catch let error as any StoreFailure
+                where error.isConflict && attempt < Self.conflictLimit
+            {
+                attempt += 1
+                NodeMetrics.conflict()
+            }
+        }
+    }
+
+    /// The number of times that a batch is tried whose transaction another node's is in the way of.
+    private static let conflictLimit = 5
+
+    private func processOnce(_ commands: [MailboxCommand]) throws {
         let notes =
             commands.contains(where: \.looksAtNotes) ? queue.takeNotes(limit: MailboxCommandQueue.noteLimit) : []
         var batch = MailboxBatch()
@@ -246,11 +275,13 @@ package actor MailboxService {
                 try ids.renew()
                 try prefetch(commands, &batch)
                 for queued in notes { batch.write(queued) }
+                endLostSessions(&batch)
                 for command in commands { decide(command, &batch) }
                 // Commands that change only memory need no commit, and no caller waits for one.
                 if !batch.changes.isEmpty { try metrics.committing { try store.apply(batch.changes) } }
             }
         } catch {
+            nodes?.store.abandon()
             queue.restore(notes)
             counts.sentLines.failed()
             endBatch { $0.failed() }
@@ -260,9 +291,11 @@ package actor MailboxService {
         received?.committed(batch.changes)
         feed.committed(batch.changes)
         counts.sentLines.committed()
+        if batch.changes.isEmpty { nodes?.store.abandon() } else { enter(rows: batch.rows, &batch.effects) }
         for change in batch.effects.sessionChanges { enter(change) }
         endBatch { $0.committed() }
         batch.effects.release()
+        announce(batch.effects.messages(by: batch.rows))
         metrics.accepted(commands)
         for (line, app) in batch.extended {
             counts.extensionCounts.count(line, of: app.flatMap { apps?.lastKnown($0) })

@@ -27,6 +27,10 @@ final class NotificationIDSource: Sendable {
     func renew() throws {
         let now = clock()
         guard renewAt.withLock({ now >= $0 }) else { return }
+        try raiseCeiling(at: now)
+    }
+
+    private func raiseCeiling(at now: Timestamp) throws {
         let ceiling = generator.withLock { $0.ceiling(until: now + Self.reach) }
         try store.apply([.raiseHighWater(to: ceiling)])
         generator.withLock { $0.raiseCeiling(to: ceiling) }
@@ -34,4 +38,14 @@ final class NotificationIDSource: Sendable {
     }
 
     func next(now: Timestamp) -> NotificationID? { generator.withLock { $0.next(now: now) } }
+
+    /// Takes ids for a batch whose mailboxes other nodes change too. Called by the service only.
+    ///
+    /// The ids are whole milliseconds, so that a fast succession of batches may use them up before their time.
+    func reserve(_ count: Int, now: Timestamp) throws -> NotificationIDBlock {
+        while true {
+            if let block = generator.withLock({ $0.reserve(count, now: now) }) { return block }
+            try raiseCeiling(at: now)
+        }
+    }
 }

@@ -6,6 +6,8 @@ import PushCore
 /// changes applied. A store decides nothing. Other reads come from any component.
 package protocol NotificationStore: Sendable {
     /// Reads the state that a batch needs, in one transaction. Sees every change that was applied before.
+    ///
+    /// A ``NodeStore`` keeps the transaction open where the request has locks.
     func prefetch(_ request: PrefetchRequest) throws -> Prefetched
 
     /// Makes the changes, in order, in one transaction, and makes that durable: synced to the disk when this returns.

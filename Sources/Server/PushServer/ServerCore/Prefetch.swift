@@ -20,6 +20,11 @@ package struct PrefetchRequest: Hashable, Sendable {
     /// The audiences of ``audiences`` whose cursor, subscriptions and registrations are known: only their broadcasts
     /// are read.
     package var known: [DeviceID: DeviceAudience] = [:]
+    /// The mailboxes whose rows are locked, of a ``NodeStore`` only. Those that have another revision than in memory are read
+    /// too.
+    package var locks: [DeviceID: MailboxLock] = [:]
+    /// The ids from which those of the locked mailboxes are given; set where ``locks`` is not empty.
+    package var block: NotificationIDBlock?
 
     /// Creates a request for nothing.
     package init(acceptedSince: Timestamp) { self.acceptedSince = acceptedSince }
@@ -27,6 +32,7 @@ package struct PrefetchRequest: Hashable, Sendable {
     /// Whether nothing is requested.
     package var isEmpty: Bool {
         identities.isEmpty && mailboxes.isEmpty && notifications.isEmpty && secretHashes.isEmpty && audiences.isEmpty
+            && locks.isEmpty
     }
 }
 
@@ -58,6 +64,10 @@ package struct Prefetched: Hashable, Sendable {
     package var broadcasts: [NotificationID: BroadcastRecord] = [:]
     /// The apps of the registrations in the audiences.
     package var apps: [AppID: RegisteredApp] = [:]
+    /// The rows of the locked mailboxes, after the reservation of ids.
+    package var rows: [DeviceID: MailboxRow] = [:]
+    /// The locked mailboxes that were read, since another node has changed them.
+    package var changed: Set<DeviceID> = []
 
     /// Creates the result of a store without any of the rows.
     package init() {}

@@ -12,6 +12,8 @@ final class ResidentMailbox {
     private var mailbox = Mailbox()
     /// Whether ``read(_:)`` has loaded the store's rows.
     private(set) var isRead = false
+    /// The last batch that the mailbox in memory contains, where several nodes change mailboxes.
+    var revision: Int64 = 0
     /// The ids of queued notifications that were written to a connection since the last login.
     private var inFlight: Set<NotificationID> = []
     /// The ids in flight before the batch that is under way; `nil` unless the batch concerns this mailbox.
@@ -45,6 +47,8 @@ final class ResidentMailbox {
 
     /// Records that these were written to the device's connection: a fact, whatever the outcome of the batch under way.
     func sent(_ ids: [NotificationID]) {
+        // A session may write what another node has queued.
+        if isRead, revision > 0, !ids.allSatisfy(mailbox.contains) { isRead = false }
         let waiting = isRead ? ids.filter(mailbox.contains) : ids
         mailbox.sent(waiting)
         inFlight.formUnion(waiting)

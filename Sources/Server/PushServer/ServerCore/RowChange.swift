@@ -29,6 +29,10 @@ package enum RowChange: Hashable, Sendable {
     case appendLine(TimelineEntry, to: NotificationID)
     /// Moves the position up to which a device's broadcasts were processed.
     case moveCursor(DeviceID, to: Int64)
+    /// Records that a node has the session of a device, with its epoch. The mailbox's row is locked.
+    case openSession(DeviceID, node: UInt16, epoch: UInt64)
+    /// Records that a device has no session, unless it has opened a later one than that of the epoch.
+    case closeSession(DeviceID, epoch: UInt64)
     /// Makes the ceiling of ids durable; a lower one changes nothing.
     case raiseHighWater(to: Int64)
     /// Records that timelines of a team were not recorded.

@@ -65,11 +65,15 @@ package protocol StoreFailure: Error {
     var reason: String { get }
     /// Whether the store's file is damaged.
     var isDamage: Bool { get }
+    /// Whether the transaction failed because of another node's: nothing has changed, and it may be tried again at once.
+    var isConflict: Bool { get }
 }
 
 extension StoreFailure {
     /// No damage by default: most failures are temporary.
     package var isDamage: Bool { false }
+    /// No conflict by default.
+    package var isConflict: Bool { false }
 }
 
 /// An error: the store's file was found to be damaged before, and nothing was tried.

@@ -36,6 +36,8 @@ struct RowWriter {
             hot.cursor.bind(device.column)
             hot.cursor.bind(sequence)
             try hot.cursor.run()
+        // One process uses the file: its sessions are in memory.
+        case .openSession, .closeSession: break
         case .raiseHighWater(let ceiling): try raiseHighWater(to: ceiling)
         case .noteUnrecorded(let span): try insert(span)
         }

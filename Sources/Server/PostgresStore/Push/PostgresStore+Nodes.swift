@@ -1,0 +1,81 @@
+import PushCore
+import PushServer
+
+extension PostgresStore: NodeStore {
+    /// Ends the transaction of the batch, and with it the locks of its mailboxes.
+    package func abandon() { mailboxes?.abandon() }
+
+    /// Writes the node's row and reads the others', in one round trip.
+    package func beat(after sequence: Int64?, then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void)
+    {
+        let state: [PostgresParameter] = [
+            PostgresParameter(Int64(node)), PostgresParameter(run),
+            PostgresParameter(Int64(clamping: register.registerVersion)),
+            PostgresParameter(program),
+        ]
+        pool.readStatements(
+            { [node] connection in
+                let rows = try connection.pipeline([
+                    .init(Self.beatSQL, state),
+                    .init("SELECT id, run, beat_at > clock_timestamp() - interval '5 seconds' FROM node_state"),
+                    .init(
+                        "DELETE FROM missed_wakeup WHERE node = $1 RETURNING device", [PostgresParameter(Int64(node))]),
+                    .init("SELECT value FROM meta WHERE key = 'fanout'"),
+                    // What is added between the two is read again by the next beat.
+                    .init(
+                        "SELECT DISTINCT topic FROM broadcast_topic WHERE sequence > $1",
+                        [PostgresParameter(sequence ?? .max)]),
+                ])
+                var beat = NodeBeat(sequence: try rows[3].first?[0] ?? 0, topics: try rows[4].map { try $0[0] })
+                for row in rows[1] {
+                    beat.nodes[UInt16(try row[0] as Int64)] = NodeBeat.Node(run: try row[1], isAlive: try row[2])
+                }
+                beat.missed = Set(try rows[2].map { try $0[0] })
+                return beat
+            }, then: complete)
+    }
+
+    private static let beatSQL = """
+        INSERT INTO node_state(id, run, beat_at, register_version, program) VALUES($1, $2, clock_timestamp(), $3, $4)
+        ON CONFLICT (id) DO UPDATE SET run = excluded.run, beat_at = excluded.beat_at,
+            register_version = excluded.register_version, program = excluded.program
+        """
+
+    /// Adds a row for each device, in the order of the rows' keys.
+    package func addMissed(_ devices: [UInt16: Set<DeviceID>], then complete: @escaping @Sendable (Bool) -> Void) {
+        let rows = devices.flatMap { node, devices in devices.map { (node: Int64(node), device: $0) } }
+            .sorted { ($0.node, $0.device) < ($1.node, $1.device) }
+        pool.readStatements({ connection in
+            _ = try connection.run(
+                .init(
+                    """
+                    INSERT INTO missed_wakeup SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING
+                    """, [.int8s(rows.map(\.node)), .devices(rows.map(\.device))]))
+        }) { result in
+            if case .success = result { complete(true) } else { complete(false) }
+        }
+    }
+
+    /// Reads the rows by their keys.
+    package func rows(
+        of devices: [DeviceID], then complete: @escaping @Sendable (Result<[DeviceID: MailboxRow], any Error>) -> Void
+    ) {
+        pool.readStatements(
+            { connection in
+                try MailboxLocks.rows(
+                    try connection.run(
+                        .init(
+                            """
+                            SELECT device, last_id, revision, node::bigint, epoch FROM mailbox
+                            WHERE device = ANY($1::bigint[])
+                            """, [.devices(devices)])))
+            }, then: complete)
+    }
+
+    /// Records that this node has ended, so that the others need not wait for it.
+    func endRun() throws {
+        try mailboxes?.read { [node] connection in
+            _ = try connection.run("UPDATE node_state SET beat_at = '-infinity' WHERE id = $1", Int64(node))
+        }
+    }
+}

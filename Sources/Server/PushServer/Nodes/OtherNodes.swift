@@ -1,0 +1,87 @@
+import Metrics
+import Networking
+import PushCore
+import Synchronization
+
+/// The store and the carrier of a node.
+struct NodePorts: Sendable {
+    let store: any NodeStore
+    let carrier: any NodeCarrier
+}
+
+/// The other nodes, as the last beat told of them. A value.
+struct OtherNodes {
+    private var nodes: [UInt16: NodeBeat.Node] = [:]
+    /// The number of the last broadcast that was read; `nil` before the first beat.
+    private(set) var sequence: Int64?
+    /// Whether the store is being asked.
+    var isBeating = false
+    /// Whether the store is to be asked again at once.
+    var isBeatWanted = false
+    /// The tasks that wait for the next answer of the store.
+    var readers: [CheckedContinuation<Void, Never>] = []
+    /// Devices that were not announced to their nodes, and are not recorded in the store yet.
+    var missed: [UInt16: Set<DeviceID>] = [:]
+    var isWritingMissed = false
+
+    /// The nodes that run, this one among them.
+    var alive: Set<UInt16> { Set(nodes.filter(\.value.isAlive).keys) }
+
+    func isAlive(_ node: UInt16) -> Bool { nodes[node]?.isAlive == true }
+
+    /// Records the state of the nodes.
+    ///
+    /// - Returns: Whether a node's run has ended since the last beat.
+    mutating func receive(_ beat: NodeBeat) -> Bool {
+        let hasEnded = nodes.contains { node, state in
+            state.isAlive && (beat.nodes[node]?.isAlive != true || beat.nodes[node]?.run != state.run)
+        }
+        nodes = beat.nodes
+        sequence = beat.sequence
+        return hasEnded
+    }
+
+    /// Lets the next beat count every run as another one.
+    mutating func forgetRuns() { for node in nodes.keys { nodes[node]?.run = -1 } }
+}
+
+/// Attempts whose device's node is looked for. Thread-safe and bounded.
+final class AttemptQueue: Sendable {
+    static let limit = 8_192
+    private let attempts = Mutex<[NodeAttempt]>([])
+
+    func append(_ attempt: NodeAttempt) -> MailboxCommandQueue.EnqueueResult {
+        attempts.withLock { attempts in
+            guard attempts.count < Self.limit else { return .full }
+            attempts.append(attempt)
+            return attempts.count == 1 ? .wake : .queued
+        }
+    }
+
+    func takeAll() -> [NodeAttempt] {
+        attempts.withLock { attempts in
+            defer { attempts = [] }
+            return attempts
+        }
+    }
+}
+
+/// The metrics of a node among others.
+enum NodeMetrics {
+    static func sent(_ count: Int, _ answer: CarrierAnswer) {
+        let outcome =
+            switch answer {
+            case .received: "received"
+            case .unanswered: "unanswered"
+            case .noNode: "no_node"
+            }
+        Counter(label: "aldaba_node_messages_total", dimensions: [("outcome", outcome)]).increment(by: count)
+    }
+
+    static func missed(_ count: Int) { Counter(label: "aldaba_missed_wakeups_total").increment(by: count) }
+
+    static func nodes(_ count: Int) { Gauge(label: "aldaba_nodes").record(count) }
+
+    /// A batch was tried again, since another node's transaction was in its way.
+    static func conflict() { Counter(label: "aldaba_transaction_conflicts_total").increment() }
+}
