@@ -108,6 +108,9 @@ let server: [Target] = [
     part(
         "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
         grdbSQLite, logging),
+    part(
+        "NATSCarrier", in: "Server", "Networking", "PushCore", "PushServer", crypto, nioCore, nioPosix, nioSSL, logging,
+        metrics),
     part("PostgresStore", in: "Server", "APNsProtocol", "CPQ", "FCMProtocol", "PushCore", "PushServer"),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol",
@@ -202,8 +205,8 @@ let command: [Target] = [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaConfiguration",
             "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol",
             "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
-            "RelayAgent", "RelayProtocol", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling", "TodoList",
-            "PictureService", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient, argumentParser, yams,
+            "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling",
+            "TodoList", "PictureService", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient, argumentParser, yams,
             logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]
@@ -294,6 +297,7 @@ let testTargets: [Target] = [
     tests(
         "SQLiteStore", in: "Server", "APNsProtocol", "HubProtocol", "HubServer", "Platform", "PowerCut", "PushCore",
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
+    tests("NATSCarrier", in: "Server", "PushCore", "PushServer", crypto),
     tests(
         "PostgresStore", in: "Server", "PushCore", "PushServer", "StoreContract", "StoreMemory", nioPosix, logging),
     tests(

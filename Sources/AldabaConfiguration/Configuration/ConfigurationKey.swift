@@ -171,8 +171,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             .legacyFeedbackPort, .sharedPort, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .acceptAnyCredential, .acceptAnyToken,
-            .testNetwork, .postgres, .nats, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota, .fcmDeviceQuota,
-            .legacyFCM,
+            .testNetwork, .postgres, .nats, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota,
+            .fcmDeviceQuota, .legacyFCM,
             .topicQuota,
             .webhookNetworks, .relayWakeHub,
             .hubBroadcastMinimum:

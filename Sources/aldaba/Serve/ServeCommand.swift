@@ -24,7 +24,7 @@ struct ServeCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let values = try settings.values(environment: environment)
         let configuration = try ServerConfiguration(values, environment: environment)
-        if check { return try Self.check(configuration) }
+        if check { return try await Self.check(configuration) }
         SupervisorWatch.begin(environment: environment)
         LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
         values.warn(Logger(label: "aldaba.serve"))

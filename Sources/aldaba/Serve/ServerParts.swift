@@ -27,6 +27,8 @@ struct ServerParts: Sendable {
     let web: WebRegistrations
     let environment: PushEnvironment
     let mailboxes: MailboxService
+    /// What a node of several has besides; `nil` for a server that is alone.
+    let node: NodeParts?
     let relay: RelayBroker
     let presence: HubPresence
     let broadcasts: Broadcasts
@@ -63,8 +65,9 @@ struct ServerParts: Sendable {
         self.clock = clock
         senderTime = testClock.time(ofMachine:)
         databases = try ServerDatabases(
-            configuration.folder, isNode: configuration.values.text(.nats) != nil, logger: logger)
+            configuration.folder, isNode: try NodeParts.address(configuration.values) != nil, logger: logger)
         let (store, relayDatabase) = (databases.store, databases.relay)
+        node = try NodeParts(configuration, store: store, logger: logger)
         let sealingKeys = try SealingKeys.ensure(configuration.folder.sealingKeys).wrappedValue
         guard let sealer = DeviceTokenSealer(keys: sealingKeys),
             let accessTokens = AccessTokenSealer(secrets: sealingKeys)
@@ -93,7 +96,7 @@ struct ServerParts: Sendable {
         mailboxes = try MailboxService(
             store: store, node: 0, loop: MultiThreadedEventLoopGroup(numberOfThreads: 1).next(),
             settings: MailboxService.Settings(), apps: apps, lists: hubLists, received: controls?.received,
-            clock: clock, logger: logger)
+            carrier: node?.carrier, clock: clock, logger: logger)
         if let controls {
             acceptor = RecordingAcceptor(mailboxes, received: controls.received)
             testClock.follow(mailboxes.clockAdvanced)

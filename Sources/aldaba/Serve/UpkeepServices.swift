@@ -21,6 +21,7 @@ struct CoreService: Service, CustomStringConvertible {
         parts.mailboxes.start()
         try? await gracefulShutdown()
         await parts.mailboxes.stop()
+        parts.node?.carrier.stop()
         try parts.databases.close()
     }
 }

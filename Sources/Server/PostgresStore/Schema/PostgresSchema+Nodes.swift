@@ -8,6 +8,7 @@ extension PostgresSchema {
         CREATE TABLE missed_wakeup(node bigint, device bigint, PRIMARY KEY (node, device));
         CREATE TABLE duty(name text PRIMARY KEY, node bigint NOT NULL, until timestamptz NOT NULL);
         CREATE TABLE shared_secret(name text PRIMARY KEY, content text NOT NULL);
+        INSERT INTO meta VALUES ('cluster', (random() * 9e15)::bigint);
         """
     ]
 }

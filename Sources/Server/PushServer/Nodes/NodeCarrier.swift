@@ -30,7 +30,7 @@ package struct NodeAttempt: Hashable, Sendable {
     }
 
     /// The notification as the device gets it.
-    var outgoing: OutgoingNotification {
+    package var outgoing: OutgoingNotification {
         OutgoingNotification(
             id: record.id, apnsID: record.apnsID ?? ServerAPNsID.apnsID(of: record.id), team: team, topic: topic,
             environment: record.subject.environment, lane: record.lane, pushType: record.pushType,

@@ -1,0 +1,21 @@
+extension PostgresStore {
+    /// A name that no other database has, of the nodes together.
+    package func clusterName() throws -> String {
+        let number: Int64? = try writer.read { try $0.run("SELECT value FROM meta WHERE key = 'cluster'").first?[0] }
+        guard let number else { throw PostgresError(code: nil, message: "the database has no name for its nodes") }
+        return String(UInt64(bitPattern: number), radix: 36)
+    }
+
+    /// A secret that the nodes share.
+    ///
+    /// - Parameter own: The secret of this node, which becomes that of all where there is none; `nil` where it has none.
+    /// - Returns: The secret of all; `nil` where nobody has one.
+    package func sharedSecret(_ name: String, own: String?) throws -> String? {
+        try writer.transaction { connection in
+            if let own {
+                try connection.run("INSERT INTO shared_secret VALUES($1, $2) ON CONFLICT DO NOTHING", name, own)
+            }
+            return try connection.run("SELECT content FROM shared_secret WHERE name = $1", name).first?[0]
+        }
+    }
+}
