@@ -206,7 +206,8 @@ let command: [Target] = [
             "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol",
             "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
             "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling",
-            "TodoList", "PictureService", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient, argumentParser, yams,
+            "TodoList", "PictureService", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
+            argumentParser, yams,
             logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]

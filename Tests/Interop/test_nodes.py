@@ -34,7 +34,7 @@ class Nodes:
     """Servers on a database, the first of which has the test's app and key."""
 
     def __init__(self, folder, name, count, *flags):
-        self.database = PostgresServer("fsync=off").start()
+        self.database = PostgresServer().start()
         self.nats = NATSServer().start()
         self.servers = []
         for number in range(count):
@@ -86,3 +86,195 @@ def test_a_push_at_one_server_reaches_a_device_at_the_other(nodes):
             got = channel.notification()
             channel.acknowledge_selectively([got.persistent_id])
     provider.close()
+
+
+def accept(provider, token, text, **headers):
+    """A push that must be accepted; its id."""
+    answer = provider.post(token, {"aps": {"alert": text}}, **headers)
+    assert answer.status == 200, answer.reason
+    return answer.apns_id
+
+
+def alert(notification):
+    return json.loads(notification.payload)["aps"]["alert"]
+
+
+@pytest.fixture
+def providers(nodes):
+    made = [nodes.provider(0), nodes.provider(1)]
+    device, token = nodes.enrol(0)
+    for provider in made:
+        wait_until(lambda: provider.post(token, {"aps": {"alert": "x"}}).status == 200, "both know the key")
+    yield made
+    for provider in made:
+        provider.close()
+
+
+def test_any_server_takes_any_push_and_the_order_of_each_device_is_kept(nodes, providers):
+    devices = [nodes.enrol(number % 2) for number in range(4)]
+    channels = [nodes.connected(1 - number % 2, device) for number, (device, _) in enumerate(devices)]
+    for number in range(40):
+        accept(providers[number % 2], devices[number % 4][1], str(number))
+    for number, channel in enumerate(channels):
+        with channel:
+            got = channel.notifications(10)
+            assert [alert(each) for each in got] == [str(each) for each in range(number, 40, 4)]
+            channel.acknowledge_selectively([each.persistent_id for each in got])
+            assert channel.nothing_more() == []
+    wait_until(lambda: nodes.database.query("SELECT count(*) FROM pending JOIN device ON device.id = pending.device "
+                                            f"WHERE device.id IN ({', '.join(str(d[0][0]) for d in devices)})") == "0",
+               "nothing is queued")
+
+
+def test_a_push_that_is_never_stored_reaches_a_device_at_the_other_server(nodes, providers):
+    device, token = nodes.enrol(0)
+    missed = accept(providers[0], token, "missed", **{"apns-expiration": "0"})
+    with nodes.connected(1, device) as channel:
+        sent = accept(providers[0], token, "now", **{"apns-expiration": "0"})
+        got = channel.notification()
+        assert alert(got) == "now"
+        channel.acknowledge_selectively([got.persistent_id])
+        control = nodes.servers[0].control(nodes.key)
+        wait_until(lambda: control.states(sent) == ["accepted", "sent", "acked"], "the timeline says so")
+        wait_until(lambda: control.states(missed) == ["accepted", "dropped(offline)"], "so does that of the other")
+
+
+def test_the_newest_connection_of_a_device_is_the_one(nodes, providers):
+    device, token = nodes.enrol(0)
+    with nodes.connected(0, device) as first, nodes.connected(1, device) as second:
+        first.closed_by_server()
+        accept(providers[0], token, "for the second")
+        assert alert(second.notification()) == "for the second"
+        with nodes.connected(0, device) as third:
+            assert alert(third.notification()) == "for the second", "it was not acknowledged"
+            second.closed_by_server()
+
+
+def test_a_revoked_key_and_device_count_at_both_servers(nodes):
+    team, topic = "LATERTEAM1", "com.example.later"
+    first = nodes.servers[0]
+    first.add_app(topic, team)
+    key = first.add_key(team)
+    sender = nodes.servers[1].provider(key, topic)
+    control = first.control(key)
+    device = control.enrol()
+    token = control.token(device, topic, team, "production")
+    wait_until(lambda: sender.post(token, {"aps": {"alert": "x"}}).status == 200, "the other server knows the key")
+    with nodes.connected(1, device) as channel:
+        first.aldaba("device", "revoke", str(device[0]))
+        channel.closed_by_server(5)
+    first.aldaba("key", "revoke", key.key_id)
+    wait_until(lambda: sender.post(token, {"aps": {"alert": "x"}}).status == 403, "the key is revoked there", 2)
+    sender.close()
+
+
+def test_without_nats_nothing_is_lost_and_all_is_late_by_a_moment(nodes, providers):
+    device, token = nodes.enrol(0)
+    with nodes.connected(1, device) as channel:
+        accept(providers[0], token, "direct")
+        assert alert(channel.notification()) == "direct"
+        nodes.nats.kill()
+        try:
+            began = time.monotonic()
+            for number in range(20):
+                accept(providers[0], token, str(number))
+            got = channel.notifications(20, timeout=10)
+            took = time.monotonic() - began
+            assert [alert(each) for each in got] == [str(number) for number in range(20)]
+            assert took < 8, f"they took {took} s"
+            assert metric(nodes.servers[0], "aldaba_missed_wakeups_total") > 0
+        finally:
+            nodes.nats.start()
+        wait_until(lambda: all(metric(server, "aldaba_carrier_connected") == 1 for server in nodes.servers), "both are back")
+        before = metric(nodes.servers[0], "aldaba_node_messages_total", outcome="received")
+        accept(providers[0], token, "direct again")
+        assert alert(channel.notification()) == "direct again"
+        wait_until(
+            lambda: metric(nodes.servers[0], "aldaba_node_messages_total", outcome="received") > before, "by NATS")
+
+
+def test_a_server_that_dies_takes_nothing_with_it(nodes, providers):
+    device, token = nodes.enrol(0)
+    first, second = nodes.servers
+    with nodes.connected(1, device) as channel:
+        accept(providers[0], token, "before")
+        assert alert(channel.notification()) == "before"
+        kill(second.process.pid)
+        second.process.wait(10)
+        accept(providers[0], token, "while it was dead")
+    with nodes.connected(0, device) as channel:
+        assert [alert(each) for each in channel.notifications(2)] == ["before", "while it was dead"]
+        wait_until(lambda: metric(first, "aldaba_nodes") == 1, "the other one is known to be dead")
+        accept(providers[0], token, "live")
+        assert alert(channel.notification()) == "live"
+        second.start()
+        wait_until(nodes.know_each_other, "the nodes know each other")
+        provider = nodes.provider(1)
+        accept(provider, token, "from the new one")
+        assert alert(channel.notification()) == "from the new one"
+        provider.close()
+
+
+def test_a_server_with_other_keys_or_without_a_database_is_refused(nodes, tmp_path):
+    def refusal(folder, *arguments):
+        done = subprocess.run(
+            [str(BINARY), "serve", "--data", str(folder), *map(str, arguments)], env=clean_environment(),
+            capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 3, done.stderr
+        return done.stderr
+
+    (other := tmp_path / "other").mkdir(mode=0o700)
+    (other / "token.key").write_text("ab" * 32 + "\n")
+    (other / "token.key").chmod(0o600)
+    database = ("--postgres", nodes.database.url)
+    assert "are not those of the other servers" in refusal(other, *database, "--nats", nodes.nats.url)
+    assert "set postgres too" in refusal(tmp_path / "none", "--nats", nodes.nats.url)
+    assert "write nats://HOST:4222" in refusal(tmp_path / "none", *database, "--nats", "localhost")
+
+
+def test_serve_check_says_what_is_wrong_with_nats(nodes, tmp_path):
+    def check(url):
+        return subprocess.run(
+            [str(BINARY), "serve", "--check", "--data", str(tmp_path / "none"), "--postgres", nodes.database.url, "--nats", url],
+            env=clean_environment(), capture_output=True, text=True, timeout=60, check=False)
+
+    assert check(nodes.nats.url).returncode == 0
+    done = check("nats://127.0.0.1:1")
+    assert done.returncode == 3 and "the NATS server 127.0.0.1:1 cannot be used" in done.stderr
+    guarded = NATSServer("--user", "ana", "--pass", "secret").start()
+    try:
+        assert "Authorization Violation" in check(guarded.url).stderr
+        assert check(guarded.url.replace("//", "//ana:secret@")).returncode == 0
+    finally:
+        guarded.remove()
+
+
+def test_nats_over_tls_with_a_user(nodes, tmp_path):
+    """The certificate is that of the test's servers, which names localhost; the authority is the test's."""
+    certificates = nodes.servers[0].certificates
+    nats = NATSServer(
+        "--tls", "--tlscert", certificates.server, "--tlskey", certificates.key, "--user", "ana", "--pass", "secret",
+        credentials="ana:secret@", scheme="tls", query=f"?ca={certificates.ca}").start()
+    nodes.database.query("CREATE DATABASE tls")
+    database = nodes.database.url.replace("/postgres?", "/tls?")
+    servers = [
+        OwnServer(tmp_path / str(number), f"test_nodes_tls_{number}", "--postgres", database, "--nats", nats.url)
+        for number in range(2)]
+    try:
+        with servers[0], servers[1]:
+            servers[0].add_app()
+            wait_until(lambda: all(metric(server, "aldaba_carrier_connected") == 1 for server in servers), "both are connected")
+            wait_until(lambda: metric(servers[0], "aldaba_nodes") == 2, "they know each other")
+            control = servers[0].control()
+            device = control.enrol()
+            token = control.token(device, TOPIC, TEAM, "production")
+            provider = servers[0].provider()
+            channel = Device(servers[1].ready["mcs"], servers[1].ready["ca"])
+            channel.login(Identity(*device))
+            with channel:
+                accept(provider, token, "sealed and encrypted")
+                assert alert(channel.notification()) == "sealed and encrypted"
+            provider.close()
+            assert "secret" not in "".join(server.log.read_text() for server in servers)
+    finally:
+        nats.remove()

@@ -13,7 +13,7 @@ package enum HubRegister {
     package static func withDatabase<Result>(
         _ folder: DataFolder, _ body: (HubDatabase) async throws -> Result
     ) async throws -> Result {
-        guard FileManager.default.fileExists(atPath: folder.database) else { throw ServerRegister.isNoServers(folder) }
+        guard try FolderStore.isThere(in: folder) else { throw ServerRegister.isNoServers(folder) }
         let known = KnownDatabases(folder)
         try known.requireNotLost(.hub)
         let database = try HubDatabase(path: folder.hubDatabase)

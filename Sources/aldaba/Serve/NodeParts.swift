@@ -6,7 +6,7 @@ import PostgresStore
 import PushCore
 import PushServer
 
-/// What a server has that is a node of several: the messages to the others, and the keys that all share.
+/// The carrier and the keys that a server shares with the other nodes.
 struct NodeParts: Sendable {
     let carrier: NATSCarrier
 

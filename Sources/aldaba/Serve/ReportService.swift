@@ -26,7 +26,9 @@ struct ReportService: Service, CustomStringConvertible {
     func run() async throws {
         let sweep = parts.reportSweep
         await cancelWhenGracefulShutdown {
-            while (try? await Task.sleep(for: .seconds(1))) != nil { await sweep.round() }
+            while (try? await Task.sleep(for: .seconds(1))) != nil {
+                if parts.mailboxes.hasDuties { await sweep.round() }
+            }
         }
     }
 }

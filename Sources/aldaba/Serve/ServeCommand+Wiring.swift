@@ -99,7 +99,11 @@ extension ServeCommand {
             services.append(
                 LegacyService(parts: core, configuration: configuration, budget: budget, tls: tls, ports: ports))
         }
-        services += [RegisterWatchService(parts: core), TopicService(broadcasts: core.broadcasts, logger: logger)]
+        services += [
+            RegisterWatchService(parts: core),
+            TopicService(
+                broadcasts: core.broadcasts, isOnDuty: { core.mailboxes.hasDuties }, logger: logger),
+        ]
         services += [
             MediaSweepService(store: media.store), MallocTrimService(),
             DatabaseReadingService(databases: core.databases), MetricsHistoryService(recorder: recorder),

@@ -27,7 +27,7 @@ struct ServerParts: Sendable {
     let web: WebRegistrations
     let environment: PushEnvironment
     let mailboxes: MailboxService
-    /// What a node of several has besides; `nil` for a server that is alone.
+    /// The parts of a node of several; `nil` for a server that is alone.
     let node: NodeParts?
     let relay: RelayBroker
     let presence: HubPresence

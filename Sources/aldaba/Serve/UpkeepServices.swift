@@ -66,13 +66,17 @@ extension AsyncStream.Continuation.YieldResult {
 /// Goes on with withdrawals of broadcasts that an earlier run began, and ends what has expired, once a minute.
 struct TopicService: Service, CustomStringConvertible {
     let broadcasts: Broadcasts
+    /// Whether this server does it; of several nodes one does.
+    let isOnDuty: @Sendable () -> Bool
     let logger: Logger
     var description: String { "upkeep of broadcasts" }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await attempt { try await broadcasts.resume() }
-            while (try? await Task.sleep(for: .seconds(60))) != nil { await attempt { try await broadcasts.sweep() } }
+            while (try? await Task.sleep(for: .seconds(60))) != nil {
+                if isOnDuty() { await attempt { try await broadcasts.sweep() } }
+            }
         }
     }
 

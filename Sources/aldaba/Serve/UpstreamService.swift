@@ -13,7 +13,7 @@ struct UpstreamParts: Sendable {
     let courier: WebhookDispatcher
 
     init(_ core: ServerParts, _ http: GuardedHTTP) {
-        let arrivalSignal = MessageArrivalSignal()
+        let arrivalSignal = core.mailboxes.arrivals
         receiver = AppMessageReceiver(
             store: core.store, apps: core.apps, arrivalSignal: arrivalSignal, clock: core.clock, logger: core.logger)
         feed = MessageFeed(
@@ -24,7 +24,8 @@ struct UpstreamParts: Sendable {
             store: core.store, register: core.store.register, sealer: core.tokens.sealer, cell: ServerParts.cell,
             arrivalSignal: arrivalSignal,
             sender: RememberingWebhookSender(
-                GuardedWebhookSender(http), answers: core.webhookAnswers, clock: core.clock), clock: core.clock,
+                GuardedWebhookSender(http), answers: core.webhookAnswers, clock: core.clock),
+            isOnDuty: { core.mailboxes.hasDuties }, clock: core.clock,
             logger: core.logger)
     }
 }
@@ -41,7 +42,9 @@ struct UpstreamService: Service, CustomStringConvertible {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await courier.run() }
                 group.addTask {
-                    while (try? await Task.sleep(for: .seconds(5))) != nil { await upkeep.round() }
+                    while (try? await Task.sleep(for: .seconds(5))) != nil {
+                        if parts.mailboxes.hasDuties { await upkeep.round() }
+                    }
                 }
             }
         }

@@ -17,6 +17,7 @@ struct UpCommand: AsyncParsableCommand {
               aldaba up                       everything, with its data kept in the data folder
               aldaba up --ephemeral --json    for a test: free ports, a temporary folder, one line of JSON
               aldaba up --devices 2           two devices of one person, for the relay
+              aldaba up --nodes 3             three servers on PostgreSQL and NATS, which are on this machine
             """)
     @Flag(help: "Take free ports and a temporary folder that is removed at the end.") var ephemeral = false
     @Flag(help: "Print one line of JSON on standard output when everything is ready, and nothing else.")
@@ -26,18 +27,21 @@ struct UpCommand: AsyncParsableCommand {
     var withoutApp = false
     @Option(help: "The number of devices to run, 1 to 8; the demo app runs on the first.")
     var devices = 1
+    @Option(help: "The number of servers to run, 1 to 9; more than one use PostgreSQL and NATS, which are started too.")
+    var nodes = 1
     @OptionGroup var newDatabases: NewDatabaseOption
     @OptionGroup var settings: UpSettings
 
     func validate() throws {
         guard (1...8).contains(devices) else { throw ValidationError("--devices must be 1 to 8") }
+        guard (1...9).contains(nodes) else { throw ValidationError("--nodes must be 1 to 9") }
         guard !ephemeral || settings.data == nil else {
             throw ValidationError("--ephemeral takes a temporary folder: leave --data out, or leave --ephemeral out")
         }
     }
 
     func run() async throws {
-        let environment = ProcessInfo.processInfo.environment
+        var environment = ProcessInfo.processInfo.environment
         var temporary: String?
         if ephemeral {
             let folder =
@@ -45,6 +49,15 @@ struct UpCommand: AsyncParsableCommand {
             temporary = folder
         }
         defer { if let temporary { try? FileManager.default.removeItem(atPath: temporary) } }
+        let database = nodes > 1 ? try await startDatabase(environment, folder: temporary) : nil
+        defer {
+            database?.stop()
+            if temporary != nil { database?.remove() }
+        }
+        if let database {
+            environment["ALDABA_POSTGRES"] = database.postgres
+            environment["ALDABA_NATS"] = database.nats
+        }
         let values = try settings.values(environment: environment, folder: temporary)
         LogBeginning.bootstrap(level: .warning)
         values.warn(Logger(label: "aldaba.up"))
@@ -52,7 +65,8 @@ struct UpCommand: AsyncParsableCommand {
         defer { bar.end() }
         let plan = try await UpPlan(
             values, file: settings.file.config, environment: environment, isEphemeral: ephemeral,
-            startsApp: !withoutApp, deviceCount: devices, newDatabases: newDatabases.databases)
+            startsApp: !withoutApp, deviceCount: devices, nodeCount: nodes, database: database,
+            newDatabases: newDatabases.databases)
         if json {
             try await UpRun(plan).run { summary in
                 bar.end()
@@ -65,6 +79,17 @@ struct UpCommand: AsyncParsableCommand {
                 try Self.write(Terminal.text(summary.text()))
             }
         }
+    }
+
+    /// Starts PostgreSQL and NATS beside a data folder.
+    private func startDatabase(_ environment: [String: String], folder: String?) async throws -> UpDatabase {
+        let values = try settings.values(environment: environment, folder: folder)
+        let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
+        guard values.text(.postgres) == nil, values.text(.nats) == nil else {
+            throw CommandError(.invalidInput, "--nodes starts its own PostgreSQL and NATS; leave postgres and nats out")
+        }
+        try folder.make()
+        return try await UpDatabase.start(beside: folder, isEphemeral: ephemeral)
     }
 
     /// Writes at once, also into a pipe.

@@ -16,6 +16,8 @@ struct UpPlan: Sendable {
     let configurationFlag: [String]
     let environment: [String: String]
     let startsApp: Bool
+    /// The servers; `nil` where there is one.
+    let nodes: UpNodes?
     let ports: [ConfigurationKey: Int]
     let certificates: DevelopmentCertificates.Paths
     let key: KeyRing.Entry
@@ -35,12 +37,14 @@ struct UpPlan: Sendable {
     /// - Throws: ``CommandError`` with the remedy: folder unusable or in use, ports taken, no demo app.
     init(
         _ values: ConfigurationValues, file: String?, environment: [String: String], isEphemeral: Bool,
-        startsApp: Bool, deviceCount: Int = 1, newDatabases: [ServerDatabase] = []
+        startsApp: Bool, deviceCount: Int = 1, nodeCount: Int = 1, database: UpDatabase? = nil,
+        newDatabases: [ServerDatabase] = []
     ) async throws {
         self.values = values
         configurationFlag = file.map { ["--config=\($0)"] } ?? []
         self.environment = environment
         self.startsApp = startsApp
+        nodes = database.map { UpNodes(count: nodeCount, database: $0, host: values.text(.host) ?? "127.0.0.1") }
         folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         do { try folder.make() } catch {
             throw CommandError(

@@ -34,7 +34,8 @@ struct UpRun: Sendable {
     /// - Throws: when server or agent cannot be kept running.
     func run(ready: @escaping @Sendable (UpSummary) throws -> Void) async throws {
         let supervisor = try Supervisor(
-            names: ["serve", "agent", "app"] + otherDevices.map(\.name), processFile: plan.folder.processes,
+            names: ["serve", "agent", "app"] + otherDevices.map(\.name) + (plan.nodes?.names ?? []),
+            processFile: plan.folder.processes,
             logger: logger)
         defer {
             for file in [plan.folder.processes, plan.folder.shellVariables] {
@@ -47,14 +48,17 @@ struct UpRun: Sendable {
                 await StopSignals.wait()
                 throw CancellationError()
             }
-            group.addTask { try await keep("serve", supervisor, serverPlan) }
+            group.addTask { try await keep("serve", supervisor) { try serverPlan(1) } }
+            if let nodes = plan.nodes { addNodes(nodes, supervisor, &group) }
             group.addTask {
                 _ = try await addresses.value()
+                _ = try await plan.nodes?.devicePort.value()
                 try await keep("agent", supervisor, agentPlan)
             }
             for (child, device, listens) in otherDevices {
                 group.addTask {
                     _ = try await addresses.value()
+                    _ = try await plan.nodes?.devicePort.value()
                     try await keep(child, supervisor) { try agentPlan(child, device) { listens.settle(.success($0)) } }
                 }
             }
@@ -86,7 +90,12 @@ struct UpRun: Sendable {
     }
 
     private func reportReady(_ supervisor: Supervisor, _ ready: @Sendable (UpSummary) throws -> Void) async throws {
-        let addresses = try await addresses.value()
+        var addresses = try await addresses.value()
+        if let nodes = plan.nodes {
+            for other in nodes.addresses { _ = try await other.value() }
+            addresses.apnsPort = try await nodes.providerPort.value()
+            addresses.devicePort = try await nodes.devicePort.value()
+        }
         // Made while the agent begins: a new key takes a while.
         let fcm = addresses.http ?? addresses.control
         let serviceAccount = try await ServerRegister.ensureDemoServiceAccount(plan.folder, server: fcm)
@@ -99,15 +108,41 @@ struct UpRun: Sendable {
         let summary = UpSummary(
             plan: plan, addresses: addresses, deviceToken: token, fcm: fcm, serviceAccount: serviceAccount,
             hasScreen: agentListens.current ?? true, showsNotifications: notificationLine != nil,
-            processes: await supervisor.running)
+            servers: plan.nodes.map { nodes in
+                [self.addresses.current].compactMap(\.self) + nodes.addresses.compactMap(\.current)
+            } ?? [], processes: await supervisor.running)
         try ShellVariables(summary: summary).write()
         try ready(summary)
     }
 
-    private func serverPlan() throws -> ChildProcess.Plan {
-        let known = addresses.current
+    /// Starts the servers after the first, and the ports in front of all.
+    private func addNodes(_ nodes: UpNodes, _ supervisor: Supervisor, _ group: inout ThrowingTaskGroup<Void, any Error>)
+    {
+        for number in 2...nodes.count {
+            group.addTask {
+                // The first one makes what all of them share.
+                _ = try await addresses.value()
+                try await keep(UpNodes.name(number), supervisor) { try serverPlan(number) }
+            }
+        }
+        group.addTask {
+            try await nodes.providers.run(port: plan.ports[.apnsPort] ?? 0) { nodes.providerPort.settle(.success($0)) }
+        }
+        group.addTask {
+            try await nodes.devices.run(port: plan.ports[.devicePort] ?? 0) { nodes.devicePort.settle(.success($0)) }
+        }
+        group.addTask { [notificationLine] in await nodes.killByKey(supervisor) { notificationLine?($0) } }
+    }
+
+    private func serverPlan(_ number: Int) throws -> ChildProcess.Plan {
+        let nodes = plan.nodes
+        let known = number == 1 ? addresses.current : nodes?.addresses[number - 2].current
+        let folder = try UpNodes.folder(number, plan.folder)
+        // The port of several servers is that in front of them.
+        let shared: Set<ConfigurationKey> =
+            nodes == nil ? [] : number == 1 ? [.apnsPort, .devicePort] : Set(UpPlan.portKeys)
         func port(_ key: ConfigurationKey, _ bound: Int?) -> String {
-            "--\(key.rawValue)=\(bound ?? plan.ports[key] ?? 0)"
+            "--\(key.rawValue)=\(bound ?? (shared.contains(key) ? 0 : plan.ports[key] ?? 0))"
         }
         var except = Set(UpPlan.portKeys)
         except.formUnion([.data, .development, .environment])
@@ -115,7 +150,7 @@ struct UpRun: Sendable {
         if known?.legacyFeedbackPort != nil { except.insert(.legacyFeedbackPort) }
         let words =
             [
-                "serve", "--report-ready", "--data=\(plan.folder.root)", "--development=true",
+                "serve", "--report-ready", "--data=\(folder.root)", "--development=true",
                 "--environment=\(plan.pushEnvironment)",
                 port(.apnsPort, known?.apnsPort), port(.devicePort, known?.devicePort),
                 port(.controlPort, known?.controlPort), port(.httpPort, known?.httpPort),
@@ -125,8 +160,15 @@ struct UpRun: Sendable {
             // A server that is started again keeps the ports that it was given.
             .compactMap { key, bound in bound.map { port(key, $0) } } + plan.configurationFlag
             + plan.values.flags(for: .serve, except: except)
-        return try child("serve", executable: plan.executable, arguments: words) { [addresses] line in
-            if let told = ServerAddresses(line: line) { addresses.settle(.success(told)) }
+            + (number == 1
+                ? []
+                : [
+                    "--certificate=\(plan.certificates.server)", "--certificate-key=\(plan.certificates.serverKey)",
+                ])
+        return try child(UpNodes.name(number), executable: plan.executable, arguments: words) { [addresses] line in
+            guard let told = ServerAddresses(line: line) else { return }
+            if number == 1 { addresses.settle(.success(told)) }
+            nodes?.listens(number, told)
         }
     }
 
@@ -165,7 +207,8 @@ struct UpRun: Sendable {
     }
 
     private func agentWords(_ folder: DataFolder, _ socket: String) -> [String] {
-        let server = addresses.current
+        var server = addresses.current
+        if let front = plan.nodes?.devicePort.current { server?.devicePort = front }
         let timeout = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
         let except: Set<ConfigurationKey> = [
             .data, .environment, .agentServer, .agentControl, .agentCA, .agentSocket,

@@ -16,6 +16,8 @@ struct UpSummary: Sendable {
     var hasScreen: Bool
     /// Whether a line for each notification follows the text.
     var showsNotifications = true
+    /// The servers of several, the first one first; empty where there is one.
+    var servers: [ServerAddresses] = []
     /// Process ids by child.
     var processes: [String: Int32]
 
@@ -46,6 +48,8 @@ struct UpSummary: Sendable {
                 device: FirstDevice(
                     registrationToken: deviceToken, deviceToken: deviceToken, data: plan.folder.root,
                     socket: plan.socket, appLog: plan.folder.appLog,
+                    nodes: servers.isEmpty ? nil : servers.enumerated().map { Node($0.offset, $0.element) },
+                    postgres: plan.nodes?.database.postgres,
                     devices: plan.devices.map { Device(name: $0.name, data: $0.folder.root, socket: $0.socket) },
                     pids: Processes(serve: processes["serve"], agent: processes["agent"], app: processes["app"]))))
     }
@@ -112,8 +116,25 @@ struct UpSummary: Sendable {
         var data: String
         var socket: String
         var appLog: String
+        var nodes: [Node]?
+        var postgres: String?
         var devices: [Device]
         var pids: Processes
+    }
+
+    /// A server of several.
+    private struct Node: Encodable {
+        var name: String
+        var pid: Int32
+        var apns: String
+        var mcs: String
+        var control: String
+        var metrics: String
+
+        init(_ index: Int, _ addresses: ServerAddresses) {
+            (name, pid) = (UpNodes.name(index + 1), addresses.process)
+            (apns, mcs, control, metrics) = (addresses.apns, addresses.device, addresses.control, addresses.metrics)
+        }
     }
 
     /// A device of the summary; the first one is the data folder's own.
@@ -155,7 +176,7 @@ struct UpSummary: Sendable {
               FCM             \(fcm) with the service account \(serviceAccount)
               certificates    \(plan.certificates.authority)
               demo app        \(DemoApp.topic) with device token \(deviceToken)
-              screen          \(hasScreen ? "the desktop's" : "none: there is no session bus; \(aldaba) notifications --data \(data) lists what came")
+            \(nodesText)  screen          \(hasScreen ? "the desktop's" : "none: there is no session bus; \(aldaba) notifications --data \(data) lists what came")
 
             For the commands of the guides, in another terminal first:
 
@@ -177,6 +198,17 @@ struct UpSummary: Sendable {
             \(addresses.http ?? addresses.control)/v1/notifications/\(id)
             \(showsNotifications ? "\nWhat the device gets from the server, a line each (--quiet shows none):\n" : "")
             """
+    }
+
+    /// The servers of several, a line each, with the key that kills one.
+    private var nodesText: String {
+        guard let nodes = plan.nodes else { return "" }
+        let lines = servers.enumerated().map { index, server in
+            "  server \(index + 1)        process \(server.process); providers \(server.apns), devices \(server.device); "
+                + "press \(index + 1) to kill it"
+        }
+        let others = nodes.database.programs.map { "\($0.name) (process \($0.program.processID))" }
+        return lines.joined(separator: "\n") + "\n  and             \(others.joined(separator: ", "))\n"
     }
 
     /// An argument that the shell takes unchanged.

@@ -95,6 +95,12 @@ extension CommandSection {
         two devices of one person, for the relay
         dos dispositivos de una persona, para el relé
 
+        three servers on PostgreSQL and NATS, which are on this machine
+        tres servidores con PostgreSQL y NATS en esta máquina
+
+        The number of servers to run, 1 to 9; more than one use PostgreSQL and NATS, which are started too.
+        El número de servidores, de 1 a 9; si es más de uno usan PostgreSQL y NATS, que también se arrancan.
+
         Take free ports and a temporary folder that is removed at the end.
         Usa puertos libres y una carpeta temporal, que se borra al final.
 

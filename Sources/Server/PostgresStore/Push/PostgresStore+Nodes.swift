@@ -25,8 +25,11 @@ extension PostgresStore: NodeStore {
                     .init(
                         "SELECT DISTINCT topic FROM broadcast_topic WHERE sequence > $1",
                         [PostgresParameter(sequence ?? .max)]),
+                    .init("SELECT coalesce(max(number), 0) FROM app_message"),
                 ])
-                var beat = NodeBeat(sequence: try rows[3].first?[0] ?? 0, topics: try rows[4].map { try $0[0] })
+                var beat = NodeBeat(
+                    sequence: try rows[3].first?[0] ?? 0, topics: try rows[4].map { try $0[0] },
+                    lastMessage: try rows[5].first?[0] ?? 0)
                 for row in rows[1] {
                     beat.nodes[UInt16(try row[0] as Int64)] = NodeBeat.Node(run: try row[1], isAlive: try row[2])
                 }

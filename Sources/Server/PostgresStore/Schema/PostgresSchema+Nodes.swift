@@ -6,9 +6,8 @@ extension PostgresSchema {
         CREATE TABLE node_state(id bigint PRIMARY KEY, run bigint NOT NULL, beat_at timestamptz NOT NULL,
             register_version bigint NOT NULL, program text NOT NULL) WITH (fillfactor = 10);
         CREATE TABLE missed_wakeup(node bigint, device bigint, PRIMARY KEY (node, device));
-        CREATE TABLE duty(name text PRIMARY KEY, node bigint NOT NULL, until timestamptz NOT NULL);
         CREATE TABLE shared_secret(name text PRIMARY KEY, content text NOT NULL);
-        INSERT INTO meta VALUES ('cluster', (random() * 9e15)::bigint);
+        INSERT INTO shared_secret VALUES ('cluster', md5(random()::text));
         """
     ]
 }

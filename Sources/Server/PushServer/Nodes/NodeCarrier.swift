@@ -9,8 +9,8 @@ package enum NodeMessage: Hashable, Sendable {
     case wake(DeviceID)
     /// A notification that is delivered once or never.
     case attempt(NodeAttempt)
-    /// A broadcast was published: the node reads its topics from the store.
-    case published
+    /// Something that concerns all nodes was added to the store: the node reads it at once, not with its next beat.
+    case beat
 }
 
 /// A notification that is delivered once or never, for a device of another node.

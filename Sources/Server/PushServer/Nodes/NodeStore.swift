@@ -49,14 +49,18 @@ package struct NodeBeat: Hashable, Sendable {
     package var sequence: Int64
     /// The topics of the broadcasts after the one that was known.
     package var topics: [TopicNumber]
+    /// The number of the last message of an app to its provider.
+    package var lastMessage: Int64
 
     /// Creates the state of the nodes.
     package init(
-        nodes: [UInt16: Node] = [:], missed: Set<DeviceID> = [], sequence: Int64 = 0, topics: [TopicNumber] = []
+        nodes: [UInt16: Node] = [:], missed: Set<DeviceID> = [], sequence: Int64 = 0, topics: [TopicNumber] = [],
+        lastMessage: Int64 = 0
     ) {
         self.nodes = nodes
         self.missed = missed
         self.sequence = sequence
         self.topics = topics
+        self.lastMessage = lastMessage
     }
 }

@@ -14,6 +14,7 @@ struct OtherNodes {
     private var nodes: [UInt16: NodeBeat.Node] = [:]
     /// The number of the last broadcast that was read; `nil` before the first beat.
     private(set) var sequence: Int64?
+    private var lastMessage: Int64?
     /// Whether the store is being asked.
     var isBeating = false
     /// Whether the store is to be asked again at once.
@@ -29,16 +30,20 @@ struct OtherNodes {
 
     func isAlive(_ node: UInt16) -> Bool { nodes[node]?.isAlive == true }
 
+    /// Whether a node does what one of them has to do: the first that runs. Where two do it for a moment, it is done twice.
+    func isFirst(_ node: UInt16) -> Bool { alive.min() ?? node == node }
+
     /// Records the state of the nodes.
     ///
-    /// - Returns: Whether a node's run has ended since the last beat.
-    mutating func receive(_ beat: NodeBeat) -> Bool {
+    /// - Returns: Whether a node's run has ended since the last beat, and whether messages of apps have arrived.
+    mutating func receive(_ beat: NodeBeat) -> (hasEnded: Bool, hasMessages: Bool) {
         let hasEnded = nodes.contains { node, state in
             state.isAlive && (beat.nodes[node]?.isAlive != true || beat.nodes[node]?.run != state.run)
         }
         nodes = beat.nodes
         sequence = beat.sequence
-        return hasEnded
+        defer { lastMessage = beat.lastMessage }
+        return (hasEnded, beat.lastMessage > lastMessage ?? .max)
     }
 
     /// Lets the next beat count every run as another one.

@@ -11,7 +11,7 @@ extension MailboxService {
         loop.execute {
             self.assumeIsolated { service in
                 // A node reads from the store what was published, also by itself.
-                guard service.nodes == nil else { return service.announceBroadcast() }
+                guard service.nodes == nil else { return service.beatEverywhere() }
                 service.broadcasts.live.published(topics)
                 service.deliverNext()
             }

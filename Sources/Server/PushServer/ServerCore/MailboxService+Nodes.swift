@@ -2,6 +2,7 @@ import Logging
 import Metrics
 import NIOCore
 import PushCore
+import Synchronization
 
 /// The part of the service that a node of several has: messages to the others, and what they left for it.
 extension MailboxService {
@@ -179,7 +180,7 @@ extension MailboxService {
             connections.sessions[device] = session
         case .wake(let device): wake(device)
         case .attempt(let attempt): receive(attempt)
-        case .published: beat()
+        case .beat: beat()
         }
     }
 
@@ -241,7 +242,9 @@ extension MailboxService {
         switch beat {
         case .failure(let error): retries.messages.beats.log(error, to: logger)
         case .success(let beat):
-            let hasEnded = others.receive(beat)
+            let (hasEnded, hasMessages) = others.receive(beat)
+            duties.store(others.isFirst(nodes?.store.node ?? 0), ordering: .relaxed)
+            if hasMessages { arrivals.wake() }
             if !beat.topics.isEmpty {
                 broadcasts.live.published(beat.topics)
                 deliverNext()
@@ -281,12 +284,15 @@ extension MailboxService {
         return session.id.epoch != row.epoch || session.progress.revision < row.revision
     }
 
-    /// Reads what was published, and tells the other nodes that there is something.
-    func announceBroadcast() {
+    /// Reads what was added to the store for all nodes, and lets the others read it.
+    func beatEverywhere() {
         guard let nodes else { return }
         beat()
-        for node in others.alive where node != nodes.store.node { send([.published], to: node) }
+        for node in others.alive where node != nodes.store.node { send([.beat], to: node) }
     }
+
+    /// Whether this server does what one server has to do: sweeps, reports, webhooks.
+    nonisolated package var hasDuties: Bool { nodes == nil || duties.load(ordering: .relaxed) }
 }
 
 extension NodeMessage {
@@ -294,7 +300,7 @@ extension NodeMessage {
     fileprivate var device: DeviceID? {
         switch self {
         case .deliver(_, let device, _, _), .wake(let device): device
-        case .attempt, .published: nil
+        case .attempt, .beat: nil
         }
     }
 }

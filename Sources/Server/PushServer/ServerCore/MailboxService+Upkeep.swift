@@ -11,6 +11,10 @@ extension MailboxService {
         loop.execute { self.assumeIsolated { $0.pruneRound() } }
         guard let nodes else { return }
         nodes.carrier.receive(at: nodes.store.node, receive)
+        arrivals.forward { [weak self] in
+            guard let self else { return }
+            loop.execute { self.assumeIsolated { $0.beatEverywhere() } }
+        }
         loop.execute { self.assumeIsolated { $0.beatRound() } }
     }
 
@@ -25,7 +29,7 @@ extension MailboxService {
         do {
             try renewIDs()
             noteConnectedDevices()
-            next = try sweep(from: position)
+            next = hasDuties ? try sweep(from: position) : nil
         } catch {
             logger.warning("the store could not be swept", metadata: [LogKey.error: "\(error)"])
         }
@@ -120,7 +124,7 @@ extension MailboxService {
     /// Begins a round of pruning once a minute, unless the last one is still under way.
     private func pruneRound() {
         guard !upkeep.isStopped else { return }
-        if !upkeep.isPruning {
+        if !upkeep.isPruning, hasDuties {
             upkeep.isPruning = true
             _ = submit(.prune)
         }

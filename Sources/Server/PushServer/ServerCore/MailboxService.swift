@@ -4,6 +4,7 @@ import Metrics
 import NIOCore
 import Networking
 import PushCore
+import Synchronization
 
 /// The owner of all mailboxes and the one writer of the store.
 ///
@@ -26,6 +27,9 @@ package actor MailboxService {
     /// The ports of a node of several; `nil` over a store that one process uses.
     nonisolated let nodes: NodePorts?
     nonisolated let attempts = AttemptQueue()
+    nonisolated let duties = Atomic(true)
+    /// Tells that messages of apps have arrived, here or at another node.
+    nonisolated package let arrivals = MessageArrivalSignal()
     /// The directory of the apps by which extensions are counted; `nil` where they are counted together.
     let apps: AppDirectory?
     /// The source of lists' members; `nil` where there are no lists.

@@ -5,6 +5,7 @@ package final class MessageArrivalSignal: Sendable {
     private struct State {
         var next = 0
         var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+        var forward: @Sendable () -> Void = {}
     }
 
     private let state = Mutex(State())
@@ -12,10 +13,17 @@ package final class MessageArrivalSignal: Sendable {
     /// Creates a signal without listeners.
     package init() {}
 
-    /// Wakes all listeners; one that is busy is woken once more after that.
+    /// Wakes all listeners, and those of other nodes.
     package func send() {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
+        wake()
+        state.withLock { $0.forward }()
     }
+
+    /// Wakes the listeners of this process; one that is busy is woken once more after that.
+    func wake() { for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() } }
+
+    /// Calls a closure after each signal of this process.
+    func forward(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.forward = body } }
 
     /// A stream of the signals from now on, until the stream is released.
     package func listen() -> AsyncStream<Void> {

@@ -12,6 +12,8 @@ package struct WebhookDispatcher: Sendable {
     private let cell: UInt16
     private let arrivalSignal: MessageArrivalSignal
     private let sender: any WebhookSender
+    /// Whether this server sends to webhooks; of several nodes one does.
+    private let isOnDuty: @Sendable () -> Bool
     private let limiter: WebhookLimiter
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
@@ -22,7 +24,8 @@ package struct WebhookDispatcher: Sendable {
     /// Creates an instance from its properties.
     package init(
         store: any AppMessageStore, register: any RegisterStore, sealer: DeviceTokenSealer, cell: UInt16,
-        arrivalSignal: MessageArrivalSignal, sender: any WebhookSender, clock: @escaping @Sendable () -> Timestamp,
+        arrivalSignal: MessageArrivalSignal, sender: any WebhookSender,
+        isOnDuty: @escaping @Sendable () -> Bool = { true }, clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) {
         self.store = store
@@ -31,6 +34,7 @@ package struct WebhookDispatcher: Sendable {
         self.cell = cell
         self.arrivalSignal = arrivalSignal
         self.sender = sender
+        self.isOnDuty = isOnDuty
         limiter = WebhookLimiter(clock: clock)
         self.clock = clock
         self.logger = logger
@@ -41,8 +45,9 @@ package struct WebhookDispatcher: Sendable {
         var served: [Webhook: Task<Void, Never>] = [:]
         var version: UInt64?
         while !Task.isCancelled {
-            let present = register.registerVersion
-            if version != present, let webhooks = try? await store.webhooks() {
+            let present = isOnDuty() ? register.registerVersion : nil
+            // Webhooks that cannot be read now are read in a second.
+            if version != present, let webhooks = present == nil ? [] : try? await store.webhooks() {
                 version = present
                 for (webhook, task) in served where !webhooks.contains(webhook) {
                     task.cancel()
