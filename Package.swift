@@ -267,7 +267,7 @@ let testSupport: [Target] = [
     support("StoreMemory", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", exclude: ["README.md"]),
     support("AldabaTestSupport", "CLinux", "Platform", "PushCore"),
     support("AgentDouble", "AgentProtocol"),
-    support("MailboxHistories", "AldabaTestSupport", "PushCore", "PushServer"),
+    support("MailboxHistories", "AldabaTestSupport", "DeviceChannel", "PushCore", "PushServer"),
     support("CertificateTestSupport", "APNsProtocol", "PushCore", x509, asn1, crypto),
     support(
         "StoreContract", "APNsProtocol", "AldabaTestSupport", "CertificateTestSupport", "FCMProtocol", "PushCore",

@@ -45,6 +45,17 @@ extension MailboxService {
         }
     }
 
+    /// A batch that failed may have been committed all the same: the sessions of its devices look.
+    func lookAfterFailure(of batch: MailboxBatch) {
+        for device in batch.rows.keys {
+            switch place(of: device, batch) {
+            case .nowhere: break
+            case .here: connections.sessions[device]?.connection.waitingChanged()
+            case .elsewhere(let node): others.missed[node, default: []].insert(device)
+            }
+        }
+    }
+
     // MARK: Messages to other nodes
 
     /// Announces to other nodes what a batch has queued for their devices.

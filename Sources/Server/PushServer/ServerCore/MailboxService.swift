@@ -286,6 +286,7 @@ package actor MailboxService {
             }
         } catch {
             nodes?.store.abandon()
+            lookAfterFailure(of: batch)
             queue.restore(notes)
             counts.sentLines.failed()
             endBatch { $0.failed() }
