@@ -173,6 +173,7 @@ extension NodeHistory {
             }
             if database.entries.isEmpty, database.tombstones.isEmpty, database.recalls.isEmpty { break }
         }
+        if rounds == 600 { fault("the device does not come to rest") }
         check()
     }
 

@@ -148,7 +148,7 @@ package struct NodeHistory {
         now = now.adding(milliseconds: Int64(random.next() % 50))
         switch random.next() % 32 {
         case 0..<9: if let node = anyNode() { request(at: node) }
-        case 9..<12: deliverMessage()
+        case 9..<12: for _ in 0..<3 { deliverMessage() }
         case 12: loseMessage()
         case 13: if let message = messages.last { messages.append(message) }
         case 14..<20: read()

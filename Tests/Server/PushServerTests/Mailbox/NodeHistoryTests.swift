@@ -23,7 +23,7 @@ import Testing
 
     @Test(arguments: NodeHistory.Mistake.allCases)
     func `a mistake in the rules is found`(mistake: NodeHistory.Mistake) {
-        let seed = (0..<20_000 as Range<UInt64>).first {
+        let seed = (0..<10_000 as Range<UInt64>).first {
             !NodeHistory.play(seed: $0, steps: Self.steps, mistake: mistake).faults.isEmpty
         }
         #expect(seed != nil)
