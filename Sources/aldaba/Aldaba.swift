@@ -43,7 +43,7 @@ struct Aldaba: AsyncParsableCommand {
             CertificateCommand.self,
             ServiceAccountCommand.self,
             EnvironmentCommand.self, HubCommand.self, AuditCommand.self, BackupCommand.self, RestoreCommand.self,
-            MigrateCommand.self,
+            MigrateCommand.self, ClusterCommand.self,
             DoctorCommand.self,
             ConfigurationPageCommand.self,
         ])

@@ -4,13 +4,15 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
 
 import pytest
+from h2.exceptions import ProtocolError
 
 from aldaba_process import BINARY, clean_environment
-from mcs_client import Device, Identity
+from mcs_client import Closed, Device, Identity
 from nats_server import PROGRAM, NATSServer
 from own_server import TEAM, TOPIC, OwnServer
 from postgres_server import PROGRAMS, PostgresServer
@@ -163,9 +165,22 @@ def test_a_revoked_key_and_device_count_at_both_servers(nodes):
     with nodes.connected(1, device) as channel:
         first.aldaba("device", "revoke", str(device[0]))
         channel.closed_by_server(5)
-    first.aldaba("key", "revoke", key.key_id)
+    told = first.aldaba("key", "revoke", key.key_id)
+    assert "the change counts at all 2 servers" in told.stderr
     wait_until(lambda: sender.post(token, {"aps": {"alert": "x"}}).status == 403, "the key is revoked there", 2)
     sender.close()
+
+
+def test_cluster_status_shows_each_server(nodes):
+    device, _ = nodes.enrol(0)
+    with nodes.connected(1, device):
+        def shown():
+            return json.loads(nodes.servers[0].aldaba("cluster", "status", "--json").stdout)
+
+        wait_until(lambda: shown()[1]["devices"] == 1, "the device is at the second server")
+        assert [each["state"] for each in shown()[:2]] == ["running", "running"]
+        text = nodes.servers[1].aldaba("cluster", "status").stdout
+        assert "server 1  runs" in text and "1 devices  NATS connected  register current" in text
 
 
 def test_without_nats_nothing_is_lost_and_all_is_late_by_a_moment(nodes, providers):
@@ -278,3 +293,69 @@ def test_nats_over_tls_with_a_user(nodes, tmp_path):
             assert "secret" not in "".join(server.log.read_text() for server in servers)
     finally:
         nats.remove()
+
+
+def test_servers_are_restarted_one_after_the_other_under_load(nodes, providers):
+    """As for an update: nothing that was accepted is lost, and no request is refused but by the server that ends."""
+    device, token = nodes.enrol(0)
+    accepted, faults = [], []
+    stop = threading.Event()
+
+    def send(node):
+        sender = nodes.provider(node)
+        number = 0
+        while not stop.is_set():
+            text = f"{node}-{number}"
+            try:
+                answer = sender.post(token, {"aps": {"alert": text}})
+                if answer.status == 200:
+                    accepted.append(text)
+                else:
+                    faults.append(answer.status)
+            except (OSError, ConnectionError, ProtocolError):
+                # The server ended: a load balancer would take another one.
+                sender.close()
+                if stop.wait(0.1):
+                    return
+                sender = nodes.provider(node)
+            number += 1
+            # No more than a mailbox takes.
+            stop.wait(0.02)
+        sender.close()
+
+    threads = [threading.Thread(target=send, args=(node,)) for node in (0, 1)]
+    for thread in threads:
+        thread.start()
+    got = []
+
+    def receive(node, until):
+        """Reads at a server until something has happened, as a device whose connection may end."""
+        while not until():
+            with nodes.connected(node, device) as channel:
+                try:
+                    while not until():
+                        one = channel.notification(timeout=0.5)
+                        got.append(alert(one))
+                        channel.acknowledge_selectively([one.persistent_id])
+                except (TimeoutError, Closed):
+                    # After some hundred notifications a session of another maker's client ends.
+                    continue
+
+    try:
+        for node, server in enumerate(nodes.servers):
+            count = len(got)
+            receive(1 - node, lambda: len(got) >= count + 20)
+            server.stop()
+            count = len(got)
+            receive(1 - node, lambda: len(got) >= count + 20)
+            server.start()
+            wait_until(nodes.know_each_other, "the nodes know each other")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(30)
+    deadline = time.monotonic() + 30
+    receive(0, lambda: set(accepted) <= set(got) or time.monotonic() > deadline)
+    assert set(accepted) <= set(got), f"{sorted(set(accepted) - set(got))} are lost of {len(accepted)}"
+    assert not [status for status in faults if status != 503], faults
+    assert len(accepted) > 80

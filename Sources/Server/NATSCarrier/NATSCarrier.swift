@@ -12,6 +12,7 @@ import PushServer
 package final class NATSCarrier: NodeCarrier {
     private let loop: any EventLoop
     private let client: NIOLoopBoundBox<NATSClient>
+    private let state = NATSConnectionState()
 
     /// Creates a carrier, which connects at once and goes on trying.
     ///
@@ -25,7 +26,7 @@ package final class NATSCarrier: NodeCarrier {
         client = .makeBoxSendingValue(
             NATSClient(
                 address: address, subjects: "aldaba.\(cluster)", cipher: MessageCipher(key: key), name: name,
-                logger: logger, loop: loop), eventLoop: loop)
+                logger: logger, loop: loop, state: state), eventLoop: loop)
         loop.execute { [client] in client.value.connect() }
     }
 
@@ -40,6 +41,9 @@ package final class NATSCarrier: NodeCarrier {
     package func receive(at node: UInt16, _ handle: @escaping @Sendable ([NodeMessage]) -> Void) {
         loop.execute { [client] in client.value.receive(at: node, handle) }
     }
+
+    /// Whether a server has accepted the login, and the connection is open.
+    package var isConnected: Bool { state.isReady.load(ordering: .relaxed) }
 
     /// Closes the connection; batches that are not answered count as lost.
     package func stop() { loop.execute { [client] in client.value.stop() } }

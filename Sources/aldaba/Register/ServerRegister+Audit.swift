@@ -1,6 +1,7 @@
 import AldabaConfiguration
 import Glibc
 import PushCore
+import PostgresStore
 import PushServer
 import SQLiteStore
 
@@ -35,7 +36,13 @@ extension ServerRegister {
         after: (Result) -> AuditedObject? = { _ in nil }, _ body: (any ServerStore) async throws -> Result
     ) async throws -> Result {
         func make(_ store: any ServerStore) async throws -> Result {
-            try await audited(change, in: store, before: before(store), after: after) { try await body(store) }
+            let result = try await audited(change, in: store, before: before(store), after: after) {
+                try await body(store)
+            }
+            if change.action.endsAccess, let store = store as? PostgresStore, let told = try await waitForServers(store) {
+                Terminal.complain(told)
+            }
+            return result
         }
         return makesFolder ? try await withStore(folder, make) : try await readingStore(folder, make)
     }

@@ -33,6 +33,7 @@ private final class TestCarrier: NodeCarrier {
         handlers.withLock { $0[node] = handle }
     }
 
+    var isConnected: Bool { !losesMessages.load() }
     func stop() {}
 
     /// Holds messages back until they are released.
@@ -150,7 +151,7 @@ extension PostgresTests {
             }
             for store in stores {
                 _ = try await withCheckedThrowingContinuation { continuation in
-                    store.beat(after: nil) { continuation.resume(with: $0) }
+                    store.beat(NodeReport(), after: nil) { continuation.resume(with: $0) }
                 }
             }
             for service in services {

@@ -101,6 +101,15 @@ extension CommandSection {
         The number of servers to run, 1 to 9; more than one use PostgreSQL and NATS, which are started too.
         El número de servidores, de 1 a 9; si es más de uno usan PostgreSQL y NATS, que también se arrancan.
 
+        Show the servers that use one PostgreSQL database.
+        Muestra los servidores que usan una misma base de datos PostgreSQL.
+
+        Show each server: whether it runs, its devices, its version.
+        Muestra cada servidor: si está en marcha, sus dispositivos, su versión.
+
+        A server counts as running for five seconds after its last sign of life in the database.
+        Un servidor cuenta como en marcha durante cinco segundos tras su última señal de vida en la base de datos.
+
         Take free ports and a temporary folder that is removed at the end.
         Usa puertos libres y una carpeta temporal, que se borra al final.
 

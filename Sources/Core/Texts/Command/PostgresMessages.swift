@@ -74,6 +74,39 @@ extension CommandSection {
         the keys in {path} are not those of the other servers; device tokens of one would be unknown to the other
         las claves de {path} no son las de los demás servidores; los tokens de dispositivo de uno serían desconocidos para otro
 
+        the data of {folder} is not in PostgreSQL: there is one server
+        los datos de {folder} no están en PostgreSQL: hay un solo servidor
+
+        server {number}  ended  version {version}
+        servidor {number}  terminado  versión {version}
+
+        server {number}  does not answer  version {version}
+        servidor {number}  no responde  versión {version}
+
+        server {number}  runs  version {version}
+        servidor {number}  en marcha  versión {version}
+
+        {count} devices
+        {count} dispositivos
+
+        NATS connected
+        NATS conectado
+
+        NATS not connected
+        NATS sin conexión
+
+        register current
+        registro al día
+
+        register behind
+        registro atrasado
+
+        the change counts at all {count} servers
+        el cambio vale en los {count} servidores
+
+        these servers have not read the change yet: {numbers}
+        estos servidores aún no han leído el cambio: {numbers}
+
         the settings can be used
         los ajustes se pueden usar
 

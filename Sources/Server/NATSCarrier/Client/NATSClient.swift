@@ -4,6 +4,13 @@ import NIOCore
 import NIOPosix
 import Networking
 import PushServer
+import Synchronization
+
+/// The state of a connection, for other threads.
+final class NATSConnectionState: Sendable {
+    /// Whether the server has accepted the login.
+    let isReady = Atomic(false)
+}
 
 /// The state of a carrier, on its event loop: the connection, the batches that are not answered, and the next attempt to connect.
 final class NATSClient {
@@ -48,7 +55,11 @@ final class NATSClient {
     /// The subject of answers, of this run alone.
     private let answers = "_INBOX." + String(UInt64.random(in: .min ... .max), radix: 36)
     private var connection: NATSConnection?
-    private var isReady = false
+    private let state: NATSConnectionState
+    private var isReady: Bool {
+        get { state.isReady.load(ordering: .relaxed) }
+        set { state.isReady.store(newValue, ordering: .relaxed) }
+    }
     private var failures = 0
     private var isStopped = false
     private var receiver: (node: UInt16, handle: @Sendable ([NodeMessage]) -> Void)?
@@ -59,7 +70,8 @@ final class NATSClient {
     private var ticks = 0
 
     init(
-        address: NATSAddress, subjects: String, cipher: MessageCipher, name: String, logger: Logger, loop: any EventLoop
+        address: NATSAddress, subjects: String, cipher: MessageCipher, name: String, logger: Logger,
+        loop: any EventLoop, state: NATSConnectionState
     ) {
         self.address = address
         self.subjects = subjects
@@ -67,6 +79,7 @@ final class NATSClient {
         self.name = name
         self.logger = logger
         self.loop = loop
+        self.state = state
     }
 
     // MARK: Messages

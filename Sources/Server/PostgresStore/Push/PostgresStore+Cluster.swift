@@ -1,4 +1,43 @@
+import PushCore
+
 extension PostgresStore {
+    /// A node, as the database knows it.
+    package struct NodeState: Hashable, Sendable {
+        /// The number of the node.
+        package var number: Int
+        /// The version of its program.
+        package var program: String
+        /// Whether it has recorded within five seconds that it runs.
+        package var isAlive: Bool
+        /// The milliseconds since then; `nil` for a node that has ended.
+        package var age: Int?
+        /// The number of its connected devices.
+        package var sessions: Int
+        /// Whether it can send messages to other nodes.
+        package var isCarrierConnected: Bool
+        /// Whether it has read every change of the register.
+        package var isCurrent: Bool
+    }
+
+    /// All nodes that have run, in the order of their numbers.
+    package func nodeStates() async throws -> [NodeState] {
+        try await pool.read { connection in
+            try connection.run(
+                """
+                SELECT id, program, beat_at > clock_timestamp() - interval '5 seconds', CASE WHEN isfinite(beat_at)
+                    THEN (extract(epoch FROM clock_timestamp() - beat_at) * 1000)::bigint END, sessions, carrier,
+                    register_version >= (SELECT version FROM register_version)
+                FROM node_state ORDER BY id
+                """
+            ).map { row in
+                let isAlive: Bool = try row[2]
+                return NodeState(
+                    number: try row[0], program: try row[1], isAlive: isAlive, age: try row[3],
+                    sessions: isAlive ? try row[4] : 0, isCarrierConnected: try row[5], isCurrent: try row[6])
+            }
+        }
+    }
+
     /// A name that no other database has, of the nodes together.
     package func clusterName() throws -> String {
         guard let name = try sharedSecret("cluster", own: nil) else {

@@ -6,12 +6,15 @@ extension PostgresStore: NodeStore {
     package func abandon() { mailboxes?.abandon() }
 
     /// Writes the node's row and reads the others', in one round trip.
-    package func beat(after sequence: Int64?, then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void)
-    {
+    package func beat(
+        _ report: NodeReport, after sequence: Int64?,
+        then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void
+    ) {
         let state: [PostgresParameter] = [
             PostgresParameter(Int64(node)), PostgresParameter(run),
             PostgresParameter(Int64(clamping: register.registerVersion)),
-            PostgresParameter(program),
+            PostgresParameter(program), PostgresParameter(Int64(report.sessions)),
+            PostgresParameter(report.isCarrierConnected),
         ]
         pool.readStatements(
             { [node] connection in
@@ -39,9 +42,11 @@ extension PostgresStore: NodeStore {
     }
 
     private static let beatSQL = """
-        INSERT INTO node_state(id, run, beat_at, register_version, program) VALUES($1, $2, clock_timestamp(), $3, $4)
+        INSERT INTO node_state(id, run, beat_at, register_version, program, sessions, carrier)
+        VALUES($1, $2, clock_timestamp(), $3, $4, $5, $6)
         ON CONFLICT (id) DO UPDATE SET run = excluded.run, beat_at = excluded.beat_at,
-            register_version = excluded.register_version, program = excluded.program
+            register_version = excluded.register_version, program = excluded.program, sessions = excluded.sessions,
+            carrier = excluded.carrier
         """
 
     /// Adds a row for each device, in the order of the rows' keys.

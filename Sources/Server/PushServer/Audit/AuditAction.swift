@@ -65,3 +65,15 @@ package enum AuditAction: String, Sendable, CaseIterable {
     case advanceClock = "clock.advance"
     case resetTests = "test.reset"
 }
+
+extension AuditAction {
+    /// Whether the change takes access away, so that it matters when it counts.
+    package var endsAccess: Bool {
+        switch self {
+        case .revokeKey, .revokeCertificate, .revokeAuthority, .revokeServiceAccount, .revokeEnrolmentKey, .blockDevice,
+            .revokeDevice:
+            true
+        default: false
+        }
+    }
+}

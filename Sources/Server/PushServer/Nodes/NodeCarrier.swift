@@ -64,6 +64,9 @@ package protocol NodeCarrier: Sendable {
     /// Begins to receive the messages to a node. The handler is called on any thread and must not block.
     func receive(at node: UInt16, _ handle: @escaping @Sendable ([NodeMessage]) -> Void)
 
+    /// Whether messages can be sent now.
+    var isConnected: Bool { get }
+
     /// Ends the connections.
     func stop()
 }
@@ -80,6 +83,9 @@ package struct OneNodeCarrier: NodeCarrier {
 
     /// Receives nothing.
     package func receive(at node: UInt16, _ handle: @escaping @Sendable ([NodeMessage]) -> Void) {}
+
+    /// Always: there is nothing to connect to.
+    package var isConnected: Bool { true }
 
     /// Does nothing.
     package func stop() {}

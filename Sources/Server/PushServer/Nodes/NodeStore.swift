@@ -14,8 +14,12 @@ package protocol NodeStore: NotificationStore {
 
     /// Records that this node runs, and reads what other nodes left for it.
     ///
-    /// - Parameter sequence: The number of the last broadcast that the node knows; `nil` at its start.
-    func beat(after sequence: Int64?, then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void)
+    /// - Parameters:
+    ///   - report: The state of the node.
+    ///   - sequence: The number of the last broadcast that the node knows; `nil` at its start.
+    func beat(
+        _ report: NodeReport, after sequence: Int64?,
+        then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void)
 
     /// Records devices that could not be announced to their node, which it reads with its next ``beat(after:then:)``.
     func addMissed(_ devices: [UInt16: Set<DeviceID>], then complete: @escaping @Sendable (Bool) -> Void)
@@ -23,6 +27,20 @@ package protocol NodeStore: NotificationStore {
     /// Reads the mailbox rows of devices; those without a row are left out.
     func rows(
         of devices: [DeviceID], then complete: @escaping @Sendable (Result<[DeviceID: MailboxRow], any Error>) -> Void)
+}
+
+/// The state of a node, as it tells the others.
+package struct NodeReport: Hashable, Sendable {
+    /// The number of connected devices.
+    package var sessions: Int
+    /// Whether messages to other nodes can be sent.
+    package var isCarrierConnected: Bool
+
+    /// Creates a report.
+    package init(sessions: Int = 0, isCarrierConnected: Bool = true) {
+        self.sessions = sessions
+        self.isCarrierConnected = isCarrierConnected
+    }
 }
 
 /// The state of the nodes, as one of them reads it once a second.

@@ -224,6 +224,12 @@ extension MailboxService {
         loop.scheduleTask(in: .seconds(1)) { self.assumeIsolated { $0.beatRound() } }
     }
 
+    /// Records in the store which change of the register this node has read.
+    nonisolated func registerWasRead() {
+        guard nodes != nil else { return }
+        loop.execute { self.assumeIsolated { $0.beat() } }
+    }
+
     /// The nodes that run, as the store has them now; where it cannot be read, as it had them before.
     package func readNodes() async -> Set<UInt16> {
         guard nodes != nil, !upkeep.isStopped else { return [] }
@@ -239,7 +245,9 @@ extension MailboxService {
         // What was published meanwhile may not be in the answer that is awaited.
         guard !others.isBeating else { return others.isBeatWanted = true }
         others.isBeating = true
-        nodes.store.beat(after: others.sequence) { beat in
+        let report = NodeReport(
+            sessions: connections.sessions.count, isCarrierConnected: nodes.carrier.isConnected)
+        nodes.store.beat(report, after: others.sequence) { beat in
             self.loop.execute { self.assumeIsolated { $0.receive(beat) } }
         }
     }

@@ -88,6 +88,7 @@ package final class RegisterWatch: Sendable {
                     metadata: [LogKey.device: "\(device)"])
             }
             self.last.withLock { $0 = Look(version: version, at: now, entries: entries, revoked: Set(revoked)) }
+            mailboxes.registerWasRead()
         } catch {
             logger.warning("the register could not be read", metadata: [LogKey.error: "\(error)"])
         }
