@@ -256,7 +256,8 @@ let fuzzing: [Target] = [
         dependencies: [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush",
             "AldabaTestSupport", "Console", "ControlAPI", "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter",
-            "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "PushCore", "PushServer", "RelayAgent",
+            "HubProtocol", "HubServer", "LinuxDesktop", "NATSCarrier", "Networking", "PushCore", "PushServer",
+            "RelayAgent",
             "RelayProtocol", "Scheduling", crypto, nioCore,
         ], path: "Fuzzing", exclude: ["README.md", "Seeds"],
         swiftSettings: strict + (isFuzzing ? [.define("LIBFUZZER")] : []),
