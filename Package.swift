@@ -53,23 +53,15 @@ func foreign(_ name: String, _ package: String) -> Target.Dependency {
 }
 
 let logging = foreign("Logging", "swift-log")
-let metrics = foreign("Metrics", "swift-metrics")
-let coreMetrics = foreign("CoreMetrics", "swift-metrics")
-let nioCore = foreign("NIOCore", "swift-nio")
-let nioPosix = foreign("NIOPosix", "swift-nio")
-let nioEmbedded = foreign("NIOEmbedded", "swift-nio")
-let nioTLS = foreign("NIOTLS", "swift-nio")
-let nioSSL = foreign("NIOSSL", "swift-nio-ssl")
-let crypto = foreign("Crypto", "swift-crypto")
-let cryptoExtras = foreign("CryptoExtras", "swift-crypto")
-let asn1 = foreign("SwiftASN1", "swift-asn1")
-let x509 = foreign("X509", "swift-certificates")
-let grdb = foreign("GRDB", "GRDB.swift")
-let grdbSQLite = foreign("GRDBSQLite", "GRDB.swift")
+let (metrics, coreMetrics) = (foreign("Metrics", "swift-metrics"), foreign("CoreMetrics", "swift-metrics"))
+let (nioCore, nioPosix) = (foreign("NIOCore", "swift-nio"), foreign("NIOPosix", "swift-nio"))
+let (nioEmbedded, nioTLS) = (foreign("NIOEmbedded", "swift-nio"), foreign("NIOTLS", "swift-nio"))
+let (nioSSL, nioHTTP2) = (foreign("NIOSSL", "swift-nio-ssl"), foreign("NIOHTTP2", "swift-nio-http2"))
+let (crypto, cryptoExtras) = (foreign("Crypto", "swift-crypto"), foreign("CryptoExtras", "swift-crypto"))
+let (asn1, x509) = (foreign("SwiftASN1", "swift-asn1"), foreign("X509", "swift-certificates"))
+let (grdb, grdbSQLite) = (foreign("GRDB", "GRDB.swift"), foreign("GRDBSQLite", "GRDB.swift"))
 let protobuf = foreign("SwiftProtobuf", "swift-protobuf")
-let hummingbird = foreign("Hummingbird", "hummingbird")
-let hummingbirdHTTP2 = foreign("HummingbirdHTTP2", "hummingbird")
-let nioHTTP2 = foreign("NIOHTTP2", "swift-nio-http2")
+let (hummingbird, hummingbirdHTTP2) = (foreign("Hummingbird", "hummingbird"), foreign("HummingbirdHTTP2", "hummingbird"))
 let mustache = foreign("Mustache", "swift-mustache")
 let lifecycle = foreign("ServiceLifecycle", "swift-service-lifecycle")
 let asyncHTTPClient = foreign("AsyncHTTPClient", "async-http-client")
@@ -114,8 +106,8 @@ let server: [Target] = [
     part("PostgresStore", in: "Server", "APNsProtocol", "CPQ", "FCMProtocol", "PushCore", "PushServer"),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol",
-        "Networking", "PushCore",
-        "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL, logging, lifecycle, protobuf),
+        "Networking", "PushCore", "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL,
+        logging, lifecycle, protobuf),
     part("Console", in: "Server", "PushCore", "PushServer", "Texts", hummingbird, mustache, nioCore, logging),
 ]
 
@@ -123,8 +115,7 @@ let apns: [Target] = [
     part("APNsProtocol", in: "APNs", "PushCore", crypto, cryptoExtras, x509, asn1),
     part(
         "APNsFrontend", in: "APNs", "APNsProtocol", "Networking", "PushCore", "PushServer", hummingbird, nioCore,
-        nioPosix,
-        nioSSL, logging, metrics, nioTLS),
+        nioPosix, nioSSL, logging, metrics, nioTLS),
 ]
 
 let fcm: [Target] = [
@@ -197,8 +188,7 @@ let command: [Target] = [
     part(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "AppHost", "FCMProtocol", "Networking", "Platform",
         "PushCore", "PushServer", "RelayProtocol", "Scheduling", "CoreValues", "Texts", crypto, cryptoExtras, x509,
-        asn1,
-        argumentParser, yams, logging),
+        asn1, argumentParser, yams, logging),
     .executableTarget(
         name: "aldaba",
         dependencies: [
@@ -207,8 +197,7 @@ let command: [Target] = [
             "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
             "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling",
             "TodoList", "PictureService", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
-            argumentParser, yams,
-            logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
+            argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]
 
@@ -257,8 +246,7 @@ let fuzzing: [Target] = [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush",
             "AldabaTestSupport", "Console", "ControlAPI", "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter",
             "HubProtocol", "HubServer", "LinuxDesktop", "NATSCarrier", "Networking", "PushCore", "PushServer",
-            "RelayAgent",
-            "RelayProtocol", "Scheduling", crypto, nioCore,
+            "RelayAgent", "RelayProtocol", "Scheduling", crypto, nioCore,
         ], path: "Fuzzing", exclude: ["README.md", "Seeds"],
         swiftSettings: strict + (isFuzzing ? [.define("LIBFUZZER")] : []),
         linkerSettings: isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])] : [])

@@ -36,8 +36,8 @@ package enum MetricFamilies {
         "aldaba_carrier_connected": "1 while messages to other servers can be sent by NATS.",
         "aldaba_node_messages_total": "Messages to other servers, by outcome: received, unanswered, no_node.",
         "aldaba_node_messages_malformed_total": "Messages that no server of the same database has sealed.",
-        "aldaba_missed_wakeups_total": "Devices that another server was told of by the database, since a message was lost.",
-        "aldaba_transaction_conflicts_total": "Batches that were tried again, since another server's was in their way.",
+        "aldaba_missed_wakeups_total": "Devices that other servers were told of by the database: a message was lost.",
+        "aldaba_transaction_conflicts_total": "Batches that were tried again: another server's was in their way.",
 
         "aldaba_store_bytes":
             "The size of the database's files: database is the file, log what is not copied into it yet.",

@@ -1,7 +1,7 @@
 import AldabaConfiguration
 import Glibc
-import PushCore
 import PostgresStore
+import PushCore
 import PushServer
 import SQLiteStore
 
@@ -39,7 +39,8 @@ extension ServerRegister {
             let result = try await audited(change, in: store, before: before(store), after: after) {
                 try await body(store)
             }
-            if change.action.endsAccess, let store = store as? PostgresStore, let told = try await waitForServers(store) {
+            if change.action.endsAccess, let store = store as? PostgresStore, let told = try await waitForServers(store)
+            {
                 Terminal.complain(told)
             }
             return result

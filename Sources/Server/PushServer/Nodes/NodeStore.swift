@@ -21,7 +21,7 @@ package protocol NodeStore: NotificationStore {
         _ report: NodeReport, after sequence: Int64?,
         then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void)
 
-    /// Records devices that could not be announced to their node, which it reads with its next ``beat(after:then:)``.
+    /// Records devices that could not be announced to their node, which it reads with its next ``beat(_:after:then:)``.
     func addMissed(_ devices: [UInt16: Set<DeviceID>], then complete: @escaping @Sendable (Bool) -> Void)
 
     /// Reads the mailbox rows of devices; those without a row are left out.
