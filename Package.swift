@@ -61,12 +61,12 @@ let (crypto, cryptoExtras) = (foreign("Crypto", "swift-crypto"), foreign("Crypto
 let (asn1, x509) = (foreign("SwiftASN1", "swift-asn1"), foreign("X509", "swift-certificates"))
 let (grdb, grdbSQLite) = (foreign("GRDB", "GRDB.swift"), foreign("GRDBSQLite", "GRDB.swift"))
 let protobuf = foreign("SwiftProtobuf", "swift-protobuf")
-let (hummingbird, hummingbirdHTTP2) = (foreign("Hummingbird", "hummingbird"), foreign("HummingbirdHTTP2", "hummingbird"))
+let hummingbird = foreign("Hummingbird", "hummingbird")
+let hummingbirdHTTP2 = foreign("HummingbirdHTTP2", "hummingbird")
 let mustache = foreign("Mustache", "swift-mustache")
 let lifecycle = foreign("ServiceLifecycle", "swift-service-lifecycle")
 let asyncHTTPClient = foreign("AsyncHTTPClient", "async-http-client")
-let argumentParser = foreign("ArgumentParser", "swift-argument-parser")
-let yams = foreign("Yams", "Yams")
+let (argumentParser, yams) = (foreign("ArgumentParser", "swift-argument-parser"), foreign("Yams", "Yams"))
 
 let system: [Target] = [
     systemLibrary("CNghttp2", "libnghttp2", "libnghttp2-dev"),
