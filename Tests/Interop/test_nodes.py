@@ -58,10 +58,10 @@ class Nodes:
         device = control.enrol()
         return device, control.token(device, TOPIC, TEAM, "production")
 
-    def connected(self, node, device):
+    def connected(self, node, device, received=()):
         server = self.servers[node]
         channel = Device(server.ready["mcs"], server.ready["ca"])
-        channel.login(Identity(*device))
+        channel.login(Identity(*device), received)
         return channel
 
     def end(self):

@@ -193,8 +193,9 @@ extension NodeHistory {
     /// An acknowledgement reaches a node, also of a session that the device has left.
     mutating func takeAcknowledgement() {
         guard
-            let number = nodes.indices.filter({ nodes[$0].session?.toServer.isEmpty == false }).randomElement(
-                using: &random),
+            let number = nodes.indices.filter({ nodes[$0].isAlive && nodes[$0].session?.toServer.isEmpty == false })
+                .randomElement(
+                    using: &random),
             let ids = nodes[number].session?.toServer.first
         else { return }
         let outcome = batch(at: number, ids: 0) { history, batch in

@@ -99,10 +99,12 @@ extension NodeHistory {
         if nodes[number].session != nil { wake(number) }
     }
 
-    /// A node dies, with its sessions and what it was about to send.
+    /// A node stands still, or dies with its sessions and what it was about to send.
     mutating func endNode() {
         guard let number = anyNode() else { return }
         nodes[number].isAlive = false
+        nodes[number].isPaused = chance(2)
+        guard !nodes[number].isPaused else { return }
         nodes[number].session = nil
         if connectedTo == number { connectedTo = nil }
         var left: [Message] = []
@@ -112,7 +114,13 @@ extension NodeHistory {
         for other in nodes.indices where other != number { nodes[other].missed = true }
     }
 
-    mutating func start(_ number: Int) {
+    /// A node goes on that stood still, and looks what it has missed; one that died is started.
+    mutating func goOn(_ number: Int) {
+        guard nodes[number].isPaused else { return start(number) }
+        (nodes[number].isAlive, nodes[number].isPaused, nodes[number].missed) = (true, false, true)
+    }
+
+    private mutating func start(_ number: Int) {
         var generator = NotificationIDGenerator(node: UInt16(number), highWater: database.last.rawValue)
         generator.raiseCeiling(to: .max)
         nodes[number] = Node(offset: nodes[number].offset, generator: generator)
@@ -156,7 +164,7 @@ extension NodeHistory {
     mutating func settle() {
         guard faults.isEmpty else { return }
         isSettling = true
-        for number in nodes.indices where !nodes[number].isAlive { start(number) }
+        for number in nodes.indices where !nodes[number].isAlive { goOn(number) }
         if connectedTo == nil || nodes[connectedTo ?? 0].session == nil { connect(to: Int(random.next() % 3)) }
         var rounds = 0
         while faults.isEmpty, rounds < 600 {

@@ -43,6 +43,8 @@ package struct NodeHistory {
 
     struct Node {
         var isAlive = true
+        /// Whether the process stands still, and the others take it for dead; its connections stay.
+        var isPaused = false
         /// The difference of its clock from the others', in milliseconds.
         var offset: Int64
         var generator: NotificationIDGenerator
@@ -156,7 +158,7 @@ package struct NodeHistory {
         case 23..<25: if let node = anyNode() { connect(to: node) }
         case 25: connectedTo = nil
         case 26: endNode()
-        case 27: for node in nodes.indices where !nodes[node].isAlive { start(node) }
+        case 27: for node in nodes.indices where !nodes[node].isAlive { goOn(node) }
         case 28: if let node = anyNode() { withdraw(at: node) }
         case 29: retry()
         case 30: if let node = anyNode() { beat(node) }

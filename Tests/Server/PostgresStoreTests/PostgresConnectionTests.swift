@@ -15,6 +15,40 @@ extension PostgresTests {
             connection = try PostgresConnection(database)
         }
 
+        /// A port of loopback whose connections nobody accepts: the kernel takes them, and nothing answers.
+        private func silentPort() throws -> (descriptor: Int32, port: UInt16) {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let port = try withUnsafeMutablePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    try #require(bind(descriptor, address, length) == 0 && listen(descriptor, 8) == 0)
+                    try #require(getsockname(descriptor, address, &length) == 0)
+                }
+                return UInt16(bigEndian: pointer.pointee.sin_port)
+            }
+            return (descriptor, port)
+        }
+
+        @Test func `a host that does not answer delays no other`() throws {
+            let silent = try silentPort()
+            defer { close(silent.descriptor) }
+            let folder = try #require(database["host"])
+            var hosts = database
+            hosts["host"] = "127.0.0.1,/nowhere,\(folder)"
+            hosts["port"] = "\(silent.port),5432,5432"
+            let began = ContinuousClock.now
+            #expect(try PostgresConnection(hosts).isUsable)
+            // A host alone has five seconds.
+            #expect(ContinuousClock.now - began < .seconds(4))
+            hosts["host"] = "/nowhere,/neither"
+            hosts["port"] = nil
+            let error = #expect(throws: PostgresError.self) { try PostgresConnection(hosts) }
+            #expect(error?.message.contains("/nowhere") == true && error?.message.contains("/neither") == true)
+        }
+
         private func texts(_ sql: String, _ parameter: PostgresParameter) throws -> [String?] {
             try connection.run(.init(sql, [parameter])).map { try $0[0] }
         }

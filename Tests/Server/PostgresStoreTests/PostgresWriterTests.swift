@@ -105,6 +105,22 @@ extension PostgresTests {
             #expect(error?.isCommitUnknown == true)
         }
 
+        @Test func `the tables of an earlier version are brought up to date, and those of a later one refused`() throws
+        {
+            let empty = try PostgresServer.database(withTables: false)
+            let connection = try PostgresConnection(empty)
+            for statement in PostgresSchema.steps[0] { try connection.execute(statement) }
+            try connection.execute("INSERT INTO meta VALUES ('high_water', 77)")
+            let store = try PostgresStore(empty, at: now)
+            #expect(try store.highWater() == 77)
+            #expect(
+                try connection.run("SELECT version FROM schema_version").first?[0] as Int64? == PostgresSchema.version)
+            try store.close()
+            try connection.execute("UPDATE schema_version SET version = version + 1")
+            let error = #expect(throws: PostgresSchema.OtherVersion.self) { try PostgresStore(empty, at: now) }
+            #expect(error?.found == PostgresSchema.version + 1)
+        }
+
         @Test func `a server that is alone refuses others until it has ended`() throws {
             let first = try store()
             let error = #expect(throws: PostgresWriter.DatabaseInUse.self) { try store(as: .node) }

@@ -86,9 +86,6 @@ extension CommandSection {
         server {number}  runs  version {version}
         servidor {number}  en marcha  versión {version}
 
-        {count} devices
-        {count} dispositivos
-
         NATS connected
         NATS conectado
 

@@ -34,18 +34,10 @@ package final class PostgresConnection {
     /// - Throws: ``PostgresError`` where no server answers, or refuses.
     package init(_ parameters: [String: String], timeout: Duration = .seconds(10)) throws {
         self.timeout = timeout
-        let defaults = ["application_name": "aldaba", "connect_timeout": "5", "tcp_user_timeout": "10000"]
-        // Those after `dbname` would be taken in the place of the URL's.
+        let defaults = ["application_name": "aldaba", "tcp_user_timeout": "10000"]
+        // Those after `dbname` are taken in the place of the URL's.
         let pairs = defaults.sorted { $0.key < $1.key } + parameters.sorted { $0.key < $1.key }
-        let names = pairs.map { strdup($0.key) }
-        let values = pairs.map { strdup($0.value) }
-        defer { for text in names + values { free(text) } }
-        var keywords = names.map { UnsafePointer($0) } + [nil]
-        var contents = values.map { UnsafePointer($0) } + [nil]
-        guard let handle = PQconnectdbParams(&keywords, &contents, 1) else {
-            throw PostgresError(code: nil, message: "there is no memory for a connection")
-        }
-        self.handle = handle
+        handle = try PostgresConnector(pairs).connect(within: .seconds(5))
         guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0 else { throw failure() }
     }
 
@@ -214,7 +206,7 @@ package final class PostgresConnection {
     }
 
     /// The first line of a message of the library, without the word that begins each.
-    private static func line(_ text: UnsafePointer<CChar>?) -> String {
+    static func line(_ text: UnsafePointer<CChar>?) -> String {
         let message = text.map { String(cString: $0) } ?? ""
         let line = message.split(separator: "\n").first.map(String.init) ?? "the connection failed"
         return line.hasPrefix("ERROR:  ") ? String(line.dropFirst(8)) : line

@@ -177,11 +177,11 @@ final class PostgresWriter: Sendable {
         isAlone: Bool, _ connect: () throws -> PostgresConnection
     ) throws -> PostgresConnection {
         let connection = try connect()
-        // Plans for one row and for a million are the same: by the keys.
+        // Plans for one row and for a million are the same: by the keys. A node that stands still keeps no mailbox locked.
         try connection.execute(
             """
             SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET jit = off; \
-            SET plan_cache_mode = force_generic_plan
+            SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '3s'
             """)
         let lock = isAlone ? "pg_advisory_lock" : "pg_advisory_lock_shared"
         do { try connection.run("SELECT \(lock)($1::int, 0)", Int(lockClass + 1)) } catch let error as PostgresError

@@ -17,7 +17,7 @@ package enum PostgresSchema {
     }
 
     /// The statements that make each version from the one before. A step that a release has is not changed any more.
-    private static let steps: [[String]] = [
+    static let steps: [[String]] = [
         ["CREATE TABLE schema_version(version bigint NOT NULL)"] + notifications + register + fcm + topics + reports
             + console + ["INSERT INTO schema_version VALUES (1)"],
         nodes,

@@ -1,4 +1,5 @@
 import Metrics
+import NIOCore
 import Networking
 import PushCore
 import Synchronization
@@ -15,6 +16,8 @@ struct OtherNodes {
     /// The number of the last broadcast that was read; `nil` before the first beat.
     private(set) var sequence: Int64?
     private var lastMessage: Int64?
+    /// The time of the last answer of the store.
+    private var answeredAt: NIODeadline?
     /// Whether the store is being asked.
     var isBeating = false
     /// Whether the store is to be asked again at once.
@@ -33,17 +36,23 @@ struct OtherNodes {
     /// Whether a node does what one of them has to do: the first that runs. Where two do it for a moment, it is done twice.
     func isFirst(_ node: UInt16) -> Bool { alive.min() ?? node == node }
 
+    /// The time without an answer after which the others may have taken this node for dead; less than that of the store.
+    private static let silence = TimeAmount.seconds(3)
+
     /// Records the state of the nodes.
     ///
-    /// - Returns: Whether a node's run has ended since the last beat, and whether messages of apps have arrived.
-    mutating func receive(_ beat: NodeBeat) -> (hasEnded: Bool, hasMessages: Bool) {
+    /// - Returns: Whether sessions may lack messages, since a node's run has ended or this node was silent, and whether messages
+    ///   of apps have arrived.
+    mutating func receive(_ beat: NodeBeat, at now: NIODeadline) -> (hasGap: Bool, hasMessages: Bool) {
+        let wasSilent = answeredAt.map { now - $0 > Self.silence } ?? false
+        answeredAt = now
         let hasEnded = nodes.contains { node, state in
             state.isAlive && (beat.nodes[node]?.isAlive != true || beat.nodes[node]?.run != state.run)
         }
         nodes = beat.nodes
         sequence = beat.sequence
         defer { lastMessage = beat.lastMessage }
-        return (hasEnded, beat.lastMessage > lastMessage ?? .max)
+        return (hasEnded || wasSilent, beat.lastMessage > lastMessage ?? .max)
     }
 
     /// Lets the next beat count every run as another one.

@@ -261,7 +261,7 @@ extension MailboxService {
         switch beat {
         case .failure(let error): retries.messages.beats.log(error, to: logger)
         case .success(let beat):
-            let (hasEnded, hasMessages) = others.receive(beat)
+            let (hasGap, hasMessages) = others.receive(beat, at: .now())
             duties.store(others.isFirst(nodes?.store.node ?? 0), ordering: .relaxed)
             if hasMessages { arrivals.wake() }
             if !beat.topics.isEmpty {
@@ -269,8 +269,9 @@ extension MailboxService {
                 deliverNext()
             }
             for device in beat.missed { wake(device) }
-            // A node that ended may have queued notifications that it did not announce.
-            if hasEnded { checkSessions(Array(connections.sessions.keys)) }
+            // A node that ended may have queued notifications that it did not announce, and nobody announces any to a node
+            // that is taken for dead.
+            if hasGap { checkSessions(Array(connections.sessions.keys)) }
             writeMissed()
         }
         if others.isBeatWanted {
