@@ -9,7 +9,7 @@ package final class PostgresStore: Sendable {
     package enum Role: Hashable, Sendable {
         /// The only server.
         case alone
-        /// One of several servers, with a number that no other one has.
+        /// A server that shares the database with others, under a number of its own.
         case node
         /// A program that does not change mailboxes.
         case command
@@ -27,6 +27,8 @@ package final class PostgresStore: Sendable {
     package let register: PostgresRegister
     /// The people of the console, in the same database.
     package var people: PostgresPeople { PostgresPeople(pool: pool) }
+    /// The state and the secrets that the servers of the database share.
+    package var cluster: PostgresCluster { PostgresCluster(store: self) }
     /// The audit log, in the same database.
     package var audit: PostgresAudit { PostgresAudit(pool: pool) }
 

@@ -33,7 +33,7 @@ struct NodeParts: Sendable {
             inputKeyMaterial: SymmetricKey(data: keys), info: Array("aldaba messages of nodes".utf8),
             outputByteCount: 32)
         carrier = NATSCarrier(
-            address, cluster: try store.clusterName(), key: key,
+            address, cluster: try store.cluster.clusterName(), key: key,
             name: "aldaba \(AldabaVersion.number) node \(store.node)",
             logger: logger)
         logger.info("this server is node \(store.node)")
@@ -44,13 +44,13 @@ struct NodeParts: Sendable {
     /// - Returns: The current key.
     private static func shareKeys(_ path: String, _ store: PostgresStore) throws -> [UInt8] {
         var own = try PrivateFile.secret(path)?.wrappedValue
-        if own == nil, let shared = try store.sharedSecret("sealing-keys", own: nil) {
+        if own == nil, let shared = try store.cluster.sharedSecret("sealing-keys", own: nil) {
             try PrivateFile.write(Array(shared.utf8), to: path)
             own = shared
         }
         let keys = try SealingKeys.ensure(path).wrappedValue
         own = try own ?? PrivateFile.secret(path)?.wrappedValue
-        guard try store.sharedSecret("sealing-keys", own: own) == own, let key = keys.first else {
+        guard try store.cluster.sharedSecret("sealing-keys", own: own) == own, let key = keys.first else {
             throw CommandError(
                 .invalidInput,
                 "the keys in \(path) are not those of the other servers; device tokens of one would be unknown to the other"

@@ -23,13 +23,13 @@ struct ClusterCommand: AsyncParsableCommand {
                     throw CommandError(
                         .invalidInput, "the data of \(location.folder.root) is not in PostgreSQL: there is one server")
                 }
-                return try await store.nodeStates()
+                return try await store.cluster.nodeStates()
             }
             if json { return try print(JSONLine.of(nodes.map(Shown.init))) }
             for node in nodes { print(Self.line(node)) }
         }
 
-        private static func line(_ node: PostgresStore.NodeState) -> String {
+        private static func line(_ node: PostgresCluster.Node) -> String {
             guard node.isAlive else {
                 let isOver = node.age == nil
                 return Terminal.text(
@@ -56,7 +56,7 @@ struct ClusterCommand: AsyncParsableCommand {
         var isNATSConnected: Bool
         var isRegisterCurrent: Bool
 
-        init(_ node: PostgresStore.NodeState) {
+        init(_ node: PostgresCluster.Node) {
             (server, version, devices) = (node.number, node.program, node.sessions)
             state = node.isAlive ? "running" : node.age == nil ? "ended" : "silent"
             (heardMillisecondsAgo, isNATSConnected, isRegisterCurrent) = (
@@ -74,7 +74,7 @@ extension ServerRegister {
         var behind: [Int] = []
         var count = 0
         for _ in 0..<100 {
-            let alive = try await store.nodeStates().filter(\.isAlive)
+            let alive = try await store.cluster.nodeStates().filter(\.isAlive)
             behind = alive.filter { !$0.isCurrent }.map(\.number)
             count = alive.count
             if behind.isEmpty { break }

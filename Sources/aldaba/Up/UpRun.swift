@@ -49,7 +49,7 @@ struct UpRun: Sendable {
                 throw CancellationError()
             }
             group.addTask { try await keep("serve", supervisor) { try serverPlan(1) } }
-            if let nodes = plan.nodes { addNodes(nodes, supervisor, &group) }
+            if let nodes = plan.nodes { addNodes(nodes, supervisor: supervisor, to: &group) }
             group.addTask {
                 _ = try await addresses.value()
                 _ = try await plan.nodes?.devicePort.value()
@@ -116,8 +116,9 @@ struct UpRun: Sendable {
     }
 
     /// Starts the servers after the first, and the ports in front of all.
-    private func addNodes(_ nodes: UpNodes, _ supervisor: Supervisor, _ group: inout ThrowingTaskGroup<Void, any Error>)
-    {
+    private func addNodes(
+        _ nodes: UpNodes, supervisor: Supervisor, to group: inout ThrowingTaskGroup<Void, any Error>
+    ) {
         for number in 2...nodes.count {
             group.addTask {
                 // The first one makes what all of them share.

@@ -28,7 +28,7 @@ package struct NotificationIDBlock: Hashable, Sendable {
     package static let lowBits = NotificationIDGenerator.nodeBits + NotificationIDGenerator.counterBits
 
     /// The highest number below the ids of the block's milliseconds, those of any node.
-    package var floor: Int64 { milliseconds.lowerBound << Int64(Self.lowBits) - 1 }
+    package var lastBefore: Int64 { milliseconds.lowerBound << Int64(Self.lowBits) - 1 }
 
     /// The highest id of the block.
     package var last: Int64 { Self.id(at: milliseconds.upperBound - 1, node: node, counter: Self.counters - 1) }

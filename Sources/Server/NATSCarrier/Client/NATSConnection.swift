@@ -117,7 +117,7 @@ final class NATSConnection: ChannelInboundHandler {
         } else {
             (options.user, options.pass) = (address.user, address.password)
         }
-        write("CONNECT ", try JSONEncoder().encode(options), "\r\nPING\r\n")
+        write("CONNECT ", content: try JSONEncoder().encode(options), end: "\r\nPING\r\n")
         flush()
     }
 
@@ -125,6 +125,7 @@ final class NATSConnection: ChannelInboundHandler {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if let path = address.authorities { configuration.trustRoots = .file(path) }
         configuration.minimumTLSVersion = .tlsv12
+        // A host that is no address is a name.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
         return try NIOSSLClientHandler(
             context: NIOSSLContext(configuration: configuration), serverHostname: isAddress ? nil : host)
@@ -137,7 +138,7 @@ final class NATSConnection: ChannelInboundHandler {
 
     /// Publishes a message; ``flush()`` sends it.
     func publish(_ payload: some Sequence<UInt8>, count: Int, to subject: String, reply: String? = nil) {
-        write("PUB \(subject) \(reply.map { "\($0) " } ?? "")\(count)\r\n", payload, "\r\n")
+        write("PUB \(subject) \(reply.map { "\($0) " } ?? "")\(count)\r\n", content: payload, end: "\r\n")
     }
 
     /// Asks whether the server is there. Where it did not answer the last time, the connection is closed.
@@ -156,9 +157,9 @@ final class NATSConnection: ChannelInboundHandler {
 
     func close() { context?.close(promise: nil) }
 
-    private func write(_ text: String) { write(text, CollectionOfOne<UInt8>(0).prefix(0), "") }
+    private func write(_ text: String) { write(text, content: EmptyCollection(), end: "") }
 
-    private func write(_ begin: String, _ bytes: some Sequence<UInt8>, _ end: String) {
+    private func write(_ begin: String, content bytes: some Sequence<UInt8>, end: String) {
         guard let context else { return }
         var buffer = context.channel.allocator.buffer(
             capacity: begin.utf8.count + bytes.underestimatedCount + end.utf8.count)

@@ -16,7 +16,7 @@ enum MailboxLocks {
 
     private static func parameters(_ locks: [Lock], _ block: NotificationIDBlock) -> [PostgresParameter] {
         [
-            .devices(locks.map(\.key)), .counts(locks.map(\.value.ids)), PostgresParameter(block.floor),
+            .devices(locks.map(\.key)), .counts(locks.map(\.value.ids)), PostgresParameter(block.lastBefore),
             PostgresParameter(block.last),
         ]
     }

@@ -23,7 +23,7 @@ package struct MailboxRow: Hashable, Sendable {
     ///
     /// A device that has a later id than the block gets `count` ids after it.
     package mutating func reserve(_ count: Int, from block: NotificationIDBlock) {
-        lastID = lastID <= block.floor ? block.last : NotificationIDBlock.last(of: count, after: lastID)
+        lastID = lastID <= block.lastBefore ? block.last : NotificationIDBlock.last(of: count, after: lastID)
         revision += 1
     }
 

@@ -46,7 +46,7 @@ extension MailboxService {
     }
 
     /// A batch that failed may have been committed all the same: the sessions of its devices look.
-    func lookAfterFailure(of batch: MailboxBatch) {
+    func handleFailure(of batch: MailboxBatch) {
         for device in batch.rows.keys {
             switch place(of: device, batch) {
             case .nowhere: break

@@ -286,7 +286,7 @@ package actor MailboxService {
             }
         } catch {
             nodes?.store.abandon()
-            if (error as? any StoreFailure)?.isConflict != true { lookAfterFailure(of: batch) }
+            if (error as? any StoreFailure)?.isConflict != true { handleFailure(of: batch) }
             queue.restore(notes)
             counts.sentLines.failed()
             endBatch { $0.failed() }

@@ -1,8 +1,11 @@
 import PushCore
 
-extension PostgresStore {
+/// The servers of a database, and the secrets that they share.
+package struct PostgresCluster {
+    let store: PostgresStore
+
     /// A node, as the database knows it.
-    package struct NodeState: Hashable, Sendable {
+    package struct Node: Hashable, Sendable {
         /// The number of the node.
         package var number: Int
         /// The version of its program.
@@ -20,8 +23,8 @@ extension PostgresStore {
     }
 
     /// All nodes that have run, in the order of their numbers.
-    package func nodeStates() async throws -> [NodeState] {
-        try await pool.read { connection in
+    package func nodeStates() async throws -> [Node] {
+        try await store.pool.read { connection in
             try connection.run(
                 """
                 SELECT id, program, beat_at > clock_timestamp() - interval '5 seconds', CASE WHEN isfinite(beat_at)
@@ -31,7 +34,7 @@ extension PostgresStore {
                 """
             ).map { row in
                 let isAlive: Bool = try row[2]
-                return NodeState(
+                return Node(
                     number: try row[0], program: try row[1], isAlive: isAlive, age: try row[3],
                     sessions: isAlive ? try row[4] : 0, isCarrierConnected: try row[5], isCurrent: try row[6])
             }
@@ -51,7 +54,7 @@ extension PostgresStore {
     /// - Parameter own: The secret of this node, which becomes that of all where there is none; `nil` where it has none.
     /// - Returns: The secret of all; `nil` where nobody has one.
     package func sharedSecret(_ name: String, own: String?) throws -> String? {
-        try writer.transaction { connection in
+        try store.writer.transaction { connection in
             if let own {
                 try connection.run("INSERT INTO shared_secret VALUES($1, $2) ON CONFLICT DO NOTHING", name, own)
             }
